@@ -102,7 +102,7 @@ void PlumedBias::check_input(const PlumedInput &input)
     const std::string name = action.value("NAME");
     if (!name.empty() && !is_known(name))
       throw std::runtime_error(
-          action.place + ": EXTRACV NAME=" + name + " is no variable of the " + "fix" +
+          action.place + ": EXTRACV NAME=" + name + " is not a variable of the " + "fix" +
           (known.empty() ? "" : ", which has " + known) +
           " - give the compute after the fix's style, as c_ID, or as c_ID as " + name);
   }

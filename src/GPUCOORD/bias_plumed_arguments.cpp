@@ -60,10 +60,10 @@ static void set_units(LAMMPS *lmp, PlumedBias::Settings &settings)
       settings.time_unit = 0.001 / lmp->force->femtosecond;
       return;
     }
-  lmp->error->all(FLERR, Error::NOLASTLINE,
-                  "Fix coord/plumed knows no units of PLUMED for units {} - use units lj, real, "
-                  "metal, si, cgs or electron",
-                  style);
+  lmp->error->all(
+      FLERR, Error::NOLASTLINE,
+      "Fix coord/plumed does not support units {} - use units lj, real, metal, si, cgs or electron",
+      style);
 }
 
 static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,

@@ -67,7 +67,7 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
   table = static_cast<const SymbolTable *>(dlsym(handle, "plumed_symbol_table"));
   if (!table || table->version < 2)
     throw std::runtime_error("the library " + path +
-                             " is no PLUMED kernel of version 2.9 or later - give the file "
+                             " is not a PLUMED kernel of version 2.9 or later - give the file "
                              "libplumedKernel.so of a newer PLUMED");
   const void *const its_mpi_init = dlsym(handle, "MPI_Init");
   // In a program without position-independent code, the address of MPI_Init is inside the program.
@@ -77,13 +77,12 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
       (finalize && finalize == dlsym(handle, "MPI_Finalize"));
   if (its_mpi_init && mpi_init && !is_same)
     throw std::runtime_error("the PLUMED library " + path +
-                             " is linked to another MPI than LAMMPS - use a PLUMED that is built "
-                             "with the MPI of LAMMPS, or without MPI");
+                             " is linked to a different MPI than LAMMPS - use a PLUMED that is "
+                             "built with the MPI of LAMMPS, or without MPI");
   if (its_mpi_init && !mpi_init)
     throw std::runtime_error(
         "the PLUMED library " + path +
-        " is linked to an MPI, and LAMMPS to none - use a PLUMED that is built "
-        "without MPI");
+        " is linked to an MPI, but LAMMPS is not - use a PLUMED that is built without MPI");
 #endif
 }
 

@@ -195,16 +195,14 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
 
   if (ambiguous && args->image == Image::UNNAMED) {
     if (!table->has_end())
-      error->all(
-          FLERR, Error::NOLASTLINE,
-          "{}: the range{} has no end, so all images of an atom are in range - "
-          "say image minimum, or give dmax below {:.10g}, half the shortest period of the box",
-          name, args->of_longest(), limit);
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: the range{} is infinite, so all images of an atom are in range - use image "
+                 "minimum, or give dmax below {:.10g}, half the shortest period of the box",
+                 name, args->of_longest(), limit);
     error->all(
         FLERR, Error::NOLASTLINE,
-        "{}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of "
-        "the box, so several images of one atom are in range - give a smaller dmax, or say image "
-        "minimum{}",
+        "{}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of the box, so "
+        "several images of one atom are in range - give a smaller dmax, or use image minimum{}",
         name, dmax, args->of_longest(),
         std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
         args->engine == Engine::ALLPAIRS ? "" : " or image all");
@@ -453,8 +451,8 @@ void ComputeCoordGPU::compute_share(Share &share)
   if (path == Path::LIST) {
     if (neighbor->exclude)
       error->all(FLERR, Error::NOLASTLINE,
-                 "{}: engine list would miss the pairs that neigh_modify exclude "
-                 "takes from the neighbor list - use engine cells",
+                 "{}: engine list would miss the pairs that neigh_modify exclude removes from the "
+                 "neighbor list - use engine cells",
                  name);
     if (neighbor->includegroup)
       error->all(FLERR, Error::NOLASTLINE,
@@ -588,8 +586,8 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   if (sum[11] > 0.0) device_choice().stop(running.failed);
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: S or a derivative is not a finite number, although all positions "
-               "are - {} has none at some distance",
+               "{}: S or a derivative is not a finite number, although all positions are - {} is "
+               "not finite at some distance",
                name, functions_in_words() + (function ? " or " + description() : ""));
   if (args->check_every && nevaluations[want] % args->check_every == 0)
     with_memory([&] {

@@ -53,8 +53,8 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
   settings = std::make_unique<PotentialArguments>(lmp, narg, arg);
   if (!atom->q_flag)
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
-               "Compute potential/grid needs atoms with charges, which atom_style {} has none of - "
-               "use atom_style charge or full",
+               "Compute potential/grid needs charges, but atom_style {} has none - use atom_style "
+               "charge or full",
                atom->get_style());
   if (domain->dimension != 3)
     error->all(
@@ -177,12 +177,12 @@ void ComputePotentialGrid::print_setup()
   const int *const n = settings->n;
   const auto &tile = gpucoord::MAP_TILE_OF_GPU;
   if (backend->is_cuda() && (n[0] < tile[0] || n[1] < tile[1] || n[2] < tile[2]))
-    error->warning(
-        FLERR,
-        "Compute potential/grid {}: a grid of {} x {} x {} points is smaller than a tile of the "
-        "GPU, {} x {} x {} points: "
-        "{:.0f} % of its work is for points that are not there - device host may be faster",
-        id, n[0], n[1], n[2], tile[0], tile[1], tile[2], 100.0 * (1.0 - share_of_tiles()));
+    error->warning(FLERR,
+                   "Compute potential/grid {}: a grid of {} x {} x {} points is smaller than a "
+                   "tile of the GPU, {} x {} x {} points: {:.0f} % of its work is for points "
+                   "outside the grid - device host may be faster",
+                   id, n[0], n[1], n[2], tile[0], tile[1], tile[2],
+                   100.0 * (1.0 - share_of_tiles()));
 }
 
 std::string ComputePotentialGrid::data_path() const
@@ -576,7 +576,7 @@ Region *ComputePotentialGrid::reference_region() const
   Region *const region = domain->get_region_by_id(settings->reference);
   if (!region)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: its reference, region {}, is no longer there", id,
+               "Compute potential/grid {}: its reference region {} no longer exists", id,
                settings->reference);
   return region;
 }
@@ -606,7 +606,7 @@ void ComputePotentialGrid::set_reference()
   MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, world);
   if (all[1] == 0.0)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: no point of its grid is in region {}, its reference - "
+               "Compute potential/grid {}: no point of its grid is in its reference region {} - "
                "use a larger region or a finer grid",
                id, settings->reference);
   reference_value = all[0] / all[1];
@@ -623,8 +623,8 @@ void ComputePotentialGrid::compute_peratom()
   // LAMMPS does not allocate a buffer for reverse communication from ghost atoms in this case.
   if (potential_far && !force->newton)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: with newton off LAMMPS brings nothing from ghost atoms "
-               "to their owners, which potentials at atoms with far fft need - use newton on{}",
+               "Compute potential/grid {}: potentials at atoms with far fft need reverse "
+               "communication, which LAMMPS lacks with newton off - use newton on{}",
                id, lmp->kokkos ? ", with KOKKOS on a GPU package kokkos newton on neigh half" : "");
   if (atom->nmax > nmax) {
     memory->destroy(vector_atom);

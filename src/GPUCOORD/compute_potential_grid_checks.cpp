@@ -54,18 +54,16 @@ void ComputePotentialGrid::check_box(int argument) const
 {
   const std::string self = argument == Error::NOLASTLINE ? fmt::format(" {}:", id) : "";
   if (settings->has_far() && !(domain->xperiodic && domain->yperiodic && domain->zperiodic))
-    error->all(
-        FLERR, argument,
-        "Compute potential/grid{} far fft is for boxes that are periodic in all directions, also "
-        "beside kspace_modify slab - use "
-        "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic",
-        self);
+    error->all(FLERR, argument,
+               "Compute potential/grid{} far fft needs a box that is periodic in all directions, "
+               "also with kspace_modify slab - use boundary p p p with a slab of vacuum, or kernel "
+               "direct in a box that is not periodic",
+               self);
   if (!settings->is_direct() || !(domain->xperiodic || domain->yperiodic || domain->zperiodic))
     return;
   error->all(FLERR, argument,
-             "Compute potential/grid{} kernel direct sums 1/r over all atoms, which has no limit "
-             "in a periodic box - use kernel cut, "
-             "smooth or taylor with a cutoff, or boundary f f f",
+             "Compute potential/grid{} kernel direct sums 1/r over all atoms, which diverges in a "
+             "periodic box - use kernel cut, smooth or taylor with a cutoff, or boundary f f f",
              self);
 }
 
@@ -84,14 +82,14 @@ void ComputePotentialGrid::check_distances(bool in_command) const
   if (!settings->is_direct() && !settings->has_far() && map.cutoff <= map.tiny)
     error->all(FLERR, argument(settings->cutoff_position + 1),
                "Compute potential/grid{} cutoff is {:.10g} but must be more than {:.4g}, {:g} of "
-               "the longest edge of a grid cell: nearer "
-               "charges count as on a point and are left out - use a larger cutoff or a finer grid",
+               "the longest edge of a grid cell: nearer charges are treated as coincident with a "
+               "point and skipped - use a larger cutoff or a finer grid",
                self, map.cutoff, map.tiny, ON_A_POINT);
   if (map.overlap == gpucoord::MapOverlap::SOFT && map.radius < map.tiny)
     error->all(FLERR, argument(settings->overlap_position + 2),
                "Compute potential/grid{} overlap soft radius is {:.10g} but must be {:.4g} or "
-               "more: nearer charges count as on a point - "
-               "use a larger radius or overlap skip",
+               "more: nearer charges are treated as coincident with a point - use a larger radius "
+               "or overlap skip",
                self, map.radius, map.tiny);
 }
 
@@ -111,11 +109,11 @@ void ComputePotentialGrid::check_size() const
   }
   MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, world);
   if (most > MAXSMALLINT)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a "
-               "rank and at its faces, and LAMMPS takes "
-               "{} at most - use fewer points or more ranks",
-               id, n[0], n[1], n[2], most, MAXSMALLINT);
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a rank and "
+        "at its faces, but LAMMPS supports at most {} - use fewer points or more ranks",
+        id, n[0], n[1], n[2], most, MAXSMALLINT);
 }
 
 /* ----------------------------------------------------------------------

@@ -53,8 +53,7 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
   if (std::fabs(sums.q) > NEUTRAL * sums.size && !has_warned && comm->me == 0)
     error->warning(FLERR,
                    "Compute potential/grid {}: charges of group {} add up to {:.6g}: its periodic "
-                   "potential is that with a uniform "
-                   "background that makes them neutral",
+                   "potential includes a uniform background that neutralizes them",
                    id, group->names[igroup], sums.q);
   has_warned = has_warned || std::fabs(sums.q) > NEUTRAL * sums.size;
 }

@@ -152,7 +152,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
   if (iarg < narg && std::find(next.begin(), next.end(), arg[iarg]) == next.end())
     error->all(FLERR, position(arg[iarg]), "{}: {} - {} {} takes {}{}", unknown, arg[iarg],
                command.substr(command.rfind(' ') + 1), name, switch_keywords(function),
-               next.empty() ? "" : ", and then may come " + utils::join_words(next, ", "));
+               next.empty() ? "" : ", then optionally " + utils::join_words(next, ", "));
 
   try {
     const gpucoord::Switch checked = range == Range::ENDLESS ? gpucoord::make_endless_switch(o)
@@ -209,7 +209,7 @@ void read_version_1(RestartReader &in, int number, SwitchOptions &o)
 {
   static_assert(static_cast<int>(SwitchKind::RATIONAL) == 0 &&
                     static_cast<int>(SwitchKind::CUSTOM) == 8,
-                "new functions stand last in switch_functions.def");
+                "new functions are at the end of switch_functions.def");
   constexpr double SwitchOptions::*NUMBERS[] = {
       &SwitchOptions::r0,     &SwitchOptions::d0, &SwitchOptions::dmax, &SwitchOptions::n,
       &SwitchOptions::m,      &SwitchOptions::a,  &SwitchOptions::b,    &SwitchOptions::beta,
@@ -276,7 +276,7 @@ SwitchOptions CoordSwitch::read_restart(RestartReader &in)
 std::string CoordSwitch::why_no_potential(const gpucoord::Switch &function)
 {
   if (!function.has_end())
-    return "needs a range with an end, but this function has none - give a finite dmax";
+    return "needs a finite range, but this function has none - give a finite dmax";
   const double s = function.value_at_dmax(), derivative = function.derivative_at_dmax();
   if (std::isfinite(s) && std::isfinite(derivative)) return "";
   return fmt::format("is {} with derivative {} at dmax {:.10g}, but both must be finite numbers - "

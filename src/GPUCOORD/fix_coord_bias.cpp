@@ -406,7 +406,7 @@ void FixCoordBias::restart(char *buf)
     if (begin < ARCHIVE)
       throw std::runtime_error(fmt::format(
           "the restart file has its state in format {}, but this version of GPUCOORD knows formats "
-          "up to {} - go on with the version that wrote it, or use another fix ID",
+          "up to {} - continue with the version that wrote it, or use another fix ID",
           -begin, -ARCHIVE));
     if (begin == ARCHIVE) {
       int size;
@@ -431,8 +431,8 @@ void FixCoordBias::restart(char *buf)
     bias->load(saved.state);
     if (saved.state.unread())
       throw std::runtime_error(
-          fmt::format("its saved state has {} bytes more than kind {} has - go on with the version "
-                      "that wrote it, or use another fix ID",
+          fmt::format("its saved state has {} bytes more than kind {} reads - continue with the "
+                      "version that wrote it, or use another fix ID",
                       saved.state.unread(), bias->kind()));
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());

@@ -46,9 +46,9 @@ void FixCoordPlumed::init()
   if (!has_begun) dt = update->dt;
   if (dt != update->dt)
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: the timestep has changed from {} to {}, which PLUMED cannot take - define the "
-               "fix again after command timestep, with RESTART as the first command of the PLUMED "
-               "file to go on with its files",
+               "{}: the timestep has changed from {} to {}, which PLUMED does not support - define "
+               "the fix again after command timestep, with RESTART as the first command of the "
+               "PLUMED file to continue its files",
                owner, dt, update->dt);
   is_announced = false;
   atoms->begin_run();
@@ -70,8 +70,8 @@ void FixCoordPlumed::reset_dt()
 {
   if (update->whichflag && dt != update->dt)    // not for command timestep, which init() handles
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: a fix such as dt/reset changes the timestep from {} to {}, which PLUMED cannot "
-               "take - use a fixed timestep",
+               "{}: a fix such as dt/reset changes the timestep from {} to {}, which PLUMED does "
+               "not support - use a fixed timestep",
                owner, dt, update->dt);
 }
 
@@ -111,11 +111,10 @@ void FixCoordPlumed::prepare_plumed()
   MPI_Bcast(requested.data(), n, MPI_INT, 0, world);
   const bool needs_all = !is_first && n > 1 && n == plumed->natoms();
   if (needs_all && !warned_of_all && comm->me == 0)
-    utils::logmesg(
-        lmp,
-        "{}: PLUMED asks for all {} atoms, which pass through rank 0 in each timestep in "
-        "which it does, as with fix plumed\n",
-        owner, n);
+    utils::logmesg(lmp,
+                   "{}: PLUMED requests all {} atoms, which then pass through rank 0 in each such "
+                   "timestep, as with fix plumed\n",
+                   owner, n);
   warned_of_all |= needs_all;
   atoms->request(requested, asks_for_all());
   atoms->start();
@@ -242,7 +241,7 @@ bool FixCoordPlumed::asks_for_all() const
 void FixCoordPlumed::fail_for_missing(int atom_id)
 {
   throw std::runtime_error(
-      "PLUMED asks for the atom of ID " + std::to_string(atom_id) +
+      "PLUMED requests the atom with ID " + std::to_string(atom_id) +
       ", which does not exist - use other atoms in the PLUMED file, or command "
       "reset_atoms id before the fix");
 }

@@ -201,9 +201,8 @@ std::vector<std::string> MultisiteComponents::warnings(const gpucoord::Multisite
     if (std::fabs(sum) > ROUNDING * magnitudes)
       found.push_back(fmt::format(
           "component {} has the net charge {:.8g}: the Coulomb energy of two of its molecules "
-          "jumps "
-          "from {:.4g} to 0 at the cutoff {:.8g}, as there is no Ewald sum and rf acts on dipoles "
-          "only - correct its charges unless it is an ion",
+          "jumps from {:.4g} to 0 at the cutoff {:.8g}, because there is no Ewald sum and rf acts "
+          "only on dipoles - correct its charges unless it is an ion",
           one.name, sum, settings.coulomb * sum * sum / settings.cutoff_charge,
           settings.cutoff_charge));
   }
@@ -218,8 +217,7 @@ std::vector<std::string> MultisiteComponents::warnings(const gpucoord::Multisite
             components[a].name, components[b].name, model.reach(a) + model.reach(b),
             model.range(a, b)));
   if (settings.reaction_field != 1.0 && !has_dipoles)
-    found.emplace_back("rf acts between point dipoles, and no component has one: it adds a "
-                       "constant to the energy of molecules "
-                       "whose charges have a dipole moment, and nothing else");
+    found.emplace_back("rf acts between point dipoles, but no component has one: it only adds a "
+                       "constant to the energy of molecules whose charges have a dipole moment");
   return found;
 }

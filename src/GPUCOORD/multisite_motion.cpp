@@ -62,7 +62,7 @@ std::vector<std::string> MultisiteMotion::warnings() const
   if (update->whichflag == 2 && count([this](int i) {
                                   return MultisiteShape::feels_torque(*of_atom(i));
                                 }) > 0)
-    found.emplace_back("Pair multisite: a minimization moves molecules without turning them");
+    found.emplace_back("Pair multisite: a minimization moves molecules without rotating them");
   return found;
 }
 
@@ -103,7 +103,8 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
   });
   if (without > 0)
     found.push_back(fmt::format(
-        "Pair multisite: {} molecules have no ellipsoid - set_multisite gives them one", without));
+        "Pair multisite: {} molecules have no ellipsoid - use set_multisite to create it",
+        without));
   const bigint of_mass = count([&](int i) {
     return std::fabs(atom->rmass[i] - of_atom(i)->mass) > MASS_TOLERANCE * of_atom(i)->mass;
   });
@@ -119,15 +120,14 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
     return differs;
   });
   if (of_mass > 0)
-    found.push_back(fmt::format(
-        "Pair multisite: {} molecules have other masses than their components say - set_multisite "
-        "gives them those",
-        of_mass));
+    found.push_back(fmt::format("Pair multisite: {} molecules have masses that differ from those "
+                                "of their components - use set_multisite to set them",
+                                of_mass));
   if (of_inertia > 0)
-    found.push_back(fmt::format(
-        "Pair multisite: {} molecules have shapes that give other moments of inertia than their "
-        "components say - set_multisite gives them those",
-        of_inertia));
+    found.push_back(
+        fmt::format("Pair multisite: {} molecules have shapes whose moments of inertia differ from "
+                    "those of their components - use set_multisite to set them",
+                    of_inertia));
 }
 
 /* ----------------------------------------------------------------------
@@ -152,15 +152,13 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
     const double missing = linear + 3.0 * points, extra = LammpsInternals::extra_dof(compute);
     const bool is_low = extra < missing;
     if (is_low || extra > missing + 3.0)
-      found.push_back(fmt::format(
-          "Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones "
-          "have "
-          "two and {} others none: with extra/dof {:.10g} its temperature is too {} - give "
-          "compute_modify {} extra/dof {:.10g}, or {:.10g} where it counts translation and "
-          "momentum is "
-          "conserved",
-          compute->id, linear, points, extra, is_low ? "low" : "high", compute->id, missing,
-          missing + 3.0));
+      found.push_back(
+          fmt::format("Pair multisite: compute {} counts three rotations of each molecule, but {} "
+                      "linear ones have two and {} others none: with extra/dof {:.10g} its "
+                      "temperature is too {} - give compute_modify {} extra/dof {:.10g}, or "
+                      "{:.10g} if it counts translation and momentum is conserved",
+                      compute->id, linear, points, extra, is_low ? "low" : "high", compute->id,
+                      missing, missing + 3.0));
   }
 }
 
@@ -181,10 +179,10 @@ void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
     const std::string way_out = owner ? fmt::format("fix_modify {} press thermo_press", owner->id)
         : id == "thermo_press"        ? "thermo_modify temp a compute of style temp"
                                       : fmt::format("compute {} a temperature of style temp", id);
-    found.push_back(fmt::format("Pair multisite: compute {} counts the rotation of temperature {} "
-                                "in its pressure, which is that "
-                                "of centers of mass - give {}",
-                                id, temperature->id, way_out));
+    found.push_back(
+        fmt::format("Pair multisite: compute {} includes the rotation of temperature {} in its "
+                    "pressure, but the pressure is that of centers of mass - use {}",
+                    id, temperature->id, way_out));
   }
 }
 
@@ -208,18 +206,17 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
       return is_in_group(i) && MultisiteShape::feels_torque(*of_atom(i));
     });
     if (!turns && moved > 0)
-      found.push_back(fmt::format(
-          "Pair multisite: fix {} of style {} moves {} molecules without turning them - use "
-          "nve/asphere, nvt/asphere or npt/asphere",
-          fix->id, fix->style, moved));
+      found.push_back(fmt::format("Pair multisite: fix {} of style {} moves {} molecules without "
+                                  "rotating them - use nve/asphere, nvt/asphere or npt/asphere",
+                                  fix->id, fix->style, moved));
     if (is("asphere"))
       spinning += count([&](int i) {
         return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0;
       });
   }
   if (spinning > 0 && modify->get_fix_by_style("^multisite/linear").empty())
-    found.push_back(fmt::format("Pair multisite: {} linear molecules have no inertia about their "
-                                "axes and take up heat there "
-                                "- use fix multisite/linear, after all fixes that act on torques",
-                                spinning));
+    found.push_back(fmt::format(
+        "Pair multisite: {} linear molecules have no moment of inertia about their axes and heat "
+        "up by spinning about them - use fix multisite/linear, after all fixes that act on torques",
+        spinning));
 }

@@ -71,8 +71,7 @@ namespace MultisiteShape {
       if (is_bad && why.empty())
         why = "component " + component.name + " has no moment of inertia about its axis " +
             "xyz"[k] + ", but its " + kind + " " + std::to_string(number + 1) + what +
-            ", so that it feels torques that turn nothing - correct its line inertia, or the " +
-            kind;
+            ", so that a torque acts about this axis - correct its line inertia, or the " + kind;
     };
     const auto look = [&](const char *kind, const auto &sites) {
       for (std::size_t s = 0; s < sites.size(); ++s)

@@ -129,10 +129,10 @@ void OrientOrderArguments::check_range(char **arg) const
   for (const Function &f : functions) {
     std::string why;
     if (std::isnan(f.options.dmax))
-      why = "dmax missing: the range must end near the first minimum of the radial distribution "
-            "function - give dmax";
+      why = "dmax is missing - give a dmax near the first minimum of the radial distribution "
+            "function";
     else if (std::isinf(f.options.dmax))
-      why = "dmax is infinite: partners need a range with an end - give a finite dmax";
+      why = "dmax is infinite, but partners need a finite range - give a finite dmax";
     if (!why.empty())
       error->all(FLERR, f.position, "Compute coord/orientorder {} {}: {}", f.words, arg[f.position],
                  why);

@@ -159,10 +159,9 @@ void PairCoord::coeff(int narg, char **arg)
       ++count;
     }
   if (count == 0)
-    error->all(
-        FLERR, position(input, arg[0]),
-        "Pair coord: types {} {} name no pair of types I <= J - give them the other way round",
-        arg[0], arg[1]);
+    error->all(FLERR, position(input, arg[0]),
+               "Pair coord: types {} {} include no pair of types I <= J - swap them", arg[0],
+               arg[1]);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -215,16 +214,16 @@ std::string PairCoord::why_cells_differ() const
 {
   const double *const special = force->special_lj;
   if (neighbor->nex_type || neighbor->nex_group || neighbor->nex_mol)
-    return "would count the pairs that neigh_modify exclude takes from the neighbor list";
+    return "would count the pairs that neigh_modify exclude removes from the neighbor list";
   if (neighbor->includegroup)
     return "would count the atoms that neigh_modify include leaves out of the neighbor list";
   if (atom->molecular != Atom::ATOMIC &&
       (special[1] != 1.0 || special[2] != 1.0 || special[3] != 1.0))
     return fmt::format(
-        "knows no bonds, and special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
+        "ignores bonds, but special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
         special[2], special[3]);
   if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
-    return "knows no molecules, which pair_style hybrid/molecular goes by";
+    return "ignores molecules, by which pair_style hybrid/molecular selects pairs";
   return "";
 }
 

@@ -205,11 +205,11 @@ void PairMultisite::give_mixing(int narg, char **arg)
   of_pair.xi = MultisiteArguments::number(lmp, "Pair multisite mix: XI", arg[3]);
   of_pair.eta = MultisiteArguments::number(lmp, "Pair multisite mix: ETA", arg[4]);
   if (!(of_pair.xi >= 0.0))
-    error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} and must be 0 or more",
+    error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} but must be >= 0",
                arg[3]);
   if (!(of_pair.eta > 0.0))
-    error->all(FLERR, position(input, arg[4]),
-               "Pair multisite mix: ETA is {} and must be more than 0", arg[4]);
+    error->all(FLERR, position(input, arg[4]), "Pair multisite mix: ETA is {} but must be > 0",
+               arg[4]);
   if (!the_model)
     error->all(
         FLERR, position(input, arg[2]),
@@ -226,9 +226,10 @@ void PairMultisite::give_mixing(int narg, char **arg)
       is_any = true;
     }
   if (!is_any)
-    error->all(FLERR, position(input, arg[0]),
-               "Pair multisite mix: types {} {} name no pair of unlike components, which alone mix",
-               arg[0], arg[1]);
+    error->all(
+        FLERR, position(input, arg[0]),
+        "Pair multisite mix: types {} {} include no pair of unlike components, and only those mix",
+        arg[0], arg[1]);
 }
 
 /* ----------------------------------------------------------------------
@@ -510,9 +511,9 @@ void PairMultisite::refuse_molecule(int bad) const
   const MultisiteBodies bodies(atom);
   if (!bodies.has(bad))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair multisite: {} of type {} is a molecule, but has no ellipsoid and so no "
-               "quaternion - use set_multisite, or "
-               "set shape, before the run; a fix that inserts atoms gives them none",
+               "Pair multisite: {} of type {} is a molecule, but has no ellipsoid and therefore no "
+               "quaternion - use set_multisite or set shape before the run; fixes that insert "
+               "atoms create no ellipsoids",
                name, atom->type[bad]);
   const double *const x = atom->x[bad], *const q = bodies.quaternion(bad);
   if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
@@ -522,9 +523,8 @@ void PairMultisite::refuse_molecule(int bad) const
                "wrongly",
                name);
   error->one(FLERR, Error::NOLASTLINE,
-             "Pair multisite: the quaternion of {}, {} {} {} {}, has length {}, which must be 1 - "
-             "the simulation is unstable, "
-             "or quaternions were set wrongly",
+             "Pair multisite: the quaternion of {}, {} {} {} {}, has length {} but must have "
+             "length 1 - the simulation is unstable, or quaternions were set wrongly",
              name, q[0], q[1], q[2], q[3], MultisiteBodies::length(q));
 }
 

@@ -126,14 +126,12 @@ PotentialFar::PotentialFar(LAMMPS *lmp, const DeviceChoice &choice, double cutof
 {
   if (!on_gpu && !Transform::is_there())
     throw std::runtime_error("far fft needs the Fourier transforms of LAMMPS' KSPACE package, "
-                             "which GPUCOORD was built without - build "
-                             "LAMMPS with PKG_KSPACE=on and without heFFTe, and then GPUCOORD, or "
-                             "use one rank with a GPU");
+                             "without which GPUCOORD was built - build LAMMPS with PKG_KSPACE=on "
+                             "and without heFFTe, and then GPUCOORD, or use one rank with a GPU");
   constexpr double LEAST_OF_FLOAT = 1e-5;
   if (!on_gpu && Transform::is_float() && error_wanted < LEAST_OF_FLOAT)
-    throw std::runtime_error("far fft has a tolerance of 1e-5 at least with this LAMMPS, of which "
-                             "Fourier transforms are in single "
-                             "precision (FFT_SINGLE)");
+    throw std::runtime_error("far fft needs a tolerance >= 1e-5 with this LAMMPS, whose Fourier "
+                             "transforms are in single precision (FFT_SINGLE)");
   for (int a = 0; a < 3; ++a) {
     points[a] = n[a];
     lo[a] = 0;

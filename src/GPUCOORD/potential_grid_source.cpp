@@ -94,14 +94,14 @@ void PergridSource::find_data(Style *source, const std::string &kind, const std:
   }
   if (has_column && ncolumns == 0)
     error->all(FLERR, iarg,
-               "{}: data {} of {} has one number a point and no columns - leave out [{}]", command,
-               data_name, kind, column);
+               "{}: data {} of {} has one number per point and no columns - leave out [{}]",
+               command, data_name, kind, column);
   if (!has_column && ncolumns > 0)
     error->all(FLERR, iarg, "{}: data {} of {} has {} columns - choose one by [1] to [{}]", command,
                data_name, kind, ncolumns, ncolumns);
   if (has_column && (column < 1 || column > ncolumns))
-    error->all(FLERR, iarg, "{}: data {} of {} has columns 1 to {}, and none of that number",
-               command, data_name, kind, ncolumns);
+    error->all(FLERR, iarg, "{}: data {} of {} has only columns 1 to {}", command, data_name, kind,
+               ncolumns);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -135,8 +135,8 @@ void WriteGrid::write(int narg, char **arg)
   stop_at(file.get(), name);
   if (source.from_fix() && is_zero && comm->me == 0)
     error->warning(FLERR,
-                   "Write_grid: all numbers of {} are 0 - a fix that averages has none before its "
-                   "first average is complete",
+                   "Write_grid: all numbers of {} are 0 - a fix that averages has no data before "
+                   "its first average is complete",
                    arg[0]);
 }
 
@@ -150,10 +150,8 @@ GridFile::Format WriteGrid::format_of(const std::string &name) const
   };
   if (ends_in(".dx")) return GridFile::Format::DX;
   if (ends_in(".cube")) return GridFile::Format::CUBE;
-  error->all(
-      FLERR, 1,
-      "Write_grid: file name {} ends neither in .dx nor in .cube, which says how to write it",
-      name);
+  error->all(FLERR, 1,
+             "Write_grid: file name {} must end in .dx or .cube, which selects the format", name);
 }
 
 /* ----------------------------------------------------------------------

@@ -138,9 +138,8 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_earlier
 {
   error->one(FLERR, Error::NOLASTLINE,
              "Pair multisite: at a step since the last output or build of neighbor lists, a "
-             "molecule of rank {} had no ellipsoid, a "
-             "position that was not a finite number or a quaternion of another length than 1 - the "
-             "simulation is unstable",
+             "molecule of rank {} had no ellipsoid, a position that was not a finite number or a "
+             "quaternion whose length was not 1 - the simulation is unstable",
              comm->me);
 }
 

@@ -261,8 +261,8 @@ TEST_F(Files, newer_formats_are_an_error)
     with("# GPUCOORD hills format " + format + "\n");
     EXPECT_EQ(error_of(),
               "hills file FILE, line 5: it has format " + format +
-                  ", but this version of GPUCOORD knows formats up to 1 - go on with the version "
-                  "that wrote it, or give another file");
+                  ", but this version of GPUCOORD knows formats up to 1 - continue with the "
+                  "version that wrote it, or give another file");
   }
   with("");    // files of earlier versions, and of PLUMED
   EXPECT_EQ(read(path).hills.size(), 2u);
@@ -355,13 +355,14 @@ TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
         expected =
             std::regex_replace(expected, std::regex("MORE"), std::to_string(good.size() + 7));
         expected += loses_text && !keeps_hills ? "text of its hills is lost, and a bias on a grid "
-                                                 "keeps no hills; what is left is now in " +
+                                                 "keeps no hills; the remaining text is in " +
                 saved +
-                " - use a backup of the hills file, and go on from a restart file of its time"
-                                               : "all its hills are now in " + saved +
+                " - use a backup of the hills file, and continue from a restart file of the same "
+                "time"
+                                               : "all its hills are in " + saved +
                 (loses_text ? ", with time 0 because their text is lost" : "") +
                 "; rename that file to " + path +
-                " and go on from the last restart file, or with append yes";
+                " and continue from the last restart file, or with append yes";
         for (int hill = 0; hill < 2; ++hill) {
           std::string message;
           try {
@@ -417,9 +418,9 @@ TEST_F(Files, directory_may_change_during_the_run)
   const std::string saved = (folder / "bck.0.HILLS").string();
   EXPECT_EQ(message,
             "hills file HILLS was changed by another program during the run: it was deleted - all "
-            "its hills are now in " +
+            "its hills are in " +
                 saved + "; rename that file to " + path +
-                " and go on from the last restart file, or with append yes");
+                " and continue from the last restart file, or with append yes");
   EXPECT_EQ(read(saved).hills.size(), 2u);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "sub"));
 }
@@ -450,8 +451,8 @@ TEST_F(Files, hills_that_cannot_be_saved_are_kept)
                 ": No such file or directory");
   std::filesystem::create_directory(home);
   EXPECT_EQ(message(),
-            deleted + "all its hills are now in " + saved + "; rename that file to " + name +
-                " and go on from the last restart file, or with append yes");
+            deleted + "all its hills are in " + saved + "; rename that file to " + name +
+                " and continue from the last restart file, or with append yes");
   EXPECT_EQ(content(saved), good);
 }
 
@@ -487,7 +488,7 @@ TEST_F(Files, paths_that_cannot_be_looked_up_are_errors)
   EXPECT_EQ(message,
             "cannot check hills file " + path +
                 " before a hill is added: Too many levels of symbolic links - make " + path +
-                " accessible and go on from the last restart file, or with append yes");
+                " accessible and continue from the last restart file, or with append yes");
   EXPECT_FALSE(std::filesystem::exists(folder / "bck.0.HILLS"));
   std::filesystem::remove(path);
   std::filesystem::rename(aside, path);

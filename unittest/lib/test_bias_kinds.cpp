@@ -448,9 +448,8 @@ TEST_F(Kinds, other_words_after_a_restart)
   again->begin(start);
   for (int run = 0; run < 2; ++run) evaluate(*again, {2.0}, step(10, Moment::SETUP));
   EXPECT_EQ(warned,
-            std::vector<std::string>{
-                "c_s goes on with s0 2.05 and k 1, but the restart file had 2.1 and 1 - were "
-                "the values of this command others in that run?"});
+            std::vector<std::string>{"c_s continues with s0 2.05 and k 1, but the restart file had "
+                                     "2.1 and 1 - check the values of this command"});
 }
 
 // Parameters that do not move are those of the command, whatever the restart file has.
@@ -477,9 +476,8 @@ TEST_F(Kinds, other_words_of_a_static_bias_after_a_restart)
       EXPECT_EQ(again->state().work, 0.0);
     }
     EXPECT_EQ(warned,
-              std::vector<std::string>{
-                  "c_s goes on with s0 4 and k 3, but the restart file had 2 and 1 - were the "
-                  "values of this command others in that run?"});
+              std::vector<std::string>{"c_s continues with s0 4 and k 3, but the restart file had "
+                                       "2 and 1 - check the values of this command"});
   }
 }
 
@@ -562,11 +560,11 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
       continue;
     }
     bias->begin(start);
-    std::vector<std::string> expected = {"goes on with 3 hills of " + path};
+    std::vector<std::string> expected = {"continues with 3 hills of " + path};
     if (!checksum)
       expected.insert(expected.begin(),
                       "the restart file is of an earlier version without a checksum of the hills: "
-                      "compared the place of the last of 3 hills only");
+                      "compared only the position of the last of 3 hills");
     EXPECT_EQ(said, expected);
     const double s = 5.0;
     double dVdS;
@@ -616,7 +614,7 @@ TEST_F(Kinds, wrong_words)
       {"moving k 1 s0 2 [s0/stop] 3",
        "Fix bias moving keyword s0/stop needs keyword steps, the number of steps to the stop"},
       {"moving k v_x s0 2 k/stop [3] steps 4",
-       "Fix bias moving: k is the variable v_x, so k/stop cannot move it"},
+       "Fix bias moving: k is the variable v_x, so k/stop cannot change it"},
       {"wall/upper k 1 s0 2 exponent [1]",
        "Fix bias wall/upper exponent is 1 but must be > 1, or the force jumps at the wall"},
       {"metad sigma 1 height 1 pace [5] file H stride 2",

@@ -165,7 +165,7 @@ struct BadExpression {
 TEST(Expression, bad_ones_are_refused_with_the_name_and_the_way_out)
 {
   const std::string write = " - write it in a, b with + - * / ^ ( ) and functions such as exp()";
-  const std::string without = " - write it without, for example without 0/0 or sqrt(-1)";
+  const std::string without = " - use only finite constants, for example no 0/0 or sqrt(-1)";
   const std::string number = " - write it like 1.5 or 2e-3";
   const std::vector<BadExpression> bad = {
       {"a - c",

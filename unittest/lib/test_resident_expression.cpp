@@ -206,7 +206,7 @@ TEST(ResidentExpression, says_what_is_too_large)
   std::string sum = "0", deep = "a";
   for (const auto &name : many) sum += "+" + name;
   EXPECT_EQ(message(sum, many),
-            "has 32 variables, and the GPU takes at most 31 - split it into several");
+            "has 32 variables, but the GPU supports at most 31 - split it into several");
   for (int k = 0; k < 40; ++k) deep = "exp(a*" + std::to_string(k + 2) + ") - (" + deep + ")*a^1.5";
   EXPECT_EQ(
       message(deep, {"a"}),

@@ -157,11 +157,11 @@ class NewerFiles(Files):
         state = text[begin:begin + size]
         self.refuses(name, "restart", data(1, state), data(2, state),
                      "Fix coord/bias b: the restart file has its state in format 2, but this version of GPUCOORD "
-                     "knows formats up to 1 - go on with the version that wrote it, or use another fix ID")
+                     "knows formats up to 1 - continue with the version that wrote it, or use another fix ID")
         # A number that a later version adds without another format
         self.refuses(name, "restart", data(1, state), data(1, state + format_of(0)),
-                     "Fix coord/bias b: its saved state has 8 bytes more than kind harmonic has - go on with the version "
-                     "that wrote it, or use another fix ID")
+                     "Fix coord/bias b: its saved state has 8 bytes more than kind harmonic reads - continue with "
+                     "the version that wrote it, or use another fix ID")
 
     def test_restart_of_pair_styles(self):
         for name, style, after in (("pair-functions-1", "coord", struct.pack("i", 1)),
@@ -172,8 +172,8 @@ class NewerFiles(Files):
 
     def test_hills(self):
         self.refuses("c0363da/bias-metad", "HILLS", b"# GPUCOORD hills format 1\n", b"# GPUCOORD hills format 2\n",
-                     "Fix coord/bias again: hills file HILLS, line 5: it has format 2, but this version of GPUCOORD knows "
-                     "formats up to 1 - go on with the version that wrote it, or give another file", "-append")
+                     "Fix coord/bias again: hills file HILLS, line 5: it has format 2, but this version of GPUCOORD "
+                     "knows formats up to 1 - continue with the version that wrote it, or give another file", "-append")
 
     def test_grid(self):
         self.refuses("c0363da/bias-metad-grid-two", "GRID", b"# GPUCOORD grid format 2\n", b"# GPUCOORD grid format 3\n",

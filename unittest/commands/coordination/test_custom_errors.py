@@ -49,8 +49,8 @@ ARGUMENTS = [
     ("[v*(w] v c_cv w c_cw", ": the expression 'v*(w' cannot be parsed: unbalanced parentheses" + WRITE),
     ("[v+ln(w)] v c_cv w c_cw", ": the expression 'v+ln(w)' cannot be parsed: unknown function: ln" + WRITE),
     ("[v+2e*w] v c_cv w c_cw", ": the expression 'v+2e*w' has the bad number 2e - write it like 1.5 or 2e-3"),
-    ("[v*w+sqrt(-1)] v c_cv w c_cw", ": the expression 'v*w+sqrt(-1)' cannot be used: a constant part of it is not a number - "
-     "write it without, for example without 0/0 or sqrt(-1)"),
+    ("[v*w+sqrt(-1)] v c_cv w c_cw", ": the expression 'v*w+sqrt(-1)' cannot be used: a constant part of it is not a "
+     "number - use only finite constants, for example no 0/0 or sqrt(-1)"),
 ]
 
 # Scripts of which the last line must fail, after SYSTEM, and the message.

@@ -83,7 +83,7 @@ void Bias::load(Archive &archive)
   for (auto *numbers : {&now.s, &now.dVdS, &now.own}) {
     const auto found = archive.read_numbers();
     if (found.size() != numbers->size())
-      throw std::runtime_error("its saved state is of another bias");
+      throw std::runtime_error("its saved state belongs to a different bias");
     *numbers = found;
   }
 }

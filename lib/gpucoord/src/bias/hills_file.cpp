@@ -100,7 +100,7 @@ std::string HillsFile::create()
     }
   } catch (const fs::filesystem_error &e) {
     throw std::runtime_error("cannot rename hills file " + path +
-                             ", which is there already: " + e.code().message());
+                             ", which already exists: " + e.code().message());
   }
   open();
   write(header(), "");
@@ -118,7 +118,7 @@ void HillsFile::check_on_disk(const std::vector<Hill> *known)
       throw std::runtime_error(
           "cannot check hills file " + path +
           " before a hill is added: " + std::strerror(found.error) + " - make " + place +
-          " accessible and go on from the last restart file, or with append yes");
+          " accessible and continue from the last restart file, or with append yes");
     else if (!found.is_regular)
       return;
     else if (!found.is_same)
@@ -148,9 +148,9 @@ std::string HillsFile::save(const std::vector<Hill> *known) const
 {
   const std::string saved = free_backup_name(place);
   const std::string rename = "; rename that file to " + place +
-      " and go on from the last restart file, or with append yes";
+      " and continue from the last restart file, or with append yes";
   NewFile copy(saved);
-  std::string result = "all its hills are now in " + saved;
+  std::string result = "all its hills are in " + saved;
   if (read_back(0, size, nullptr).value() == checksum->value()) {
     read_back(0, size, &copy);
     result += rename;
@@ -160,9 +160,10 @@ std::string HillsFile::save(const std::vector<Hill> *known) const
     result += ", with time 0 because their text is lost" + rename;
   } else {
     read_back(0, std::numeric_limits<std::int64_t>::max(), &copy);
-    result =
-        "text of its hills is lost, and a bias on a grid keeps no hills; what is left is now in " +
-        saved + " - use a backup of the hills file, and go on from a restart file of its time";
+    result = "text of its hills is lost, and a bias on a grid keeps no hills; the remaining text "
+             "is in " +
+        saved +
+        " - use a backup of the hills file, and continue from a restart file of the same time";
   }
   copy.finish();
   return result;
@@ -205,7 +206,7 @@ void HillsFile::append(double time, const Hill &hill, const std::vector<Hill> *k
 {
   check_on_disk(known);
   write(line_of(time, hill),
-        " - it has all hills before this one; make room, and go on from the last restart file");
+        " - it has all hills before this one; make room, and continue from the last restart file");
 }
 
 /* ---------------------------------------------------------------------- */
@@ -221,7 +222,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   const std::string unknown_format = why_unknown_format(in, "hills", FORMAT);
   if (!unknown_format.empty())
     throw std::runtime_error("hills file " + path + ", " + unknown_format +
-                             " - go on with the version that wrote it, or give another file");
+                             " - continue with the version that wrote it, or give another file");
   open();
 
   Existing result;

@@ -300,9 +300,9 @@ namespace {
   void MetadynamicsBias::open(HillsFile &its_file) const
   {
     if (!read_grid.empty())
-      throw std::runtime_error("keyword read_grid " + read_grid +
-                               " goes on from an earlier run and needs its hills, too - say append "
-                               "yes");
+      throw std::runtime_error(
+          "keyword read_grid " + read_grid +
+          " continues an earlier run and also needs its hills - use append yes");
     const std::string backup = its_file.create();
     if (!backup.empty()) context.say("hills file " + file + " of an earlier run is now " + backup);
   }
@@ -314,8 +314,9 @@ namespace {
     const std::int64_t expected = nhills();
     if (!std::filesystem::exists(file))
       throw std::runtime_error("hills file " + file + " does not exist - " +
-                               (is_restarted ? "give that of the run that wrote the restart file"
-                                             : "say append no for a new one"));
+                               (is_restarted
+                                    ? "give the hills file of the run that wrote the restart file"
+                                    : "use append no for a new file"));
     const auto found = its_file.read(is_restarted ? expected : HillsFile::ALL);
     if (is_restarted && expected > 0)
       for (int v = 0; v < nvariables(); ++v) {
@@ -323,7 +324,7 @@ namespace {
         if (center != saved)
           throw std::runtime_error("hill " + std::to_string(expected) + " of hills file " + file +
                                    " is at " + labels()[v] + " = " + shortest_text(center) +
-                                   ", but the restart file was written by a run that put it at " +
+                                   ", but in the run that wrote the restart file it was at " +
                                    shortest_text(saved) + " - give the hills file of that run");
       }
     std::int64_t of_grid = 0;
@@ -355,12 +356,13 @@ namespace {
                   " that are later than the restart file are now in " + backup);
     if (!found.hills.empty() && !found.names_units)
       context.warn("hills file " + file +
-                   " does not say in which units its heights are - they are taken to be in units " +
+                   " does not give the units of its heights - they are assumed to be in units " +
                    context.units);
     if (found.other_biasfactor != 0.0)
       context.warn("hills file " + file + " has hills of biasfactor " +
                    shortest_text(found.other_biasfactor) + ", but the fix has " +
-                   shortest_text(options.biasfactor) + " - heights are taken by that of the file");
+                   shortest_text(options.biasfactor) +
+                   " - heights are converted with the biasfactor of the file");
     if (!has_checksums)
       context.say("grid file " + read_grid +
                   " is of an earlier version without checksums: compared all its numbers with the "
@@ -368,10 +370,10 @@ namespace {
                   std::to_string(of_grid) + " hills");
     if (is_restarted && expected > 0 && !hills_checksum)
       context.say("the restart file is of an earlier version without a checksum of the hills: "
-                  "compared the place of the last of " +
-                  std::to_string(expected) + " hills only");
+                  "compared only the position of the last of " +
+                  std::to_string(expected) + " hills");
     context.say(
-        "goes on with " + std::to_string(found.hills.size()) + " hills of " + file +
+        "continues with " + std::to_string(found.hills.size()) + " hills of " + file +
         (of_grid ? ", " + std::to_string(of_grid) + " of them from grid file " + read_grid : ""));
     if (!found.hills.empty()) set_last_hill(found.hills.back());
   }

@@ -129,8 +129,8 @@ namespace {
           words.fail("exponent", v,
                      "exponent is " + shortest_text(exponents[v]) +
                          " but must be <= " + shortest_text(MAX_EXPONENT) +
-                         ", or V is close to the largest double where S is 2 units behind the "
-                         "wall - use a larger k for a harder wall");
+                         ", because V is close to the largest double at 2 units beyond the wall - "
+                         "use a larger k for a harder wall");
         terms[v].exponent = exponents[v];
       }
     }
@@ -154,7 +154,7 @@ namespace {
         if (!value.variable.empty())
           words.fail(keyword, v,
                      ": " + name + " is the variable v_" + value.variable + ", so " + keyword +
-                         " cannot move it");
+                         " cannot change it");
         if (list == &k && !(stop[v] >= 0.0))
           words.fail(keyword, v, "k/stop is " + shortest_text(stop[v]) + " but must be >= 0");
         value.stop = stop[v];
@@ -162,11 +162,11 @@ namespace {
       if (first_stop.empty()) first_stop = keyword;
     }
     if (!moves && first_stop.empty())
-      words.fail("needs something that moves: k/stop, s0/stop, or a variable v_name for k or s0 - "
-                 "or use kind harmonic");
+      words.fail("needs a parameter that changes: k/stop, s0/stop, or a variable v_name for k or "
+                 "s0 - or use kind harmonic");
     if (first_stop.empty()) {
       if (words.has("steps"))
-        words.fail("steps", "steps is for k/stop and s0/stop - variables move by themselves");
+        words.fail("steps", "steps applies to k/stop and s0/stop - variables change by themselves");
       return;
     }
     if (!words.has("steps"))
@@ -266,10 +266,10 @@ namespace {
       const auto &now_term = terms[v], &saved = last_terms[v];
       if ((k[v].variable.empty() && now_term.k != saved.k) ||
           (s0[v].variable.empty() && now_term.s0 != saved.s0))
-        context.warn(labels()[v] + " goes on with s0 " + shortest_text(now_term.s0) + " and k " +
+        context.warn(labels()[v] + " continues with s0 " + shortest_text(now_term.s0) + " and k " +
                      shortest_text(now_term.k) + ", but the restart file had " +
                      shortest_text(saved.s0) + " and " + shortest_text(saved.k) +
-                     " - were the values of this command others in that run?");
+                     " - check the values of this command");
     }
   }
 

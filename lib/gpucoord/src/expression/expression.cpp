@@ -145,7 +145,7 @@ Expression::Expression(const std::string &text, const std::vector<std::string> &
   } catch (const std::exception &error) {
     throw ExpressionError("",
                           quoted + " cannot be used: " + part + error.what() +
-                              " - write it without, for example without 0/0 or sqrt(-1)");
+                              " - use only finite constants, for example no 0/0 or sqrt(-1)");
   }
 }
 

@@ -91,7 +91,7 @@ namespace {
     {
       if (names.size() > MAX_VARIABLES)
         throw std::length_error("has " + std::to_string(names.size()) +
-                                " variables, and the GPU takes at most " +
+                                " variables, but the GPU supports at most " +
                                 std::to_string(MAX_VARIABLES) + " - split it into several");
       std::vector<Instruction> all;
       const auto append = [&](const Lepton::ParsedExpression &parsed) {

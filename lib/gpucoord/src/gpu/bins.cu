@@ -97,7 +97,7 @@ SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
   if (has_starts)
     check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, start.data(), start.data(),
                                         ncells + 1, stream),
-          "adding up the numbers of atoms");
+          "summing the numbers of atoms");
   check(cub::DeviceRadixSort::SortPairs(workspace.data(), sort_bytes, key.data(), sorted_key.data(),
                                         order.data(), place.data(), n, 0, last_bit, stream),
         "sorting atoms");

@@ -76,7 +76,7 @@ template <class T, Place PLACE> class Buffer {
     if (PLACE == Place::PINNED)
       throw DeviceError("no memory for " + mib(n * sizeof(T)) + " of pinned host memory");
     std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), "asking for its memory");
+    check(cudaMemGetInfo(&free, &total), "querying its memory");
     throw DeviceError("no memory for " + mib(n * sizeof(T)) + " on the GPU, of which " + mib(free) +
                       " of " + mib(total) + " are free");
   }
@@ -138,8 +138,8 @@ inline double seconds_between(const TimedEvent &first, const TimedEvent &second)
 inline int device_attribute(cudaDeviceAttr attribute)
 {
   int device = 0, value = 0;
-  check(cudaGetDevice(&device), "asking for the current GPU");
-  check(cudaDeviceGetAttribute(&value, attribute, device), "asking for its size");
+  check(cudaGetDevice(&device), "querying the current GPU");
+  check(cudaDeviceGetAttribute(&value, attribute, device), "querying an attribute");
   return value;
 }
 

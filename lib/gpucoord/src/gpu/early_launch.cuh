@@ -40,7 +40,7 @@ __device__ inline void wait_for_kernel_before()
 template <class Kernel> bool can_wait(Kernel *kernel)
 {
   cudaFuncAttributes attributes;
-  check(cudaFuncGetAttributes(&attributes, kernel), "looking for its kernels");
+  check(cudaFuncGetAttributes(&attributes, kernel), "querying a kernel");
   return std::min(attributes.binaryVersion, attributes.ptxVersion) >= 90;
 }
 

@@ -108,7 +108,7 @@ namespace {
       case Id::CUSTOM:
         break;    // we add no functions to Lepton
     }
-    throw std::logic_error("gpucoord: an operation of Lepton that the GPU does not know: " +
+    throw std::logic_error("gpucoord: a Lepton operation that the GPU does not support: " +
                            o.getName());
   }
 

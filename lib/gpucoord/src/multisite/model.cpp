@@ -37,7 +37,7 @@ namespace {
       const double size = std::hypot(site.axis[0], site.axis[1], site.axis[2]);
       check(size > 0.0 && std::isfinite(size), component,
             std::string("the axis of a ") + kind + " has length " + in_text(size) +
-                " and must have a direction");
+                " but must have a direction");
       for (double &a : site.axis) a /= size;
     }
   }
@@ -55,11 +55,10 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in,
           component, "it has no sites");
     for (const LennardJonesSite &site : component.centers) {
       check(site.epsilon >= 0.0, component,
-            "epsilon is " + in_text(site.epsilon) + " and must be 0 or more");
-      check(site.sigma > 0.0, component,
-            "sigma is " + in_text(site.sigma) + " and must be more than 0");
+            "epsilon is " + in_text(site.epsilon) + " but must be >= 0");
+      check(site.sigma > 0.0, component, "sigma is " + in_text(site.sigma) + " but must be > 0");
       check(site.sigma >= LEAST_LENGTH && site.sigma <= MOST_LENGTH, component,
-            "sigma is " + in_text(site.sigma) + " and must be " + in_text(LEAST_LENGTH) + " to " +
+            "sigma is " + in_text(site.sigma) + " but must be " + in_text(LEAST_LENGTH) + " to " +
                 in_text(MOST_LENGTH) + ", so that (sigma/cutoff)^12 is a finite number");
     }
     normalize(component, "dipole", component.dipoles);
@@ -72,7 +71,7 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in,
   for (int i = 0; i < static_cast<int>(all.size()) && longest > 0.0; ++i)
     check(reach(i) <= MOST_CUTOFFS * longest, all[i],
           "a site is " + in_text(reach(i)) +
-              " from the center of mass, and must not be farther than " + in_text(MOST_CUTOFFS) +
+              " from the center of mass, but must not be farther than " + in_text(MOST_CUTOFFS) +
               " times the cutoff " + in_text(longest) +
               ", where rounding changes distances by 1e-10 of the cutoff - give sites relative to "
               "the center of mass");

@@ -31,7 +31,7 @@ namespace {
     const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
                                 shape.multiprocessors * (2048 / threads));
     static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024,
-                  "what every GPU gives");
+                  "every GPU has 48 KiB per block");
     process_molecules<Sites, Real, ALL, SITE_CUTOFF, WARPS>
         <<<blocks, threads, teams_per_block * sizeof(Memory), stream>>>(arg, tables);
     check(cudaGetLastError(), "launching process_molecules");

@@ -352,12 +352,12 @@ namespace {
         };
         check(run(nullptr), "planning a reduction");
         workspace.reserve(bytes);
-        check(run(workspace.data()), "finding where molecules are");
+        check(run(workspace.data()), "finding the bounds of molecules");
       });
       check(cudaMemcpyAsync(bounds_host.data(), bounds_device.data(), sizeof(Bounds),
                             cudaMemcpyDeviceToHost, stream),
             "copying from it");
-      check(cudaStreamSynchronize(stream), "finding where molecules are");
+      check(cudaStreamSynchronize(stream), "finding the bounds of molecules");
       bounds = bounds_host[0];
       for (int c = 0; c < 3; ++c)
         // There is no finite position.

@@ -52,7 +52,7 @@ namespace {
                                 shape.multiprocessors * (2048 / threads));
     using Memory = TeamMemory<!CHEAP<Formula>, Real, WARPS, WEIGHTED>;
     static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024,
-                  "what every GPU gives");
+                  "every GPU has 48 KiB per block");
     const std::size_t memory = teams_per_block * sizeof(Memory);
     process_cells<Formula, Real, Accumulator, WANT, WARPS, WEIGHTED>
         <<<blocks, threads, memory, stream>>>(arg, c);
@@ -144,12 +144,12 @@ namespace {
     const auto launch = [&](auto *kernel, const auto &function) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),
-            "asking for shared memory");
+            "requesting shared memory");
       // The maximum carveout leaves shared memory for as many concurrent blocks as the registers
       // allow.
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                  cudaSharedmemCarveoutMaxShared),
-            "asking for shared memory");
+            "requesting shared memory");
       launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream,
                     arg, function);
     };

@@ -30,8 +30,9 @@ namespace {
   constexpr int WORDS_A_THREAD = MAX_PAGES * PAGE_WORDS / BUILD_THREADS;
   constexpr int EMPTY = -1, TAKING = -2;
   static_assert(MAX_LINES * LINE * sizeof(int4) == 1 << 16,
-                "16 bits are enough for where a point lies, in bytes");
-  static_assert(WORDS_A_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS, "all words are numbered");
+                "16 bits hold the offset of a point in bytes");
+  static_assert(WORDS_A_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS,
+                "each thread counts the same number of words");
 
   // Returns the index of a cell along a Hilbert curve. Cells with similar indices are near each
   // other in space. J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707, 381 (2004).
@@ -353,7 +354,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
   check(cudaMemsetAsync(most.data(), 0, sizeof(int), stream), "clearing a number");
   const auto bytes = static_cast<int>(bytes_to_build(neighbors.capacity, atoms.nall));
   check(cudaFuncSetAttribute(make_row_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "asking for shared memory");
+        "requesting shared memory");
   make_row_blocks<<<nblocks, BUILD_THREADS, bytes, stream>>>(
       neighbors, order.data(), n, pages(atoms.nall),
       {place.data(), nlines.data(), line.data(), partner.data(), blocks.stride, most.data()});

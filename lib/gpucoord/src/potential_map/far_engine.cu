@@ -32,8 +32,8 @@ namespace {
 
   constexpr int THREADS = 256, WARPS = THREADS / 32, ATOMS = 64;    // per block
   constexpr int ROWS = FAR_ORDER * FAR_ORDER, ROWS_OF_A_WARP = 32 / FAR_ORDER;
-  static_assert(3 * ATOMS <= THREADS, "a thread has one axis of an atom");
-  static_assert(32 % FAR_ORDER == 0, "a warp has whole rows");
+  static_assert(3 * ATOMS <= THREADS, "each axis of an atom has its own thread");
+  static_assert(32 % FAR_ORDER == 0, "a warp processes whole rows");
   // The largest value of a spline of order 8 is 151/315. Its cube is less than 1/8 times 0.89. 2^66
   // over the sum of magnitudes therefore leaves room for the rounding errors of all charges.
   constexpr int BITS = 66;

@@ -38,10 +38,10 @@ FixedBins make_fixed_bins(const MapGrid &grid, double cutoff, const MapBins &bin
   }
   if (places > std::numeric_limits<int>::max()) {
     std::ostringstream text;
-    text << "bins of size " << bins.size << " with room for " << bins.depth << " charges each have "
+    text << "bins of size " << bins.size << " and depth " << bins.depth << " have room for "
          << places
-         << " places on a rank, and there may be 2147483647 - use larger or less deep ones, or "
-            "sorted bins";
+         << " charges on a rank, but at most 2147483647 are supported - use larger or less deep "
+            "bins, or sorted bins";
     throw std::invalid_argument(text.str());
   }
   return made;

@@ -53,10 +53,10 @@ namespace {
     // which may coincide with a point. It covers all subtiles, and every distance is tested.
     static constexpr int LISTS = 2 * SUBTILES, IN_TILE = LISTS - 1, NO_LIST = LISTS;
     static_assert((SUBTILES == 4 || SUBTILES == 6) && SUBTILES <= MAX_SUBTILES && LISTS < 32,
-                  "for each list a case of a switch, and a lane");
+                  "each list has a case of a switch, and a lane");
     static constexpr int PLACES = IS_WIDE ? 44 : IS_SINGLE ? 64 : 40;
     static_assert(PLACES >= 32 + UNROLL - 1 && PLACES % UNROLL == 0,
-                  "one charge of each lane beside what is left over; and all filled up");
+                  "room for the remaining charges and one charge per lane, padded to UNROLL");
     // Blocks per multiprocessor.
     static constexpr int BLOCKS = IS_WIDE ? 6 : FIELD || !IS_SINGLE ? 3 : 5;
   };
@@ -644,13 +644,13 @@ namespace {
   void launch_on_grid(const MapGridArguments<Real> &arg, int blocks, cudaStream_t stream)
   {
     constexpr int BYTES = MAP_WARPS * sizeof(WarpMemory<Shape<Kernel, SOFT, FIELD, Real>, Real>);
-    static_assert(BYTES <= 64 * 1024, "what every GPU gives");
+    static_assert(BYTES <= 64 * 1024, "every GPU can have 64 KiB per block");
     const auto kernel = potential_on_grid<Kernel, SOFT, FIELD, Real>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES),
-          "asking for shared memory");
+          "requesting shared memory");
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                cudaSharedmemCarveoutMaxShared),
-          "asking for shared memory");
+          "requesting shared memory");
     kernel<<<blocks, THREADS, BYTES, stream>>>(arg);
     check(cudaGetLastError(), "launching potential_on_grid");
   }

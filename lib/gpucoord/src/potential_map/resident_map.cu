@@ -129,7 +129,7 @@ namespace {
             "copying from it");
       check(cudaMemcpyAsync(&n, number, sizeof(n), cudaMemcpyDeviceToHost, stream),
             "copying from it");
-      check(cudaStreamSynchronize(stream), "looking at charges");
+      check(cudaStreamSynchronize(stream), "summing charges");
       for (const ChargeSums &s : of_blocks)
         all = {all.charged + s.charged, all.q + s.q, all.q_sq + s.q_sq, all.size + s.size,
                std::max(all.bad_atom, s.bad_atom)};
