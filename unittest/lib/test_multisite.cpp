@@ -25,7 +25,7 @@ using namespace gpucoord;
 namespace {
 
 // A dipole or quadrupole as the limit of charges at distance h. h must be small, but large enough
-// that differences do not round.
+// that rounding errors of differences are small.
 void add_charges(std::vector<ChargeSite> &charges, const AxialSite &site, bool quadrupole, double h)
 {
   const double length = std::sqrt(site.axis[0] * site.axis[0] + site.axis[1] * site.axis[1] +
@@ -275,7 +275,8 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
   }
   std::mt19937 random(2);
   for (int round = 0; round < 40; ++round) {
-    // Within a cutoff between centers, or with some pairs of sites within a cutoff between sites.
+    // With a cutoff between centers, or with a cutoff between sites that only some pairs of sites
+    // are within.
     MultisiteOptions o = options(round < 20 ? 9.0 : 2.5);
     o.site_cutoff = round >= 20;
     o.cutoff_charge = round < 30 ? o.cutoff : 2.7;
