@@ -1,4 +1,4 @@
-"""Starts LAMMPS for the benchmarks, and tells what a build has."""
+"""Starts LAMMPS for the benchmarks, and reports which variants a build has."""
 
 import os
 import re

@@ -20,7 +20,7 @@ read_release() {
   [ "$LAMMPS_TAG" = - ] || LAMMPS_URL=https://github.com/lammps/lammps/archive/$LAMMPS_TAG.tar.gz
 }
 
-# version_of_tree TREE: prints the version, or fails if the folder is no LAMMPS tree.
+# version_of_tree TREE: prints the version, or fails if the folder is not a LAMMPS tree.
 version_of_tree() {
   sed -n 's/^#define LAMMPS_VERSION "\(.*\)".*/\1/p' "$1/src/version.h" 2>/dev/null | grep .
 }

@@ -107,7 +107,7 @@ def build_lists(tree):
     package = r"^  ([A-Z0-9-]+)\)?$"
     cmake = List(tree, "cmake/CMakeLists.txt").after(r"^set\(STANDARD_PACKAGES$")
     cmake.insert(package, [["  GPUCOORD"]])
-    # GPUCOORD looks at settings of KOKKOS, and is therefore included after it.
+    # GPUCOORD reads settings of KOKKOS, and is therefore included after it.
     cmake.replace(r"^(foreach\(PKG_WITH_INCL .*\bKOKKOS\b.*?)( GPUCOORD)?\)$", r"\1 GPUCOORD)")
     yield cmake
     for name, variable in (("all_on", "ALL"), ("all_off", "ALL"), ("nolib", "WITH_LIB")):
@@ -158,7 +158,7 @@ def style_pages(tree):
     for kind, table, overview in (("compute", "Commands_compute.rst", "compute.rst"), ("fix", "Commands_fix.rst", "fix.rst"),
                                   ("pair", "Commands_pair.rst", "pair_style.rst")):
         chosen = [row for row in rows if row[0] == kind]
-        # LAMMPS' checks take "/gpu" for a suffix: exceptions.txt.
+        # LAMMPS' checks interpret "/gpu" as a suffix: exceptions.txt.
         entries = [[f"   * :doc:`{name}{' (k)' if (kind, name) in kokkos else ''} <{page}>`"] for _, name, page, _ in chosen]
         yield List(tree, f"doc/src/{table}").insert(rf"^   \* :doc:`(\S+)(?: \(\w+\))? <{kind}_", entries, end=r"^\s*$")
         entries = [[f"* :doc:`{name} <{page}>` - {description}"] for _, name, page, description in chosen]

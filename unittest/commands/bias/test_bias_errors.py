@@ -540,7 +540,7 @@ create_bonds single/bond 1 1 2
 
 
 class Warnings(unittest.TestCase):
-    """These cases are no errors, but each gives one warning."""
+    """These cases are not errors, but each gives one warning."""
 
     def check(self, cases):
         cases = [(ranks, *case) for case in cases for ranks in (1, 2)]
@@ -555,7 +555,7 @@ class Warnings(unittest.TestCase):
                 self.assertEqual(list(map(without_suffix, found)), [message] if message else [])
 
     def test_fixes_that_change_the_box(self):
-        """Fixes that fix coord/bias does not know by name, and fix deform, which requests no
+        """Fixes that fix coord/bias does not know by name, and fix deform, which does not request the
         pressure."""
         plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "box_fix", "box_fix.so")
         self.assertTrue(os.path.exists(plugin), f"there is no {plugin}")

@@ -16,7 +16,7 @@ import zlib
 
 from coordtest import DEVICE, folder, lmp_program, on_device
 
-# 12 atoms, so that a step takes microseconds and a run as long as the start of LAMMPS. Sorting
+# 12 atoms, so that a step takes microseconds, and a run not much longer than the start of LAMMPS. Sorting
 # would change the order of atoms, and of sums over them, in a continued run.
 START = """
 region box block 0 6 0 6 0 6

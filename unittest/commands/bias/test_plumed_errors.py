@@ -417,7 +417,7 @@ class Runs(InProcess):
         return before, FIX + words, run, message and message.replace("{file}", re.escape(path))
 
     def test_in_process(self):
-        """LAMMPS goes on after the error."""
+        """LAMMPS remains usable after the error."""
         for name in RUNS:
             with self.subTest(name):
                 self.setUp()
@@ -496,7 +496,7 @@ class Runs(InProcess):
                 commands(self.lmp, way_out.format(fix=fix) + "\nrun 10")
 
     def test_timestep_with_restart(self):
-        """The way out of another timestep: a fix with RESTART goes on with the hills."""
+        """The way out of another timestep: a fix with RESTART continues with the hills."""
         hills = "m: METAD ARG=s SIGMA=0.1 HEIGHT=1 PACE=5 FILE={file}.H\n"
         path = put(S + hills)
         commands(self.lmp, f"{FIX}c_cv plumedfile {path} outfile {path}.log\nrun 20\ntimestep 0.0005")
@@ -551,7 +551,7 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(self.files(), self.before)
 
     def check_next_run(self):
-        """With room the run goes on, and both files have all hills."""
+        """With free disk space the run continues, and both files have all hills."""
         code, output = run_script(self.scripts[20], 2)
         self.assertEqual(code, 0, output[-3000:])
         for name in "HILLS", "KERNELS":

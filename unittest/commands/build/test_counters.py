@@ -41,7 +41,7 @@ class Evaluations(unittest.TestCase):
         self.assertEqual(biases, 22)
 
     def test_expression(self):
-        """On a GPU that has the atoms the host waits and copies as often as without an expression."""
+        """With atoms resident on the GPU, the host waits and copies as often as without an expression."""
         counts = self.once_a_timestep("expression")
         _, alone = self.count("one fix")
         for what in "stream waits", "event waits", "bytes to host":

@@ -1,5 +1,5 @@
-"""Restart, hills, grid and data files of earlier revisions (baseline/fixtures) are read, and the run goes on from them as a
-run of this build that was not interrupted. Files of a newer format are an error that names both formats."""
+"""Restart, hills, grid and data files of earlier revisions (baseline/fixtures) are read, and a run that continues from them
+equals an uninterrupted run of this build. Files of a newer format are an error that names both formats."""
 
 import os
 import re
@@ -18,7 +18,7 @@ if coordtest.PRECISION != "double":
                    "(KOKKOS_PREC)")
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "baseline", "fixtures")
-# The files are of another machine and compiler, whose rounding has grown over 10 steps before, and 10 after.
+# Another machine and compiler wrote the files: differences of rounding grow over the 10 steps before, and 10 after.
 ROUNDING = 1e-9
 # The same where pair terms are in single precision: another instruction set sums them in another order.
 ROUNDING_OF_FLOAT = 1e-4

@@ -25,7 +25,7 @@ def run(*command, **options):
 
 
 def state(tree):
-    """Return the contents of all files of a tree that are no links to LAMMPS' own."""
+    """Return the contents of all files of a tree that are not links to LAMMPS' own."""
     files = {}
     for folder, _, names in os.walk(tree):
         for name in names:

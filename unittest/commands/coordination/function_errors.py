@@ -27,8 +27,8 @@ if coordtest.ON_KOKKOS_GPU:
 
 
 def arguments(keywords, switches, takes):
-    """Return words of bad commands and their messages. keywords: of the compute; switches: names of
-    switching functions; takes: the keywords of a switching function."""
+    """Return words of bad commands and their messages. keywords: keywords of the compute; switches: names
+    of switching functions; takes: keywords of a switching function."""
     return [
         ("switch exp 1.0 function [most] 3", "Unknown compute coord/gpu function option: most - known are sum, more_than, "
          "less_than, between, moment, min, max, alt_min, custom, histogram"),

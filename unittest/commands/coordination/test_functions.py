@@ -170,7 +170,7 @@ class Alone(unittest.TestCase):
         return lmp
 
     def test_atoms_without_partners(self):
-        """s_i = 0 gives no NaN: f is f(0), and there is no derivative."""
+        """s_i = 0 does not give NaN: f is f(0), and the derivatives of S are 0."""
         tails = {"more": "more_than rational 2", "less": "less_than rational 2", "least": "min 1.0", "most": "max 1.0",
                  "alt": "alt_min 1.0", "second": "moment 2", "between": "between -0.5 0.5", "square": "custom s^2"}
         lmp = self.start([[1, 1, 1], [4, 4, 4], [7, 7, 7]], tails)
@@ -261,7 +261,7 @@ class Biased(unittest.TestCase):
             self.assertAlmostEqual((pressures["yes"] - pressures["no"]) / (3.0 * 0.4 * w), 1.0, 8, name)
 
     def test_virial_of_atoms(self):
-        """The virials of atoms add up to that of the bias, also where derivatives are asked for between two
+        """The virials of atoms add up to that of the bias, also if derivatives are requested between two
         biases of the same variable."""
         for name in "more", "least":
             lmp = self.start()

@@ -254,7 +254,7 @@ class Ranks(unittest.TestCase):
                         coordtest.assert_same_bits(other[name], columns, f"{precision} {name}", rounding)
 
     def test_after_atoms_are_deleted(self):
-        """Between delete_atoms and a run, communication is that of more atoms than there are."""
+        """Between delete_atoms and a run, the communication lists still contain the deleted atoms."""
         lmp = start(self, ORTHOGONAL, positions(ORTHOGONAL, 3))
         lmp.command("group gone id 60:80")
         lmp.command("delete_atoms group gone compress no")

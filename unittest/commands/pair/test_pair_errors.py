@@ -79,7 +79,7 @@ COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMP
      "Pair coord custom: the expression '1/(1+x^6)+(1-2)^0.5' cannot be used: a constant part of it is not a number; "
      "write it in x = (r - d0)/r0, for example 1/(1+x^6)"),
 
-    # A range must have an end.
+    # The range must be finite.
     ("1 1 1.0 [gaussian] 1.0", f"Pair coord gaussian {NO_END}"),
     ("1 1 1.0 [q] ref 1 beta 5", f"Pair coord q {NO_END}"),
     ("1 1 1.0 [rational] 1.0 dmax INF", f"Pair coord rational {NO_END}"),
@@ -343,8 +343,8 @@ class Arguments(InProcess):
 
 
 def knows_pair_style_list():
-    """Return whether LAMMPS knows the style of package MISC, which it need not have. A source tree from
-    which packages were taken does not know it."""
+    """Return whether LAMMPS has pair_style list, or at least knows that it belongs to the optional package MISC.
+    Source trees without that package's files do not know it."""
     with start() as lmp:
         if lmp.has_style("pair", "list"):
             return True    # the command below would raise its error on rank 0 alone

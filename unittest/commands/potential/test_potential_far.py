@@ -227,7 +227,7 @@ class Far(unittest.TestCase):
 
 
     def test_ranks_without_points(self):
-        """With a field, for which all ranks transform the data of few."""
+        """Some ranks have no points. With a field, all ranks take part in transforming the data of the others."""
         data = system(ORTHOGONAL, 5, n=N)
         q = charges(N, 5)
         for grid in (1, 1, 1), (1, 2, 1):
@@ -237,8 +237,7 @@ class Far(unittest.TestCase):
             self.assertLess(np.abs(found.field - expected[1]).max(), 1e-4)
 
     def test_few_points(self):
-        """Their mesh is as fine as the range of known charges allows, which the near field
-        determines."""
+        """Grids of a few points. The near field determines the range of known charges, which limits the mesh spacing."""
         q = charges(N, 5)
         for box in ORTHOGONAL, TILTED:
             data = system(box, 5, n=N)
