@@ -29,7 +29,7 @@ if [ -z "${LAMMPS_SOURCE_DIR:-}" ]; then
   read_release "${LAMMPS_RELEASE:-$(head -n1 <<<"$lammps_releases" | cut -d' ' -f1)}"
 else
   LAMMPS_VERSION=$(version_of_tree "$LAMMPS_SOURCE_DIR") || {
-    echo "Error: LAMMPS_SOURCE_DIR is $LAMMPS_SOURCE_DIR, which is no LAMMPS source tree: it has no src/version.h." \
+    echo "Error: LAMMPS_SOURCE_DIR is $LAMMPS_SOURCE_DIR, which is not a LAMMPS source tree: it has no src/version.h." \
       "Give the top folder of a LAMMPS tree, or leave LAMMPS_SOURCE_DIR empty to have one fetched." >&2
     exit 1
   }

@@ -35,7 +35,7 @@ function(lammps_check_version tree)
   string(REGEX REPLACE ".*\"(.*)\".*" "\\1" version "${version}")
   lammps_number("${version}" number)
   if(number STREQUAL "")
-    message(FATAL_ERROR "${tree}/src/version.h has the version '${version}', which is no date such as 4 Jul 2026. "
+    message(FATAL_ERROR "${tree}/src/version.h has the version '${version}', which is not a date such as 4 Jul 2026. "
       "Give an unchanged LAMMPS tree.")
   endif()
   if(number LESS oldest)

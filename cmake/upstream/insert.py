@@ -42,7 +42,7 @@ class List:
     def insert(self, item, entries, end=r"^\S"):
         """Insert entries, lists of lines, each after the greatest item that precedes it. The first
         group of the pattern `item` is the key of an item; the list ends at the first line, after
-        its first item, that matches `end` and is no item."""
+        its first item, that matches `end` and is not an item."""
         def is_end(line):
             return re.search(end, line) and not re.search(item, line)
 

@@ -183,7 +183,7 @@ class Tree(unittest.TestCase):
     def test_no_tree(self):
         with tempfile.TemporaryDirectory() as folder:
             done = run(UPSTREAM, folder)
-            self.assertEqual((done.returncode, done.stdout), (1, f"Error: {folder} is no LAMMPS source tree: it has no "
+            self.assertEqual((done.returncode, done.stdout), (1, f"Error: {folder} is not a LAMMPS source tree: it has no "
                                                                  "cmake/CMakeLists.txt\n"))
 
     def test_other_lists(self):

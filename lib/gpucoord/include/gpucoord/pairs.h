@@ -114,7 +114,8 @@ struct PairsInput {
 constexpr double MANY_PARTNERS = 500.0;
 
 // A neighbor list of the caller in device memory. For each owned atom i, it has all atoms within
-// dmax plus the skin. It may have further atoms within 10 dmax. Neighbor k of atom i is neighbor[i
+// dmax plus the skin. It may also have atoms at larger distances, up to
+// 10 dmax. Neighbor k of atom i is neighbor[i
 // * atom_stride + k * neighbor_stride].
 struct DeviceNeighbors {
   const int *neighbor = nullptr;    // null: no list

@@ -13,7 +13,8 @@ namespace gpucoord {
 // file bck.N.NAME in the same folder, which begins with a copy of the comments at the beginning of
 // the file. Earlier lines may have larger numbers, because a run may have restarted at time 0.
 // Comments begin with #. Returns the name of the new file, or "" if there is no later line or the
-// file does not exist. Throws std::runtime_error with the way out; the file is then unchanged.
+// file does not exist. Throws std::runtime_error with a
+// message that tells the user what to do; the file is then unchanged.
 GPUCOORD_API std::string trim_file(const std::string &path, double time);
 
 // Returns the first number of the last line, or -HUGE_VAL if there is no file or no line. Throws

@@ -23,7 +23,8 @@ namespace gpucoord {
 
 namespace {
 
-  // The next partners. Lanes without a partner have weight 0.
+  // The vectors to LANES partners, starting with number 'first'. Lanes without a partner have
+  // weight 0.
   template <class Real> struct LoadedVectors {
     Lanes<Real> x, y, z, one;    // one: 1; 0 in lanes without a partner
     int n;
@@ -138,7 +139,8 @@ namespace {
             if (!table.type || table.type[k] == 0 || table.type[k] == own_type)
               add_slopes(at, -table.x[k], -table.y[k], -table.z[k], other, hx, hy, hz);
       }
-      // H is -2 scale h, and d is x/scale.
+      // The gradient is -2 scale h, and the vector to the partner in the caller's units is x/scale,
+      // so that their product is -2 x h.
       Lanes<Real> terms[NENVIRONMENT_SUMS];
       FOR_EACH_LANE(w)
       {
