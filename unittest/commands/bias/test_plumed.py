@@ -294,7 +294,7 @@ class Units(unittest.TestCase):
                     self.assertAlmostEqual(printed["x"][-1] * length, 0.1 * np.linalg.norm(d), delta=1e-12)
 
     def test_temperature(self):
-        """Keyword temp is the TEMP of PLUMED's actions that have none."""
+        """Keyword temp sets the temperature of PLUMED's actions without TEMP."""
         biases = {}
         for style in self.STYLES:
             energy = self.STYLES[style][0]

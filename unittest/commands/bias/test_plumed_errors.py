@@ -203,7 +203,7 @@ class Arguments(InProcess):
         self.check_still_usable()
 
     def test_log_that_cannot_be_read(self):
-        """A file that may be written but not read stays when the fix is defined."""
+        """A file that can be written but not read is unchanged after the definition of the fix."""
         path, log = put(S + R), tempfile.mktemp(dir=coordtest.folder())
         with open(log, "w") as file:
             file.write("old\n")
@@ -378,7 +378,7 @@ class Kernels(InProcess):
         self.check_still_usable()
 
     def test_same_mpi_in_a_program_without_pic(self):
-        """The address of MPI_Init is then one in the program."""
+        """MPI_Init then has an address inside the program."""
         sources = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../src/GPUCOORD"))
         mpi = self.mpi_of_lammps()
         text = """
@@ -579,8 +579,8 @@ class FullDisk(unittest.TestCase):
         self.assertNotIn("bck.1.HILLS", self.files())
 
     def test_limit(self):
-        """The size of a file is limited. The file of the hills of 20 steps is larger than that of the later ones, and in
-        a restart from step 6 the latter is the larger one."""
+        """The size of files is limited. In a restart from step 20, the file with the kept hills is too
+        large; in a restart from step 6, the file with the later hills."""
         line = len(self.before["HILLS"].split(b"\n")[4]) + 1
         for step, name in (20, "HILLS"), (6, "bck.0.HILLS"):
             with self.subTest(name):

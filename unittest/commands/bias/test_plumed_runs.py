@@ -198,7 +198,8 @@ class Kinds(unittest.TestCase):
         np.testing.assert_allclose(after["c_c"], before["c_c"][::10], SAME)
 
     def test_minimize(self):
-        """The minimum of fix coord/bias; PRINT is silent, and no hill is added."""
+        """A minimization ends at the minimum of fix coord/bias. PRINT writes nothing, and no hill
+        is added."""
         for style in "cg", "fire":
             if style == "fire" and coordtest.kokkos_copies_lack("min_style fire", coordtest.NO_FIRE):
                 continue
@@ -226,7 +227,8 @@ class Kinds(unittest.TestCase):
         self.assertFalse(set(steps) - {5, 10, 15, 20} - {step for step in printed[21:] if step % 5 == 0})
 
     def test_respa(self):
-        """Trajectories and hills of fix coord/bias at each level, whose own test compares with Verlet."""
+        """At each level of rRESPA, trajectories and hills equal those of fix coord/bias, which
+        another test compares with Verlet."""
         for style, levels in ("run_style respa 2 4 pair 1", (1, 2)), ("run_style respa 3 2 2 pair 1", (1, 2, 3)):
             for level in levels:
                 with self.subTest(style, level=level):
@@ -328,7 +330,7 @@ class Restart(unittest.TestCase):
                     np.testing.assert_array_equal(given.columns(file)["time"], whole.columns(file)["time"])
 
     def test_other_times(self):
-        """Hills stay where the restarted run has another timestep or other numbers of timesteps."""
+        """Hills are kept if the restarted run has another timestep or other timestep numbers."""
         text, file = self.CASES["METAD"]
         for change in (f"timestep {DT / 2!r}", "reset_timestep 0"):
             with self.subTest(change):
@@ -544,7 +546,7 @@ class Parts(unittest.TestCase):
             self.assertIn("COMMITTED", given.read("basins").upper())
 
     def test_order_of_fixes(self):
-        """Defined after a barostat the fix is an error; with virial no it is none."""
+        """Defining the fix after a barostat is an error, except with virial no."""
         given = input_of(RESTRAINT)
         live = Live(self)
         live.do("unfix move", "fix n all npt temp 1.4 1.4 0.2 iso 1.0 1.0 0.5", fix_of(given))
@@ -554,7 +556,8 @@ class Parts(unittest.TestCase):
         self.assertGreater(live.v(), 0.1)
 
     def test_output(self):
-        """V, each S and each force, also those that PLUMED reads but does not bias."""
+        """The outputs are V, each S and each force, also of variables that PLUMED reads but does
+        not bias."""
         given = input_of("m: RESTRAINT ARG=d AT=8.9 KAPPA=20\nPRINT ARG=c FILE=COLVAR\n")
         rows = run_with([fix_of(given)], ["run 10"]).tables[0]
         np.testing.assert_allclose(rows["f_b"], 10 * (rows["c_d"] - 8.9)**2, 1e-11)

@@ -1,5 +1,5 @@
-"""How often variables, biases and pair sums are evaluated, by the counters of a build with GPUCOORD_COUNTERS. The numbers of
-force evaluations that they are compared with are those of LAMMPS."""
+"""How often variables, biases and pair sums are evaluated, by the counters of a build with
+GPUCOORD_COUNTERS. The numbers are compared with LAMMPS' own counts of force evaluations."""
 
 import os
 import re
@@ -58,7 +58,7 @@ class Evaluations(unittest.TestCase):
         self.once_a_timestep("pair coord")
 
     def test_run_0_twice(self):
-        """A run begins with an evaluation, also where nothing has moved."""
+        """A run begins with an evaluation, even if nothing has moved."""
         _, counts = self.count("run 0 twice")
         self.assertEqual(counts.evaluations(), 2)
 

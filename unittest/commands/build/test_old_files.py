@@ -25,13 +25,14 @@ ROUNDING_OF_FLOAT = 1e-4
 
 
 def all_names():
-    """REVISION/NAME of all folders of files"""
+    """Return REVISION/NAME of all folders of files."""
     return sorted(f"{revision}/{name}" for revision in os.listdir(FIXTURES)
                   for name in os.listdir(os.path.join(FIXTURES, revision)) if name != "WRITTEN_BY")
 
 
 def lines_of(name, part):
-    """An input, on the device of these tests. Those that wrote the files name the host, so that all builds can read them."""
+    """Return an input for the device of these tests. The inputs that wrote the files use the host,
+    so that all builds can read the files."""
     with open(os.path.join(FIXTURES, name, part)) as file:
         lines = [line.replace(" device host", "") for line in file.read().splitlines()]
     return [on_device(line) for line in lines]
@@ -44,7 +45,7 @@ def on_device(line):
 
 
 def numbers_of(run, table):
-    """Thermodynamic output and dumped atoms"""
+    """Return the thermodynamic output and the dumped atoms."""
     with open(run.path("dump")) as file:
         frames = file.read().split("ITEM: TIMESTEP\n")[1:]
     rows = [re.split(r"ITEM: ATOMS.*\n", frame) for frame in frames]
@@ -59,7 +60,7 @@ def hills_of(path):
 
 class Files(unittest.TestCase):
     def run_in(self, lines, files=()):
-        """Runs LAMMPS in a folder of its own with copies of files."""
+        """Run LAMMPS in a separate folder with copies of files."""
         where = tempfile.mkdtemp(dir=coordtest.folder())
         for path in files:
             shutil.copy(path, where)
@@ -118,7 +119,7 @@ class OldFiles(Files):
 
 
 def format_of(number):
-    """A version of a format, as restart files have it"""
+    """Return a version of a format as restart files store it."""
     return struct.pack("d", -float(number))
 
 
@@ -129,7 +130,8 @@ class NewerFiles(Files):
         return self.run_in(lines_of(name, "in.first"), self.components(name))
 
     def refuses(self, name, file, known, newer, message, way=""):
-        """Reads a file that this build writes, after its only 'known' was replaced by 'newer'."""
+        """Read a file of this build in which 'known', which must occur once, is replaced by
+        'newer'."""
         run = self.written(name)
         with open(run.path(file), "rb") as old:
             text = old.read()

@@ -113,7 +113,7 @@ class Tree(unittest.TestCase):
         self.assertEqual(set(named.group(1).split()), others)
 
     def test_ignored_sources(self):
-        """src/.gitignore is in the repository of LAMMPS, and in none of its tarballs."""
+        """src/.gitignore is in the repository of LAMMPS, but not in its tarballs."""
         ignored = pathlib.Path(self.tree, "src", ".gitignore")
         try:
             ignored.write_text("/lmp_*\n\n/*_gpu.h\n/*_gpu.cpp\n")

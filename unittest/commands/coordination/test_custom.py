@@ -109,10 +109,10 @@ class Values(unittest.TestCase):
 
 
 class SameMeaning(unittest.TestCase):
-    """Coordination numbers that have the value of an expression by themselves."""
+    """Coordination numbers that equal the value of an expression of others."""
 
     def test_twice_a_number(self):
-        """Two is a power of two: the same bits."""
+        """Multiplication by 2 is exact, so the bits are the same."""
         system = System(self, test_bias_forces.BOXES["triclinic"])
         system.custom("twice")
         system.commands("run 0")
@@ -249,7 +249,7 @@ class Runs(unittest.TestCase):
                 self.assertLess(coordtest.error_of(*(np.loadtxt(f"{file}.{name}") for file in (hills, expected_hills))), SAME)
 
     def test_kinds_of_runs(self):
-        """Output is of the positions at which it is written."""
+        """The output belongs to the positions at the step at which it is written."""
         for what, lines, nframes in (
                 ("run 0 twice", ["run 0", "run 0"], 1), ("pieces", ["run 7", "run 5 pre no", "run 4"], 5),
                 ("minimization", ["min_style cg", "minimize 0 0 6 1000"], 7),
@@ -300,7 +300,8 @@ class OneEvaluation(unittest.TestCase):
                     coordtest.assert_same_bits(found, expected, f"{name}, {order}", at_other_steps=True)
 
     def test_evaluated_once(self):
-        """Keyword check stops at the tenth evaluation, see test_bias_parallel: with expressions of it at the same step."""
+        """Keyword check stops at the tenth evaluation (see test_bias_parallel), with expressions of
+        the variable at the same step."""
         expressions = ['compute e all coord/custom "2*c" c c_c', 'compute g all coord/custom "e*c" e c_e c c_c']
         for fixes in (["c_c"], ["c_e"], ["c_g"], ["c_c", "c_e"], ["c_g", "c_e", "c_c", "c_g"]):
             with coordtest.start() as lmp:

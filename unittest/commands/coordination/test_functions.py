@@ -69,8 +69,9 @@ def first_atoms(base):
 
 
 def coordination_numbers(frame, base):
-    """Return s_i of the atoms whose coordination numbers count, by brute force: of a group with
-    itself column 1 is s_i; between two groups it also has what atoms of both sum as partners."""
+    """Return s_i of the atoms whose coordination numbers count, by brute force: within one group
+    this is column 1. Between two groups, column 1 of an atom in both groups also contains its sum
+    as a partner."""
     _, _, switch, arguments = test_parallel.COMPUTES[base]
     image = arguments.get("image", "all")
     if arguments.get("pairs") is not None:
@@ -181,8 +182,8 @@ class Alone(unittest.TestCase):
             self.assertEqual(np.abs(coordtest.atoms_of(lmp, name)[:, 1:4]).max(), 0, name)
 
     def test_histogram(self):
-        """Elements 7 on of the vector are the sums of between, and their sum is that of the whole
-        interval; a bias of it is an error."""
+        """Elements 7 and higher of the vector are the values of function between for parts of the
+        interval, and add up to that of the whole interval; a bias of it is an error."""
         x = np.random.default_rng(6).uniform(1, 5, (40, 3))
         tails = {"bins": "histogram 0.5 4.5 8 smear 0.4", "mean": "histogram 0.5 4.5 8 smear 0.4 norm mean"}
         tails.update({f"part{k}": f"between {0.5 + 0.5 * k} {1 + 0.5 * k} smear 0.4" for k in range(8)})

@@ -224,7 +224,7 @@ class Convert(unittest.TestCase):
     def test_masses_and_signs(self):
         """Dipoles and quadrupoles have no mass in ls1, so the test provides it. With
         --negate-dipoles yes, energies of charges and dipoles have the sign of ls1, those of dipoles
-        and quadrupoles have not."""
+        and quadrupoles have the opposite sign."""
         r, mu, q, theta = 2.0, 0.7, 0.4, 0.3
         dipole, quadrupole = ("0 0 1 0 0", f"0 0 0 1 0 0 {mu}"), ("0 0 0 1 0", f"0 0 0 1 0 0 {theta}")
         charge = "0 1 0 0 0", f"0 0 0 0 {q}"

@@ -198,7 +198,7 @@ class Far(unittest.TestCase):
         self.assertLess(abs(grid.phi[inside].mean()), 1e-12)
 
     def test_soft(self):
-        """Charges are balls near points, which do not affect the far field."""
+        """Near points, charges are replaced by balls, which does not affect the far field."""
         data = system(ORTHOGONAL, 5, n=N)
         soft = 0.8
         _, atoms, grid = self.run_far(ORTHOGONAL, data, "far fft 1e-7 overlap soft 0.8")
