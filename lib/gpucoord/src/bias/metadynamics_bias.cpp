@@ -58,8 +58,8 @@ namespace {
     void deposit(const Step &, const double *s, const double *dVdS, double v);
     void set_last_hill(const Hill &);
 
-    // Indices in BiasState::own, which all ranks know. HEIGHT, CENTER: of the last hill; one
-    // element per variable from CENTER on.
+    // Indices in BiasState::own, which all ranks know. HEIGHT and CENTER belong to the last
+    // hill; CENTER is the first of one element per variable.
     enum { NHILLS, HEIGHT, CENTER };
     std::int64_t nhills() const { return static_cast<std::int64_t>(now.own[NHILLS]); }
 

@@ -2,7 +2,7 @@
 // They do not depend on l.
 //
 // With several classes of types, and for sigma of CONNECTIONS, the formula is selected at run time
-// by a function call. If all formulas were inlined, they would take the registers of each kernel.
+// by a function call. Inlining all formulas would increase the number of registers of each kernel.
 
 #include "atom_formulas.h"
 #include "order_arguments_cuda.h"

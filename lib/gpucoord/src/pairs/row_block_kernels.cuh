@@ -11,7 +11,7 @@
 
 namespace gpucoord {
 
-// Blocks per multiprocessor. The shared memory of a typical liquid has room for this number; with
+// Blocks per multiprocessor. For a typical liquid, the shared memory suffices for this number; with
 // compute capability 7.5, for four.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr int BLOCKS_IN_LIQUID = 4;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
     if (place.count > 0) next = load_once(partner);
     const int npoints = LINE * blocks.nlines[block];
     const int *const line = blocks.line + static_cast<std::size_t>(block) * MAX_LINES;
-    wait_for_kernel_before();    // it may write the points
+    wait_for_kernel_before();    // the preceding kernel may write the points
     __syncthreads();             // points of the preceding block may be overwritten
 #pragma unroll 4
     for (int k = threadIdx.x; k < npoints; k += BLOCK_ROWS)
