@@ -244,7 +244,8 @@ TEST(Multisite, BadComponentFiles)
             "");
   EXPECT_EQ(message_of("component A\nmass 1\n\xEF\xBB\xBF"
                        "component B\n"),
-            "bad, line 3: '\xEF\xBB\xBFcomponent' is not one of component, mass, inertia, center, "
+            "bad, line 3: '\xEF\xBB\xBF"
+            "component' is not one of component, mass, inertia, center, "
             "charge, dipole, quadrupole");
   EXPECT_EQ(message_of("component A\nmass 1 2\n"),
             "bad, line 2: mass needs M, but there are 2 numbers");
