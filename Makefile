@@ -3,17 +3,17 @@
 #   LAMMPS_RELEASE     20260704 or 20250204: the LAMMPS to use  [20260704]
 #   LAMMPS_SOURCE_DIR  a LAMMPS source tree to use instead      [fetched]
 #   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
-#   LAMMPS_PACKAGES    more packages of LAMMPS to build, 'MANYBODY MC'   [none]
+#   LAMMPS_PACKAGES    additional LAMMPS packages, 'MANYBODY MC'   [none]
 #   KOKKOS_SOURCE_DIR  a Kokkos 5 source tree: LAMMPS gets its KOKKOS package, and the tests use it, too
 #   KOKKOS_PREC        its precision: double, mixed or single   [double]
 #   GPUCOORD_CACHE     folder for LAMMPS and its build          [~/.cache/gpucoord]
 #   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
-#   JOBS               compilers at a time                      [number of cores]
-#   GPUCOORD_CUDA      ON, OFF, or AUTO: where there is nvcc    [AUTO]
+#   JOBS               parallel compiler processes              [number of cores]
+#   GPUCOORD_CUDA      ON, OFF, or AUTO: if nvcc is found       [AUTO]
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
-#   GPUCOORD_BENCH_VARIANTS      ON: with variants for the benchmarks and tests alone  [OFF; bench: ON]
+#   GPUCOORD_BENCH_VARIANTS      ON: also variants that only benchmarks and tests use  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 # CMake caches these options.

@@ -92,7 +92,7 @@ def measure(bench, ensemble, switch, precision):
 
 
 def drift(steps, energy):
-    """Return the slope of a straight line through block means, and its error."""
+    """Return the drift per time, from a straight line through block means, and its error."""
     length = len(steps) // BLOCKS
     if length < 1:
         sys.exit(f"A run came to {EVERY * len(steps):,} steps, and a fit needs {EVERY * BLOCKS:,}: raise SECONDS in "
@@ -102,7 +102,7 @@ def drift(steps, energy):
     index = np.arange(1, BLOCKS + 1)
     # Covariance of block means of a random walk.
     walk = np.minimum.outer(index, index) - 1 / 2 - np.eye(BLOCKS) / 6
-    best = (-np.inf,)    # likelihood, slope, error
+    best = (-np.inf,)    # likelihood, drift per time, error
     for share in np.append(0, np.logspace(-5, 5, 101)):
         root = np.linalg.cholesky(np.eye(BLOCKS) + share * walk)
         x, y = np.linalg.solve(root, line), np.linalg.solve(root, means - means.mean())

@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 tree=${1:?usage: upstream.sh LAMMPS_TREE}
 [ -f "$tree/cmake/CMakeLists.txt" ] || {
-  echo "Error: $tree is no LAMMPS source tree: it has no cmake/CMakeLists.txt" >&2
+  echo "Error: $tree is not a LAMMPS source tree: it has no cmake/CMakeLists.txt" >&2
   exit 1
 }
 
@@ -41,8 +41,8 @@ while IFS= read -r file; do
 done < <(cd "$here/examples" && find . -path ./python -prune -o -type f \( -name 'in.*' -o -name 'data.*' -o -name 'forcefield.*' \
   -o -name '*.multisite' -o -name '*.system' -o -name 'plumed.dat' -o -name 'log.4Jul26.*' \) -print)
 
-# Files that did not change keep their times, so that LAMMPS compiles only what did. Files that an
-# older version had are removed from the folders of the package: CMake would compile them.
+# Unchanged files keep their times, so that LAMMPS compiles only the changed ones. Files of an older
+# version of the package are removed, because CMake would compile them.
 for folder in src/GPUCOORD lib/gpucoord $examples; do
   [ ! -d "$tree/$folder" ] || (cd "$tree" && find "$folder" -type f -o -type l) | while IFS= read -r file; do
     [ -e "$new/$file" ] || rm "$tree/$file"

@@ -91,8 +91,8 @@ if(LAMMPS_HAS_PKG_KSPACE AND NOT LAMMPS_HAS_FFT_USE_HEFFTE)
 endif()
 
 # The settings that LAMMPS' cmake/Modules/Packages/KOKKOS.cmake gives its own sources. Kokkos itself
-# is never linked: liblammps contains it, and a second copy would not know the memory of the first
-# one.
+# is never linked: liblammps contains it, and a second copy would not manage the memory that the
+# first one allocated.
 set(LAMMPS_NO_KOKKOS "")
 if(NOT LAMMPS_HAS_PKG_KOKKOS)
   set(LAMMPS_NO_KOKKOS "this LAMMPS has no KOKKOS package")

@@ -2,7 +2,7 @@
 # table in cmake/lammps-releases.txt.
 
 # lammps_number(VERSION RESULT): the number that lammps_version() returns for VERSION, for example
-# 20250204 for "4 Feb 2025". Empty if VERSION is no date.
+# 20250204 for "4 Feb 2025". Empty if VERSION is not a date.
 function(lammps_number version result)
   set(months Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec)
   set(number "")
@@ -13,8 +13,8 @@ function(lammps_number version result)
   set(${result} "${number}" PARENT_SCOPE)
 endfunction()
 
-# lammps_check_version(TREE): sets LAMMPS_VERSION and LAMMPS_NUMBER of the tree. Older releases than
-# the supported ones are errors. Others that are not in the table bring a warning.
+# lammps_check_version(TREE): sets LAMMPS_VERSION and LAMMPS_NUMBER of the tree. Releases
+# older than the supported ones cause an error, others that are not in the table a warning.
 function(lammps_check_version tree)
   set(table ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../lammps-releases.txt)
   file(STRINGS ${table} rows REGEX "^[0-9]")
@@ -35,7 +35,7 @@ function(lammps_check_version tree)
   string(REGEX REPLACE ".*\"(.*)\".*" "\\1" version "${version}")
   lammps_number("${version}" number)
   if(number STREQUAL "")
-    message(FATAL_ERROR "${tree}/src/version.h has the version '${version}', which is no date such as 4 Jul 2026. "
+    message(FATAL_ERROR "${tree}/src/version.h has the version '${version}', which is not a date such as 4 Jul 2026. "
       "Give an unchanged LAMMPS tree.")
   endif()
   if(number LESS oldest)

@@ -13,9 +13,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 STANDARDS = ("errordocs", "fmtlib", "homepage", "permissions", "versiontags", "whitespace")
-# Names of our pages; .. versionadded:: TBD is what LAMMPS asks for until it is released.
+# Names of our pages; .. versionadded:: TBD is LAMMPS' convention before a release.
 PAGES = sorted(path.name for path in (TOP / "doc/src").glob("*.rst"))
-# Reports of check-styles.py and check-packages.py that are no issues.
+# Reports of check-styles.py and check-packages.py that are not issues.
 REPORT = re.compile(r"Parsed style names|^   \w+ styles: |^-+$|^Total number of |^Found \d+ packages$|^$")
 # The patterns of `make check` in doc/Makefile, with the files that they are for.
 ROLES = (r"[^ -~]", r" :[a-z]\+`", r" `[^`]\+<[a-z][^`]\+`[^_]", r":\(ref\|doc\):[^`]", r"\(ref\|doc\)`[^`]")

@@ -43,7 +43,7 @@ class List:
     def insert(self, item, entries, end=r"^\S"):
         """Insert entries, lists of lines, each after the greatest item that precedes it. The first
         group of the pattern `item` is the key of an item; the list ends at the first line, after
-        its first item, that matches `end` and is no item."""
+        its first item, that matches `end` and is not an item."""
         def is_end(line):
             return re.search(end, line) and not re.search(item, line)
 
@@ -108,7 +108,7 @@ def build_lists(tree):
     package = r"^  ([A-Z0-9-]+)\)?$"
     cmake = List(tree, "cmake/CMakeLists.txt").after(r"^set\(STANDARD_PACKAGES$")
     cmake.insert(package, [["  GPUCOORD"]])
-    # GPUCOORD looks at settings of KOKKOS, and is therefore included after it.
+    # GPUCOORD reads settings of KOKKOS, and is therefore included after it.
     cmake.replace(r"^(foreach\(PKG_WITH_INCL .*\bKOKKOS\b.*?)( GPUCOORD)?\)$", r"\1 GPUCOORD)")
     yield cmake
     for name, variable in (("all_on", "ALL"), ("all_off", "ALL"), ("nolib", "WITH_LIB")):
@@ -159,7 +159,7 @@ def style_pages(tree):
     for kind, table, overview in (("compute", "Commands_compute.rst", "compute.rst"), ("fix", "Commands_fix.rst", "fix.rst"),
                                   ("pair", "Commands_pair.rst", "pair_style.rst")):
         chosen = [row for row in rows if row[0] == kind]
-        # LAMMPS' checks take "/gpu" for a suffix: exceptions.txt.
+        # LAMMPS' checks interpret "/gpu" as a suffix: exceptions.txt.
         entries = [[f"   * :doc:`{name}{' (k)' if (kind, name) in kokkos else ''} <{page}>`"] for _, name, page, _ in chosen]
         yield List(tree, f"doc/src/{table}").insert(rf"^   \* :doc:`(\S+)(?: \(\w+\))? <{kind}_", entries, end=r"^\s*$")
         entries = [[f"* :doc:`{name} <{page}>` - {description}"] for _, name, page, description in chosen]

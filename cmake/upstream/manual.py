@@ -24,7 +24,7 @@ UNUSED = ("breathe", "sphinxfortran.fortran_domain")
 
 
 def stub(text, known):
-    """Return a page with those labels of another one that are not known yet, and add them."""
+    """Return a page with the labels of another one that are not in the known ones yet, and add them to these."""
     lines = [":orphan:", "", "Page", "====", ""]
     for label in labels(text):
         if label.casefold() not in known:

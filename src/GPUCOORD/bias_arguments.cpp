@@ -56,7 +56,7 @@ std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const s
   return name;
 }
 
-// Returns the IDs of the computes. iarg: the first argument after them.
+// Returns the IDs of the computes. Sets iarg to the first argument after them.
 static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg)
 {
   auto *const error = lmp->error;

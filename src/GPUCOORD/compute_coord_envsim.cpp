@@ -46,7 +46,7 @@ std::unique_ptr<gpucoord::OrderParameter> ComputeCoordEnvsim::make_reference() c
   return gpucoord::make_reference_environment_similarity(options);
 }
 
-// The similarity of an atom without partners is ln(n)/lambda.
+// The similarity of an atom without partners is ln(n)/lambda, n environments.
 std::string ComputeCoordEnvsim::without_partners() const
 {
   const std::size_t n = options.environments.size();

@@ -33,7 +33,7 @@ std::string at_dmax(const gpucoord::Switch &function)
 
 /* ---------------------------------------------------------------------- */
 
-// Prints once, and again after a change: rerun calls init() for each frame.
+// Prints once, and again after a change. rerun calls init() for each frame.
 void ComputeCoordGPU::print_setup(Path path)
 {
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};

@@ -87,7 +87,7 @@ void ComputeCoordPairEntropy::need_density() const
              name, boundary);
 }
 
-// change_box may change the boundary after init().
+// Checks the box again: change_box may change the boundary after init().
 void ComputeCoordPairEntropy::begin_numbers(const Share &share)
 {
   need_density();

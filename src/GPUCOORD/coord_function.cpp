@@ -36,7 +36,8 @@ static const std::vector<Choice<AtomFunctionKind>> KINDS = {
 
 /* ---------------------------------------------------------------------- */
 
-// Returns the number that must be at arg[iarg]. kind: of the function; what: its name.
+// Returns the number that must be at arg[iarg]. kind: kind of the function; what: name of the
+// number
 double CoordFunction::number(int narg, char **arg, int iarg, const std::string &kind,
                              const std::string &what) const
 {
@@ -47,7 +48,7 @@ double CoordFunction::number(int narg, char **arg, int iarg, const std::string &
   return utils::numeric(FLERR, arg[iarg], false, lmp);
 }
 
-// 'compute coord/gpu function'
+// Returns 'compute coord/gpu function'.
 std::string CoordFunction::command() const
 {
   return "c" + style.substr(1) + " function";

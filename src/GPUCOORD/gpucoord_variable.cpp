@@ -17,7 +17,7 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// Variables of all LAMMPS of this process, which may run in several threads.
+// Variables of all LAMMPS instances of this process, which may run in several threads.
 struct Living {
   std::mutex mutex;
   std::map<const CollectiveVariable *, int> numbers;

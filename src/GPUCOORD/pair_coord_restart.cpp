@@ -19,7 +19,7 @@
 
 using namespace LAMMPS_NS;
 
-// Version of the format of restart files
+// Version of the format of restart files; doc/compatibility.md lists the changes.
 static constexpr int FORMAT = 2;
 
 /* ----------------------------------------------------------------------

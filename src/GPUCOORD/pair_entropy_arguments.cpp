@@ -43,7 +43,7 @@ PairEntropyArguments::PairEntropyArguments(LAMMPS *lmp, int narg, char **arg) :
   }
   image = Image::ALL;
   cutoff = gpucoord::reach(options);
-  function.emplace();    // the number of partners itself
+  function.emplace();    // default: the number of partners itself
 }
 
 void PairEntropyArguments::read_own(int &iarg, int narg, char **arg)

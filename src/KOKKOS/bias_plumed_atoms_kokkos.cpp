@@ -38,7 +38,7 @@ void PlumedAtomsKokkos::begin_run()
   version = 0;
 }
 
-// The list of all atoms, which PLUMED asks for once, goes by way of the host.
+// The list of all atoms, which PLUMED requests once, is gathered by the host.
 void PlumedAtomsKokkos::start()
 {
   if (!is_asked() || has_all) return;

@@ -39,7 +39,7 @@ ComputeCoordOrderKokkos<DeviceType, Base>::ComputeCoordOrderKokkos(LAMMPS *lmp, 
 template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_evaluation(const gpucoord::Request &request)
 {
-  // S of all atoms is not a function of numbers of atoms.
+  // An S that is one number of all atoms is not a function of per-atom numbers.
   enqueue_first(request, !is_global);
   if (!is_global) function_on_device->evaluate(device->stream());
   enqueue_second(request);
@@ -89,8 +89,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::compute_share(Share &share)
 }
 
 /* ----------------------------------------------------------------------
-   Communication on several ranks. LAMMPS decides whether it calls for packing on the GPU or on the
-   host.
+   Communication on several ranks. LAMMPS decides whether it packs on the GPU or on the host.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
@@ -128,7 +127,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::send_numbers()
   if (were_copied) on_device()->set_numbers(exchanged.data(), device->stream());
 }
 
-// After a failure of this rank: other ranks wait for it.
+// Called after a failure of this rank, because other ranks wait for it.
 template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::make_missing_exchanges(const Share &share)
 {

@@ -26,7 +26,7 @@ template <class DeviceType> void ComputeCoordOrientOrderKokkos<DeviceType>::make
   order = gpucoord::make_resident_orient_order(*table, options, args->precision);
 }
 
-// Waits, if w_l is wanted.
+// Waits if w_l is requested.
 template <class DeviceType>
 void ComputeCoordOrientOrderKokkos<DeviceType>::find_numbers(const Share &share)
 {

@@ -63,7 +63,7 @@ gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
   return atoms;
 }
 
-// Vectors of atoms.
+// Returns per-atom vectors, such as forces.
 template <class View> static gpucoord::DeviceForces vectors_of(const View &view)
 {
   gpucoord::DeviceForces vectors;

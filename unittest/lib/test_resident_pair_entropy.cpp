@@ -44,7 +44,7 @@ struct Found {
   bool any_partners = false;
 };
 
-// By a backend for host arrays. version: of the input; 0: unknown.
+// Evaluates by a backend for host arrays. version: version of the input; 0: unknown
 Found run(PairEntropy &entropy, const System &s, double volume, bool two, unsigned want,
           const Reduce &reduce, std::int64_t version = 0)
 {
@@ -199,7 +199,7 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
       compare(run(*from_host_arrays, s, volume, two, want, alone), expected, want,
               tolerance(precision), here + ", host arrays");
       if (want != DERIVATIVES) continue;
-      // As the forces of a bias, whose derivatives may be in float.
+      // Evaluate as for the forces of a bias, whose derivatives may be in float.
       DeviceAtoms atoms = loaded.atoms;
       atoms.volume = volume;
       const OnGpu<double> v(std::vector<double>(s.nlocal + 1));
@@ -261,7 +261,7 @@ TEST(ResidentPairEntropy, equals_the_host_for_any_number_of_atoms)
     check_entropy(USUAL, System(n, n / 3, density, 7 * n + 1), density, false, "one group");
 }
 
-// Not all atoms are in the group: rows are not atoms.
+// Not all atoms are in the group, so that the indices of rows and atoms differ.
 TEST(ResidentPairEntropy, equals_the_host_for_a_part_of_the_atoms)
 {
   for (const double fraction : {0.95, 0.3, 0.0})
@@ -317,8 +317,8 @@ TEST(ResidentPairEntropy, equals_the_host_in_a_crystal)
   }
 }
 
-// In float, the mean of the squared distance from the center of a cell is taken as 1/12: errors of
-// g stay as small as those of float positions.
+// In float, the mean of the squared distance from the center of a cell is taken as 1/12. Errors of
+// g remain as small as those of float positions.
 TEST(ResidentPairEntropy, has_the_distribution_of_the_host_in_float)
 {
   const auto options = entropy_options(2.5, 0.05, 100);
@@ -367,7 +367,7 @@ TEST(ResidentPairEntropy, equals_the_host_with_other_ranks)
     }
 }
 
-// A rank without atoms of the groups has the sums of the others.
+// A rank without atoms of the groups has the sums of the other ranks.
 TEST(ResidentPairEntropy, takes_part_without_atoms)
 {
   const System s(100, 30, 4.0, 6, 0.0);
@@ -408,7 +408,7 @@ TEST(ResidentPairEntropy, gives_the_same_bits_again)
   }
 }
 
-// In float the integers do not depend on the order of the atoms.
+// In float, the integers do not depend on the order of the atoms.
 TEST(ResidentPairEntropy, gives_the_same_bits_for_sorted_atoms)
 {
   System s(5000, 1500, 6.0, 32);

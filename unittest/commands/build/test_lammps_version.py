@@ -71,7 +71,7 @@ class CMake(Trees):
         self.write("develop")
         code, output = self.check()
         self.assertNotEqual(code, 0)
-        self.assertIn("has the version 'develop', which is no date such as 4 Jul 2026. Give an unchanged LAMMPS tree.", output)
+        self.assertIn("has the version 'develop', which is not a date such as 4 Jul 2026. Give an unchanged LAMMPS tree.", output)
 
     def test_the_build_checks(self):
         for write, message in ((lambda: None, f"LAMMPS_SOURCE_DIR is '{self.tree}', which has no src/version.h."),
@@ -107,7 +107,7 @@ class Make(Trees):
 
     def test_no_tree(self):
         self.assertEqual(self.check(self.tree), (
-            1, f"Error: LAMMPS_SOURCE_DIR is {self.tree}, which is no LAMMPS source tree: it has no src/version.h. Give the top "
+            1, f"Error: LAMMPS_SOURCE_DIR is {self.tree}, which is not a LAMMPS source tree: it has no src/version.h. Give the top "
             "folder of a LAMMPS tree, or leave LAMMPS_SOURCE_DIR empty to have one fetched. "))
 
 

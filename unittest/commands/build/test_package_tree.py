@@ -25,7 +25,7 @@ def run(*command, **options):
 
 
 def state(tree):
-    """Return the contents of all files of a tree that are no links to LAMMPS' own."""
+    """Return the contents of all files of a tree that are not links to LAMMPS' own."""
     files = {}
     for folder, _, names in os.walk(tree):
         for name in names:
@@ -119,7 +119,7 @@ class Tree(unittest.TestCase):
         self.assertEqual({page: index.count(page) for page in pages}, {"Howto_multisite": 1})
 
     def test_ignored_sources(self):
-        """src/.gitignore is in the repository of LAMMPS, and in none of its tarballs."""
+        """src/.gitignore is in the repository of LAMMPS, but not in its tarballs."""
         ignored = pathlib.Path(self.tree, "src", ".gitignore")
         try:
             ignored.write_text("/lmp_*\n\n/*_gpu.h\n/*_gpu.cpp\n")
@@ -189,7 +189,7 @@ class Tree(unittest.TestCase):
     def test_no_tree(self):
         with tempfile.TemporaryDirectory() as folder:
             done = run(UPSTREAM, folder)
-            self.assertEqual((done.returncode, done.stdout), (1, f"Error: {folder} is no LAMMPS source tree: it has no "
+            self.assertEqual((done.returncode, done.stdout), (1, f"Error: {folder} is not a LAMMPS source tree: it has no "
                                                                  "cmake/CMakeLists.txt\n"))
 
     def test_other_lists(self):

@@ -1,7 +1,7 @@
 """pair_style coord if not all pairs interact equally: bonds, exclusions, pair_style hybrid, and
 systems of few atoms.
 
-The reference is LAMMPS' pair_style gauss in its place.
+The reference is LAMMPS' pair_style gauss.
 """
 
 import unittest

@@ -19,10 +19,10 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256,
-                POINTS = 2;    // number of points per thread, so that several loads are under way
+                POINTS = 2;    // points per thread, for several loads in flight
 
-  // Returns whether a point is farther from its position at the rebuild than half the skin.
-  // limit_sq: squared half skin, in squared units of the points.
+  // Returns whether a point has moved by more than half the skin since the rebuild. limit_sq:
+  // squared half skin, in squared units of the points
   __device__ bool has_moved(const int4 &p, const int4 &built, float limit_sq)
   {
     const float dx = static_cast<float>(p.x - built.x), dy = static_cast<float>(p.y - built.y),
@@ -44,9 +44,9 @@ namespace {
     point = {p.x, p.y, p.z, id_with_class(row, c)};
   }
 
-  // row_of: [n] row of each point; null: the point's index. are_built: sets 'built' instead of
-  // testing it; atoms of rows from ntested on are not tested. type, class_of_type: for points that
-  // are built; null: class 0.
+  // row_of: [n] row of each point; null: the index of the point. are_built: sets 'built' instead of
+  // testing moves. Rows from ntested on are not tested. type, class_of_type: used if are_built is
+  // true; null: class 0
   template <class X, class Point>
   __global__ void convert_points(const X *x, const int *row_of, int n, double inverse_unit,
                                  float limit_sq, int ntested, bool are_built, const int *type,
@@ -95,7 +95,7 @@ namespace {
     number = static_cast<Real>(weight);
   }
 
-  // to: [n] of the points. row_of: as in convert_points().
+  // to: [n] weights of the points. row_of: see convert_points()
   template <class To>
   __global__ void write_weights(const __grid_constant__ PointWeights weights, const int *row_of,
                                 int n, double inverse_unit, To *to)
