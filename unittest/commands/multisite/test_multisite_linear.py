@@ -208,7 +208,7 @@ class Messages(unittest.TestCase):
         linear = ("fix move all nve/asphere\nfix linear all multisite/linear\ncompute t all temp/asphere\n"
                   "compute_modify t extra/dof {}\nrun 1")
         wrong = ("Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones have two and {} others "
-                 "none: with extra/dof {} its temperature is too {} - give compute_modify {} extra/dof {}, or {} where it counts "
+                 "none: with extra/dof {} its temperature is too {} - give compute_modify {} extra/dof {}, or {} if it counts "
                  "translation and momentum is conserved")
         for ranks in 2, 1:    # each rank draws its types separately
             count, points = self.atoms("1 2", ranks), self.atoms("4", ranks)
