@@ -3,8 +3,10 @@
 
 usage: insert.py LAMMPS_TREE
 Entries of an earlier call are replaced. A list in an unknown form is an error that names the file
-and what was not found, and no file is changed.
+and what was not found, and no file is changed. So is a release of LAMMPS that is older than those
+that GPUCOORD supports. Others that it is not tested with bring a warning.
 """
+import datetime
 import os
 import pathlib
 import re
@@ -83,6 +85,23 @@ class List:
             new.write_text(text)
             new.chmod(self.path.stat().st_mode)
             os.replace(new, self.path)
+
+
+def date(version):
+    return datetime.datetime.strptime(version, "%d %b %Y")
+
+
+def check_release(tree):
+    table = (TOP / "cmake/lammps-releases.txt").read_text()
+    supported = re.findall(r"^\d.* (\d+ \w+ \d+)$", table, re.MULTILINE)    # the newest first
+    header = List(tree, "src/version.h")
+    version = re.search(r'"(.*)"', header.lines[header.find(r'LAMMPS_VERSION "\d+ \w+ \d+"')]).group(1)
+    if date(version) < date(supported[-1]):
+        sys.exit(f"Error: {tree} is LAMMPS {version}, and GPUCOORD needs LAMMPS {supported[-1]} or newer. Nothing was changed; "
+                 "give such a tree.")
+    if version not in supported:
+        print(f"Warning: {tree} is LAMMPS {version}. GPUCOORD is tested with LAMMPS {', '.join(supported)}. With other releases "
+              "it may not compile, and its tests have not been run.", file=sys.stderr)
 
 
 def part(name):
@@ -181,6 +200,7 @@ def main():
         sys.exit(__doc__)
     tree = pathlib.Path(sys.argv[1])
     try:
+        check_release(tree)
         lists = [*build_lists(tree), *package_pages(tree), *style_pages(tree), spelling_words(tree)]
     except UnknownForm as error:
         sys.exit(f"Error: {tree} has another form than LAMMPS 4 Jul 2026: {error}. Nothing was changed; "

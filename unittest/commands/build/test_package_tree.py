@@ -186,9 +186,33 @@ class Tree(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, f"Error: {folder} is no LAMMPS source tree: it has no "
                                                                  "cmake/CMakeLists.txt\n"))
 
+    def test_releases(self):
+        """An unsupported release is an error, and the tree stays as it is. Other releases that are not
+        tested bring a warning."""
+        header = pathlib.Path(self.tree, "src", "version.h")
+        before = state(self.tree)
+        link = os.readlink(header)
+        for version, code, text in (
+                ("29 Aug 2024", 1, f"Error: {self.tree} is LAMMPS 29 Aug 2024, and GPUCOORD needs LAMMPS 4 Feb 2025 or newer. "
+                                   "Nothing was changed; give such a tree.\n"),
+                ("22 Jul 2025", 0, f"Warning: {self.tree} is LAMMPS 22 Jul 2025. GPUCOORD is tested with LAMMPS 4 Jul 2026, "
+                                   "4 Feb 2025. With other releases it may not compile, and its tests have not been run.\n"),
+                ("4 Feb 2025", 0, "")):
+            with self.subTest(version=version):
+                header.unlink()
+                try:
+                    header.write_text(f'#define LAMMPS_VERSION "{version}"\n#define LAMMPS_UPDATE "Update 4"\n')
+                    done = run(UPSTREAM, self.tree)
+                finally:
+                    header.unlink()
+                    header.symlink_to(link)
+                self.assertEqual((done.returncode, done.stdout), (code, text))
+                self.assertEqual(state(self.tree), before)
+
     def test_other_lists(self):
         """A list in another form is an error that names it, and the tree stays as it is."""
-        cases = [("cmake/CMakeLists.txt", r"^set\(STANDARD_PACKAGES$", "set(PACKAGES",
+        cases = [("src/version.h", r'"[^"]*"', '"develop"', r"src/version.h has no line 'LAMMPS_VERSION"),
+                 ("cmake/CMakeLists.txt", r"^set\(STANDARD_PACKAGES$", "set(PACKAGES",
                   r"cmake/CMakeLists.txt has no line '\^set\\\(STANDARD_PACKAGES\$'"),
                  ("cmake/CMakeLists.txt", r"^foreach\(PKG_WITH_INCL CORESHELL.*$", "foreach(PKG_WITH_INCL CORESHELL)",
                   r"cmake/CMakeLists.txt has 0 lines '.*KOKKOS.*', expected one"),
@@ -200,6 +224,7 @@ class Tree(unittest.TestCase):
                 for part in ("cmake", "doc", "lib", "src/KOKKOS"):
                     shutil.copytree(os.path.join(LAMMPS, part), os.path.join(tree, part), copy_function=os.symlink,
                                     ignore=shutil.ignore_patterns("*.cpp", "*.h", "JPG", "PDF", "colvars", "gpu"))
+                os.symlink(os.path.join(LAMMPS, "src", "version.h"), os.path.join(tree, "src", "version.h"))
                 path = pathlib.Path(tree, name)
                 text = path.read_text()
                 path.unlink()
