@@ -55,6 +55,14 @@ def manual(tree):
     yield "characters and roles", found
 
 
+def authors(tree):
+    """LAMMPS' template of a source file. No check of LAMMPS looks for it."""
+    ours = {path.name for path in (TOP / "src/KOKKOS").iterdir()}
+    paths = [*tree.glob("src/GPUCOORD/*.cpp"), *(path for path in tree.glob("src/KOKKOS/*.cpp") if path.name in ours)]
+    yield "contributing authors", [f"{path.relative_to(tree)}: no line 'Contributing author'" for path in sorted(paths)
+                                   if not re.search("^ +Contributing authors?: .", path.read_text(), re.MULTILINE)]
+
+
 def formatted(tree, clang_format):
     ours = {path.name for path in (TOP / "src/KOKKOS").iterdir()}
     paths = [*tree.glob("src/GPUCOORD/*.*"), *(path for path in tree.glob("src/KOKKOS/*.*") if path.name in ours)]
@@ -73,7 +81,7 @@ def main():
     tree = pathlib.Path(sys.argv[1]).resolve()
     clang_format = sys.argv[2] if sys.argv[2:] else ""
     failed = False
-    checks = [*coding_standards(tree), *manual(tree), *(formatted(tree, clang_format) if clang_format else ())]
+    checks = [*coding_standards(tree), *manual(tree), *authors(tree), *(formatted(tree, clang_format) if clang_format else ())]
     for name, issues in checks:
         print(f"{'failed' if issues else 'passed'}  {name}")
         print("".join(f"    {issue}\n" for issue in issues), end="")

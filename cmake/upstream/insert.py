@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Adds GPUCOORD to the lists of a LAMMPS source tree: packages, presets, styles, spelling words.
+"""Adds GPUCOORD to the lists of a LAMMPS source tree: packages, presets, styles, spelling words and,
+with the GitHub accounts of maintainers, code owners.
 
-usage: insert.py LAMMPS_TREE
+usage: insert.py LAMMPS_TREE [@ACCOUNT...]
 Entries of an earlier call are replaced. A list in an unknown form is an error that names the file
 and what was not found, and no file is changed. So is a release of LAMMPS that is older than those
 that GPUCOORD supports. Others that it is not tested with bring a warning.
@@ -195,18 +196,38 @@ def spelling_words(tree):
     return words.insert(r"^(\S+)$", new) if new else words
 
 
+def code_owners(tree, accounts):
+    """GitHub asks them for reviews of changes; the last matching line counts."""
+    def lines(*patterns):
+        return [[f"{pattern:<21} {' '.join(accounts)}"] for pattern in patterns]
+
+    owners = List(tree, ".github/CODEOWNERS")
+    owners.insert(r"^(lib/\S+)\s", lines("lib/gpucoord/*"), end=r"^$")
+    owners.insert(r"^(src/[A-Z0-9-]+/\*)\s", lines("src/GPUCOORD/*"), end=r"^$")
+    kokkos = sorted(path.name for path in (TOP / "src/KOKKOS").glob("*.h"))
+    owners.after("^# individual files in packages")
+    return owners.insert(r"^(src/\S+)\s", lines(*(f"src/KOKKOS/{name[:-1]}*" for name in kokkos)), end=r"^$")
+
+
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    tree = pathlib.Path(sys.argv[1])
+    tree, accounts = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    for account in accounts:
+        if not account.startswith("@"):
+            sys.exit(f"Error: '{account}' is no GitHub account with a leading @, such as @octocat. Nothing was changed.")
     try:
         check_release(tree)
         lists = [*build_lists(tree), *package_pages(tree), *style_pages(tree), spelling_words(tree)]
+        if accounts:
+            lists.append(code_owners(tree, accounts))
     except UnknownForm as error:
         sys.exit(f"Error: {tree} has another form than LAMMPS 4 Jul 2026: {error}. Nothing was changed; "
                  "adapt cmake/upstream/insert.py to this tree.")
     for edited in lists:
         edited.write()
+    if not accounts and (tree / ".github/CODEOWNERS").exists():    # not in a tarball of LAMMPS
+        print(f"{tree}/.github/CODEOWNERS is unchanged: it needs GitHub accounts, which upstream.sh takes after the tree: @ACCOUNT...")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // Requirements of readers beyond the formats:
 // - VMD's .dx reader requires a line of gridconnections, and names the data by the line
 //   'object "..." class field'.

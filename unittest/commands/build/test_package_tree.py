@@ -128,12 +128,53 @@ class Tree(unittest.TestCase):
                  if name.endswith((".cpp", ".h")) and not name.startswith("compute_coord_gpu.")]
         self.assertEqual(lines[5:], added)
 
+    def test_code_owners(self):
+        """.github/CODEOWNERS is in the repository of LAMMPS, and in none of its tarballs. The last
+        matching line of it counts."""
+        owners = pathlib.Path(self.tree, ".github", "CODEOWNERS")
+        text = ("# library folders\nlib/compress/*        @one\nlib/kokkos/*          @two\n\n# whole packages\n"
+                "src/GPU/*             @one\nsrc/KOKKOS/*          @two\n\n# individual files in packages\n"
+                "src/GPU/pair_vashishta_gpu.*        @one\n\n# core LAMMPS classes\nsrc/pair.*                @three\n")
+        done = run(UPSTREAM, self.tree, "@first")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no .github/CODEOWNERS", done.stdout)
+        owners.parent.mkdir()
+        try:
+            owners.write_text(text)
+            done = run(UPSTREAM, self.tree)
+            self.assertEqual((done.returncode, done.stdout, owners.read_text()), (
+                0, f"{owners} is unchanged: it needs GitHub accounts, which upstream.sh takes after the tree: @ACCOUNT...\n", text))
+            done = run(UPSTREAM, self.tree, "@first", "second")
+            self.assertEqual((done.returncode, done.stdout, owners.read_text()), (
+                1, "Error: 'second' is no GitHub account with a leading @, such as @octocat. Nothing was changed.\n", text))
+            for accounts in (["@first"], ["@first", "@second"], ["@first", "@second"]):
+                done = run(UPSTREAM, self.tree, *accounts)
+                self.assertEqual((done.returncode, done.stdout), (0, ""))
+            lines = owners.read_text().splitlines()
+        finally:
+            shutil.rmtree(owners.parent)
+        added = [line for line in lines if line not in text.splitlines()]
+        self.assertEqual([line for line in lines if line not in added], text.splitlines())
+        self.assertEqual(set(" ".join(line.split()[1:]) for line in added), {"@first @second"})
+
+        def owners_of(name):
+            return [line.split()[1:] for line in lines if line and fnmatch.fnmatchcase(name, line.split()[0])][-1]
+
+        for path in state(self.tree):
+            name = os.path.relpath(path, self.tree)
+            if not path.is_symlink() and re.match("(src/(GPUCOORD|KOKKOS)|lib/gpucoord)/", name) and not name.endswith("Install.sh"):
+                self.assertEqual(owners_of(name), ["@first", "@second"], name)
+        self.assertEqual(owners_of("src/KOKKOS/pair_lj_cut_kokkos.cpp"), ["@two"])
+        self.assertEqual(owners_of("src/GPU/pair_vashishta_gpu.cpp"), ["@one"])
+
     def test_style_checks(self):
         """LAMMPS' own checks of style pass, and find what breaks them."""
         check = [sys.executable, os.path.join(REPOSITORY, "cmake", "upstream", "check.py"), self.tree]
         done = run(*check)
         self.assertEqual((done.returncode, re.findall("^failed.*", done.stdout, re.MULTILINE)), (0, []), done.stdout)
         faults = [("src/GPUCOORD/pair_coord.cpp", r"\Z", "int wide;  \n", r"whitespace\n +\[Error\] Trailing whitespace @ .*pair_coord.cpp"),
+                  ("src/KOKKOS/pair_coord_kokkos.cpp", "Contributing authors: .*", "",
+                   "contributing authors\n +src/KOKKOS/pair_coord_kokkos.cpp: no line"),
                   ("doc/src/Packages.rst", ":ref:`GPUCOORD ", ":ref:`GPU ", r"check-packages\n +Package GPUCOORD missing in Packages.rst"),
                   ("doc/src/pair_multisite.rst", ".*index:: .*/kk\n", "", r"check-styles\n(.*\n)* +pair_style index entry multisite/kk is missing"),
                   ("doc/src/write_grid.rst", r"\Z", " \N{LATIN SMALL LETTER O WITH DIAERESIS}\n", r"characters and roles\n +doc/src/write_grid.rst:\d+:")]
