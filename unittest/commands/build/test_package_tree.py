@@ -221,6 +221,14 @@ class Tree(unittest.TestCase):
                     early.add(name)
         self.assertEqual(early, set(re.findall(r"^\| `((?:src|lib)/[^`*]+)` \| [^`|]", text, re.MULTILINE)))
 
+    def test_examples(self):
+        """The README of the examples has a line for each folder with inputs, or for its parent."""
+        examples = pathlib.Path(self.tree, "examples", "PACKAGES", "gpucoord")
+        listed = re.findall(r"^(\S+)  +\S", (examples / "README").read_text(), re.MULTILINE)
+        folders = {os.path.relpath(path.parent, examples) for path in examples.rglob("in.*")}
+        self.assertEqual([name for name in listed if not (examples / name).is_dir()], [])
+        self.assertEqual([name for name in folders if name not in listed and os.path.dirname(name) not in listed], [])
+
     def test_no_tree(self):
         with tempfile.TemporaryDirectory() as folder:
             done = run(UPSTREAM, folder)
