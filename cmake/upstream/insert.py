@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Adds GPUCOORD to the lists of a LAMMPS source tree: packages, presets, styles, spelling words and,
-with the GitHub accounts of maintainers, code owners.
+"""Adds GPUCOORD to the lists of a LAMMPS source tree: packages, presets, styles, Howto pages, spelling
+words and, with the GitHub accounts of maintainers, code owners.
 
 usage: insert.py LAMMPS_TREE [@ACCOUNT...]
 Entries of an earlier call are replaced. A list in an unknown form is an error that names the file
@@ -190,6 +190,12 @@ def style_pages(tree):
     yield toctree.insert(r"^   (\w+)$", [[f"   {page}"] for _, _, page, _ in commands])
 
 
+def howto_pages(tree):
+    names = sorted(path.stem for path in (TOP / "doc/src").glob("Howto_*.rst"))
+    index = List(tree, "doc/src/Howto.rst").after(r"^ +:name: packages_howto$")
+    return index.insert(r"^   (Howto_\w+)$", [[f"   {name}"] for name in names], end=r"^\s*$")
+
+
 def spelling_words(tree):
     words = List(tree, "doc/utils/sphinx-config/false_positives.txt")
     new = [[word] for word in part("spelling.txt") if word not in words.lines]
@@ -218,7 +224,7 @@ def main():
             sys.exit(f"Error: '{account}' is no GitHub account with a leading @, such as @octocat. Nothing was changed.")
     try:
         check_release(tree)
-        lists = [*build_lists(tree), *package_pages(tree), *style_pages(tree), spelling_words(tree)]
+        lists = [*build_lists(tree), *package_pages(tree), *style_pages(tree), howto_pages(tree), spelling_words(tree)]
         if accounts:
             lists.append(code_owners(tree, accounts))
     except UnknownForm as error:

@@ -112,6 +112,12 @@ class Tree(unittest.TestCase):
         named = re.search(r"foreach\(name (.*)\)\n +target_sources\(lammps PRIVATE \$\{LAMMPS_SOURCE_DIR\}/KOKKOS/\$\{name\}_kokkos.cpp\)", text)
         self.assertEqual(set(named.group(1).split()), others)
 
+    def test_howto_index(self):
+        """LAMMPS' index of Howto pages lists ours, once."""
+        index = pathlib.Path(self.tree, "doc", "src", "Howto.rst").read_text().split()
+        pages = [path.stem for path in pathlib.Path(REPOSITORY, "doc", "src").glob("Howto_*.rst")]
+        self.assertEqual({page: index.count(page) for page in pages}, {"Howto_multisite": 1})
+
     def test_ignored_sources(self):
         """src/.gitignore is in the repository of LAMMPS, and in none of its tarballs."""
         ignored = pathlib.Path(self.tree, "src", ".gitignore")
