@@ -161,7 +161,8 @@ def ignored_files(tree):
 
 def package_pages(tree):
     row = r"^   \* - :ref:`([A-Z0-9-]+) <PKG-"
-    yield List(tree, "doc/src/Packages.rst").insert(row, [part("Packages.rst")])
+    table = "Packages_list.rst" if (tree / "doc/src/Packages_list.rst").exists() else "Packages.rst"    # in older releases
+    yield List(tree, f"doc/src/{table}").insert(row, [part("Packages.rst")])
     details = List(tree, "doc/src/Packages_details.rst")
     details.insert(r"^   \* :ref:`([A-Z0-9-]+) <PKG-", [["   * :ref:`GPUCOORD <PKG-GPUCOORD>`"]], end=r"^\s*$")
     yield details.insert(r"^\.\. _PKG-([A-Z0-9-]+):", [part("Packages_details.rst")], end=r"(?!)")

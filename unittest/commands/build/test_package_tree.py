@@ -178,10 +178,11 @@ class Tree(unittest.TestCase):
         check = [sys.executable, os.path.join(REPOSITORY, "cmake", "upstream", "check.py"), self.tree]
         done = run(*check)
         self.assertEqual((done.returncode, re.findall("^failed.*", done.stdout, re.MULTILINE)), (0, []), done.stdout)
+        packages = "Packages_list.rst" if pathlib.Path(LAMMPS, "doc/src/Packages_list.rst").exists() else "Packages.rst"
         faults = [("src/GPUCOORD/pair_coord.cpp", r"\Z", "int wide;  \n", r"whitespace\n +\[Error\] Trailing whitespace @ .*pair_coord.cpp"),
                   ("src/KOKKOS/pair_coord_kokkos.cpp", "Contributing authors: .*", "",
                    "contributing authors\n +src/KOKKOS/pair_coord_kokkos.cpp: no line"),
-                  ("doc/src/Packages.rst", ":ref:`GPUCOORD ", ":ref:`GPU ", r"check-packages\n +Package GPUCOORD missing in Packages.rst"),
+                  (f"doc/src/{packages}", ":ref:`GPUCOORD ", ":ref:`GPU ", rf"check-packages\n +Package GPUCOORD missing in {packages}"),
                   ("doc/src/pair_multisite.rst", ".*index:: .*/kk\n", "", r"check-styles\n(.*\n)* +pair_style index entry multisite/kk is missing"),
                   ("doc/src/write_grid.rst", r"\Z", " \N{LATIN SMALL LETTER O WITH DIAERESIS}\n", r"characters and roles\n +doc/src/write_grid.rst:\d+:")]
         before = {}
