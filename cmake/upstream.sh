@@ -2,16 +2,17 @@
 # Turns a LAMMPS source tree into one that has the GPUCOORD package, as a pull request to LAMMPS would:
 # sources, pages of the manual, lists of packages and styles, tests and examples. LAMMPS then builds
 # the package with -D PKG_GPUCOORD=on. A second call updates the package.
-# Usage: upstream.sh LAMMPS_TREE
+# Usage: upstream.sh LAMMPS_TREE [@ACCOUNT...]
+#   @ACCOUNT  GitHub accounts of maintainers, for .github/CODEOWNERS, which stays unchanged without
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
-tree=${1:?usage: upstream.sh LAMMPS_TREE}
+tree=${1:?usage: upstream.sh LAMMPS_TREE [@ACCOUNT...]}
 [ -f "$tree/cmake/CMakeLists.txt" ] || {
   echo "Error: $tree is not a LAMMPS source tree: it has no cmake/CMakeLists.txt" >&2
   exit 1
 }
 
-python3 "$here/cmake/upstream/insert.py" "$tree"    # changes nothing if it fails
+python3 "$here/cmake/upstream/insert.py" "$@"    # changes nothing if it fails
 
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // S as a function of coordination numbers: the steps between the two passes over pairs.
 
 #include "compute_coord_gpu.h"

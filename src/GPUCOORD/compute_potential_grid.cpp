@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // The grid is a LAMMPS Grid3d with its default rule: a rank has the points whose cell centers are
 // in its part of the box. The grids of fix ave/grid and dump grid then have the same points on each
 // rank. With align corner, a point itself may be outside the rank's part by half a cell.

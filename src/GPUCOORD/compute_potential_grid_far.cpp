@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // The far field of compute potential/grid: its contributions at grid points and at atoms, without
 // the charges that a point or an atom excludes.
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // Checks of the ghost atoms that maps use: whether they reach far enough around the rank's part of
 // the box, and whether they agree with the current owned atoms.
 

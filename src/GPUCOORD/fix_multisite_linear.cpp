@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // A linear molecule has no moment of inertia about its axis. LAMMPS' ellipsoids have a tiny one
 // there. The smallest torque about the axis, from rounding errors or from a thermostat, would make
 // the molecule spin. This fix removes torque and angular momentum about the axis.

@@ -250,9 +250,18 @@ RegisterStyles *open_styles(const std::string &folder, const std::string &styles
   void *library = dlopen(kernels.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library) library = dlopen(styles.c_str(), RTLD_NOW | RTLD_LOCAL);
   void *function = library ? dlsym(library, "gpucoord_register_styles") : nullptr;
-  if (!function)
-    why = std::string(dlerror()) +
-        " - install what is missing, or build GPUCOORD again, with the compiler of this LAMMPS";
+  if (!function) {
+    const std::string error = dlerror();
+    // The version of the symbols of libgpucoord.so: lib/gpucoord/exports.map.in
+    const bool other_revision = error.find("GPUCOORD_INTERFACE_") != std::string::npos;
+    why = error +
+        (other_revision
+             ? " - " + styles + " and " + kernels +
+                 " are of different revisions of GPUCOORD: copy both from one build, or build "
+                 "both again"
+             : " - install what is missing, or build GPUCOORD again, with the compiler of this "
+               "LAMMPS");
+  }
   return reinterpret_cast<RegisterStyles *>(function);
 }
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // Requirements of readers beyond the formats:
 // - VMD's .dx reader requires a line with gridconnections, and reads the name of the data from the
 //   line 'object "..." class field'.

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // Both formats store planes of constant x one after the other. Rank 0 requests the planes in turn
 // and stores one plane. Other ranks store their part of one. Ranks use MPI_Ssend, which waits until
 // the data are received. With other sends, all planes could be in flight to rank 0 at once.
