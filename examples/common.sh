@@ -1,5 +1,6 @@
-# Sourced by the run.sh of each example with its own arguments. Leaves lmp, the program, and folder, that of the
-# example; goes to the output folder, so that the committed files stay as they are.
+# The run.sh of each example sources this file and passes its arguments. Sets lmp, the LAMMPS program,
+# and folder, the folder of the example. Changes to the output folder, so that no committed file is
+# overwritten.
 case ${1:-} in -*)
   sed -n '2,3s/^# //p' "$0"
   exit 0
@@ -14,17 +15,17 @@ output=${1:-$folder/output}
 mkdir -p "$output"
 cd "$output"
 
-# nproc would answer OMP_NUM_THREADS instead of the number of cores
+# With OMP_NUM_THREADS, nproc prints its value instead of the number of cores.
 cores=$(env -u OMP_NUM_THREADS nproc)
 export OMP_NUM_THREADS=1
 
-# lammps ARGUMENTS: on two ranks where there are two cores
+# lammps ARGUMENTS: runs LAMMPS on two ranks if the machine has two cores or more
 lammps() {
   local launch=()
   if [ "$cores" -gt 1 ] && command -v mpirun >/dev/null; then
-    # Open MPI refuses to start as root, as in a container, unless it is told twice.
+    # Open MPI runs as root, as in a container, only with both variables.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    # A rank that waits gives its core away: matters where other programs run as well.
+    # Waiting ranks yield their core to other programs.
     export OMPI_MCA_mpi_yield_when_idle=1
     launch=(mpirun -np 2)
   fi

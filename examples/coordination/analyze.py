@@ -39,7 +39,8 @@ def cubic(r, ion):
 
 
 def read_blocks(path):
-    """Steps at the ends of the blocks, and their tables (block, bin, column) without the row numbers."""
+    """Return the steps at the ends of the blocks, and their tables (block, bin, column) without
+    the row numbers."""
     steps, blocks = [], []
     with open(path) as lines:
         for line in lines:
@@ -56,7 +57,8 @@ def with_error(blocks, form="{:.3f} +- {:.3f}"):
 
 
 def first_peak_and_minimum(r, g):
-    """Of g(r) smoothed by a parabola fitted to 0.2 A around each bin: the minimum is flat and noisy."""
+    """Return positions from g(r) smoothed by a parabola, which is fitted to 0.2 A around each bin,
+    because the minimum is flat and noisy."""
     half = int(round(0.1 / (r[1] - r[0])))
     offset = np.arange(-half, half + 1)
     weights = np.linalg.pinv(np.vander(offset, 3))[2]
@@ -87,7 +89,8 @@ def main():
         worst = max(worst, abs(difference.mean()))
         peak, minimum = first_peak_and_minimum(r, g.mean(axis=0))
         columns.append([with_error(direct), f"{integral.mean():.5f}",
-                        f"{difference.mean():+.5f}", with_error(at_minimum), f"{peak:.2f}, {minimum:.2f} A",
+                        f"{difference.mean():+.5f}", with_error(at_minimum),
+                        f"{peak:.2f}, {minimum:.2f} A",
                         ion.reference, ion.experiment])
     rows = ["coord/gpu, <S/N>", "integral of 4 pi r^2 rho g(r) s(r)", "  difference",
             "integral of compute rdf to 3.19, 3.79 A", "first peak and minimum of g(r)",
@@ -102,7 +105,8 @@ def main():
 
     plot(folder / "hydration.png", r, rdf.mean(axis=0), step * STEP_PS, hydration)
     if not worst < TOLERANCE:
-        sys.exit(f"analyze.py: coord/gpu and the integral of g(r) s(r) differ by {worst:.2g}, more than {TOLERANCE:g}")
+        sys.exit(f"analyze.py: coord/gpu and the integral of g(r) s(r) differ by {worst:.2g}, more "
+                 f"than {TOLERANCE:g}")
     print(f"coord/gpu and the integral of g(r) s(r) agree to {worst:.1g} (tolerance {TOLERANCE:g})")
 
 
@@ -122,16 +126,19 @@ def plot(path, r, rdf, time, hydration):
         right.plot(r, rdf[:, 2 + 2 * k], color="k", lw=1, ls="--", label="n(r)")
         right.set(ylim=(0, 15), yticks=range(0, 16, 3), ylabel="oxygens within r")
         handles = [h for a in (left, right) for h in a.get_legend_handles_labels()[0]]
-        left.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 0.98), ncol=4)
+        left.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 0.98),
+                    ncol=4)
         left.set_xlabel("distance r (Å)")
 
         mean = hydration[k][1:].mean()
         series.plot(time, hydration[k], color=ion.color, lw=0.8)
         series.axhline(mean, color=ion.color, lw=1, ls="--")
-        series.annotate(f"{label}  {mean:.2f}", (time[-1], mean), xytext=(4, 0), textcoords="offset points",
+        series.annotate(f"{label}  {mean:.2f}", (time[-1], mean), xytext=(4, 0),
+                        textcoords="offset points",
                         color=ion.color, va="center", annotation_clip=False)
     series.spines["right"].set_visible(False)
-    series.set(xlabel="time (ps)", ylabel="oxygens per ion, S/N of compute coord/gpu", xlim=(0, time[-1]))
+    series.set(xlabel="time (ps)", ylabel="oxygens per ion, S/N of compute coord/gpu",
+               xlim=(0, time[-1]))
     figure.savefig(path, dpi=150)
 
 

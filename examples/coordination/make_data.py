@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes data.salt, the equilibrated salt solution: 1,000 SPC/E waters and 18 NaCl in 31.26 A.
 
-Builds a start on a grid (data.start), runs in.equilibrate with LAMMPS, and writes data.salt sorted by
-atom ID. The environment variable LMP names LAMMPS [../../build/lmp]; it runs on 2 cores where there are 2.
+Builds a start on a grid (data.start), runs in.equilibrate with LAMMPS, and writes data.salt
+sorted by atom ID. The environment variable LMP names LAMMPS [../../build/lmp]; it runs on 2
+cores where there are 2.
 """
 import argparse
 import os
@@ -67,7 +68,8 @@ def build(rng):
             if distances(water[1:], others).min() > CONTACT:
                 break
         else:
-            raise SystemExit("make_data.py: no orientation without a close contact - try another SEED")
+            raise SystemExit("make_data.py: no orientation without a close contact - try another "
+                             "SEED")
         placed = np.concatenate([placed, water[1:]])
         molecules.append(list(zip(("O", "H", "H"), water)))
     for n, k in enumerate(ions):
@@ -92,13 +94,15 @@ def write_data(path, title, atoms, velocities=None):
         out.write("\nMasses\n\n" + "".join(f"{t} {MASS[t]}\n" for t in TYPES))
         out.write("\nAtoms # full\n\n")
         for k, (molecule, name, x) in enumerate(atoms, 1):
-            out.write(f"{k} {molecule} {name} {CHARGE[name]:g} " + " ".join(f"{v:.6f}" for v in x % BOX) + "\n")
+            out.write(f"{k} {molecule} {name} {CHARGE[name]:g} "
+                      + " ".join(f"{v:.6f}" for v in x % BOX) + "\n")
         if velocities is not None:
             out.write("\nVelocities\n\n")
             for k, v in enumerate(velocities, 1):
                 out.write(f"{k} " + " ".join(f"{c:.7f}" for c in v) + "\n")
         out.write("\nBonds\n\n" + "".join(f"{k} OH {i} {j}\n" for k, (i, j) in enumerate(bonds, 1)))
-        out.write("\nAngles\n\n" + "".join(f"{w + 1} HOH {3 * w + 2} {3 * w + 1} {3 * w + 3}\n" for w in range(waters)))
+        out.write("\nAngles\n\n" + "".join(f"{w + 1} HOH {3 * w + 2} {3 * w + 1} {3 * w + 3}\n"
+                                           for w in range(waters)))
 
 
 def read_section(lines, name):
@@ -114,7 +118,8 @@ def read_section(lines, name):
 
 # Open MPI refuses to start as root, as in a container, unless it is told twice; a rank that waits
 # gives its core away.
-MPI_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+MPI_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
@@ -122,7 +127,8 @@ def lammps():
     name = os.environ.get("LMP", str(HERE / "../../build/lmp"))
     lmp = shutil.which(name)
     if not lmp:
-        raise SystemExit(f"make_data.py: there is no {name}: run make first, or set LMP to a LAMMPS")
+        raise SystemExit(f"make_data.py: there is no {name}: run make first, or set LMP to a "
+                         "LAMMPS")
     parallel = len(os.sched_getaffinity(0)) > 1 and shutil.which("mpirun")
     return (["mpirun", "-np", "2"] if parallel else []) + [os.path.abspath(lmp)]
 
@@ -138,19 +144,23 @@ def main():
     if args.start_only:
         return
 
-    subprocess.run([*lammps(), "-in", "in.equilibrate", "-var", "steps", str(args.steps), "-log", "log.equilibrate"],
-                   cwd=HERE, check=True, stdin=subprocess.DEVNULL, env={**os.environ, **MPI_ENVIRONMENT})
+    subprocess.run([*lammps(), "-in", "in.equilibrate", "-var", "steps", str(args.steps), "-log",
+                    "log.equilibrate"],
+                   cwd=HERE, check=True, stdin=subprocess.DEVNULL,
+                   env={**os.environ, **MPI_ENVIRONMENT})
 
     result = HERE / "data.equilibrated"
     lines = result.read_text().splitlines()
     rows = read_section(lines, "Atoms")
     positions = np.array([[float(v) for v in row[4:7]] for row in rows])
-    velocities = np.array([[float(v) for v in row[1:4]] for row in read_section(lines, "Velocities")])
+    velocities = np.array([[float(v) for v in row[1:4]] for row in read_section(lines,
+                                                                                "Velocities")])
     if [row[0] for row in rows] != [str(k) for k in range(1, len(atoms) + 1)]:
         raise SystemExit("make_data.py: atoms were lost in the equilibration")
     picoseconds = 10 + args.steps * 2e-3
     write_data(HERE / "data.salt",
-               f"1000 SPC/E and 18 NaCl, {picoseconds:g} ps at 300 K, made by make_data.py (units real)",
+               f"1000 SPC/E and 18 NaCl, {picoseconds:g} ps at 300 K, made by make_data.py (units "
+               "real)",
                [(m, name, x) for (m, name, _), x in zip(atoms, positions)], velocities)
     result.unlink()
 

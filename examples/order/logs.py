@@ -1,5 +1,5 @@
-"""Logs of LAMMPS: columns of each run, means with standard errors, points of interface pinning, and the
-zero of a straight line."""
+"""Reads logs of LAMMPS: columns of each run, means with standard errors, points of interface
+pinning, and the zero of a straight line."""
 
 import glob
 import sys
@@ -31,8 +31,9 @@ def production(series):
 
 
 def inefficiency(series):
-    """Statistical inefficiency g = 1 + 2 sum of the autocorrelation, in rows. The sum ends after five
-    correlation times (Sokal). The last factor corrects for the use of the mean of the series (Wolff)."""
+    """Return the statistical inefficiency g = 1 + 2 sum of the autocorrelation, in rows. The sum
+    ends after five correlation times (Sokal). The last factor corrects for the use of the mean
+    of the series (Wolff)."""
     n = len(series)
     power = np.abs(np.fft.rfft(series - series.mean(), 2 * n))**2
     c = np.fft.irfft(power)[:n] / np.arange(n, 0, -1)
@@ -42,8 +43,8 @@ def inefficiency(series):
 
 
 def mean_and_error(series):
-    """Mean, standard error, g and number of blocks. Blocks have 5 g rows. With fewer than four such
-    blocks there are four. The error is not below that of n/g independent values."""
+    """Return mean, standard error, g and number of blocks. Blocks have 5 g rows. The number of
+    blocks is at least four. The error is at least the error of n/g independent values."""
     n, g = len(series), inefficiency(series)
     blocks = int(max(4, n // (5 * g)))
     means = [block.mean() for block in np.array_split(series, blocks)]

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The mean potential of in.film, and beside it the double integral of the charge density: a table, and potential.png.
+"""Compares the mean potential of in.film with the double integral of the charge density. Prints a
+table and draws potential.png.
 
-Usage: analyze.py [FOLDER]. Exit code 1 when means over planes and the integral differ by more than they may.
+Usage: analyze.py [FOLDER]. The exit code is 1 if means over planes differ from the integral by
+more than the tolerance.
 """
 import sys
 from pathlib import Path
@@ -14,8 +16,8 @@ import numpy as np
 COULOMB = 14.399645             # 1/(4 pi epsilon_0), V A per elementary charge
 MIDDLE = 15.63                  # of the film, and x and z of the ions
 IONS = {"Na$^+$": 20.0, "Cl$^-$": 11.26}     # y
-# Distances from the middle: vacuum, where the mean of the potential is 0 in in.film, and inner parts of both halves of the
-# film, away from the ions and from the surfaces
+# Distances from the middle. VACUUM: start of the vacuum, where in.film sets the mean potential to
+# 0. INNER: inner parts of both halves of the film, away from the ions and from the surfaces.
 VACUUM, INNER = 23.63, (6.0, 11.0)
 RADIUS = 12.0                   # of the picture around the ions
 # V: rounding and the tolerance of far fft; and points near charges, which are few in a plane
@@ -49,14 +51,15 @@ def read_layers(path):
         for line in lines:
             if not line.startswith("#"):
                 layers = int(line.split()[1])
-                blocks.append([[float(word) for word in next(lines).split()[-2:]] for _ in range(layers)])
+                blocks.append([[float(word) for word in next(lines).split()[-2:]]
+                               for _ in range(layers)])
     return np.moveaxis(np.array(blocks), 2, 0)
 
 
 def double_integral(charge, moment, area, bottom, height):
-    """Periodic potentials at the tops of the layers: -4 pi C/area times the sum of q (top - z) over the charges below, and a slope
-    that makes it periodic. No matter where in its layer a charge is.
-    """
+    """Return periodic potentials at the tops of the layers: the sum of -4 pi C/area q (top - z)
+    over the charges below, plus a linear term that makes the potential periodic. The result is
+    exact for any positions of charges within a layer."""
     top = bottom + height * np.arange(1, charge.shape[-1] + 1) / charge.shape[-1]
     below = np.cumsum(charge, axis=-1) * top - np.cumsum(moment, axis=-1)
     slope = moment.sum(axis=-1, keepdims=True) / height
@@ -76,16 +79,19 @@ def main():
     planes = phi.mean(axis=(0, 1))
     area = (len(x) * (x[1] - x[0])) * (len(y) * (y[1] - y[0]))
     blocks = double_integral(charge, moment, area, z[0] - cell / 2, len(z) * cell)
-    blocks = blocks[:, per_cell // 2 - 1::per_cell]     # the tops of layers that are in the middle of a cell, where points are
+    # Select the layers whose tops are in the middle of a grid cell, at the grid points.
+    blocks = blocks[:, per_cell // 2 - 1::per_cell]
     blocks -= blocks[:, vacuum].mean(axis=1, keepdims=True)
     integral = blocks.mean(axis=0)
     difference = planes - integral
 
     drop = blocks[:, inner].mean(axis=1)
     slope = np.polyfit(z[z < MIDDLE - VACUUM], planes[z < MIDDLE - VACUUM], 1)[0]
-    print(f"\nPotential of the film, {INNER[0]:g} to {INNER[1]:g} A from its middle, against the vacuum, V")
+    print(f"\nPotential of the film, {INNER[0]:g} to {INNER[1]:g} A from its middle, against the "
+          "vacuum, V")
     print(f"  mean of the map              {planes[inner].mean():8.4f}")
-    print(f"  integral of the charges      {integral[inner].mean():8.4f} +- {drop.std(ddof=1) / np.sqrt(len(drop)):.4f} "
+    print(f"  integral of the charges      {integral[inner].mean():8.4f} +- "
+          f"{drop.std(ddof=1) / np.sqrt(len(drop)):.4f} "
           f"({len(drop)} blocks)")
     print(f"Field in the vacuum, by the mean dipole moment of the film: {-1e3 * slope:.2f} mV/A")
     failed = False
@@ -93,10 +99,11 @@ def main():
         worst = np.abs(difference[where]).max()
         failed |= not worst < TOLERANCE[name]
         print(f"Means over planes and the double integral of the charge density, {name}: differ by "
-              f"{1e3 * np.sqrt((difference[where]**2).mean()):.4f} mV, rms, and at most {1e3 * worst:.4f}")
+              f"{1e3 * np.sqrt((difference[where]**2).mean()):.4f} mV, rms, and at most "
+              f"{1e3 * worst:.4f}")
     plot(folder / "potential.png", x, y, z, phi, planes, integral)
     if failed:
-        sys.exit("analyze.py: the map is not that of the charges of fix ave/chunk")
+        sys.exit("analyze.py: the map differs from the potential of the charges of fix ave/chunk")
 
 
 def around_axis(x, y, z, phi):
@@ -121,12 +128,15 @@ def plot(path, x, y, z, phi, planes, integral):
                         extent=(y[0] - cell / 2, y[-1] + cell / 2, -reach, reach))
     for name, at in IONS.items():
         left.annotate(name, (at, 0), ha="center", va="center", color="w", fontsize=8)
-    left.set(xlabel="y (Å)", ylabel="distance from the axis (Å)", title="around the axis through the ions")
-    figure.colorbar(image, ax=left, label="mean potential (V)", orientation="horizontal", extend="both", shrink=0.8)
+    left.set(xlabel="y (Å)", ylabel="distance from the axis (Å)",
+             title="around the axis through the ions")
+    figure.colorbar(image, ax=left, label="mean potential (V)", orientation="horizontal",
+                    extend="both", shrink=0.8)
 
     middle.plot(integral, z, color="k", lw=1, label="double integral of\nthe charge density")
     middle.plot(planes, z, ".", color="tab:red", ms=4, label="means over planes\nof the map")
-    middle.set(xlabel="mean potential (V)", ylabel="z (Å)", title="across the film", ylim=(z[0], z[-1]))
+    middle.set(xlabel="mean potential (V)", ylabel="z (Å)", title="across the film",
+               ylim=(z[0], z[-1]))
     middle.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0.97), fontsize=8)
     right.plot(1e3 * (planes - integral), z, ".", color="tab:red", ms=4)
     right.axvline(0, color="k", lw=0.8)

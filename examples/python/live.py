@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Metadynamics of how many neighbors an atom of a liquid has, run in pieces from Python and plotted while it runs.
+"""Runs metadynamics on the number of neighbors of an atom of a liquid, in pieces, and plots it.
 
-Prints S, V and dV/dS after each piece and updates live.png, and a window where there is a display.
+Prints S, V and dV/dS after each piece. Updates live.png, and a window if there is a display.
 """
 import argparse
 import os
@@ -38,7 +38,8 @@ class Plot:
 
     def __init__(self):
         plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
-        self.figure, (self.left, self.right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+        self.figure, (self.left, self.right) = plt.subplots(1, 2, figsize=(8, 3),
+                                                            layout="constrained")
         self.series, = self.left.plot([], [], lw=0.8)
         self.left.set(xlabel="timestep", ylabel="number of neighbors S")
         self.right.set(xlabel="number of neighbors S", ylabel="free energy (kT)")
@@ -58,7 +59,8 @@ class Plot:
 
 
 def sum_of_hills(path, s):
-    """Minus the free energy: heights in the file are those of the bias times biasfactor/(biasfactor - 1)."""
+    """Return minus the free energy. Heights in the file are the heights of the bias times
+    biasfactor/(biasfactor - 1)."""
     _, center, sigma, height = np.loadtxt(path, usecols=(0, 1, 2, 3), ndmin=2).T
     u = (s[:, None] - center)**2 / (2 * sigma**2)
     end = np.exp(-6.25)
@@ -86,10 +88,12 @@ def run(plugin, pieces, steps):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("output", nargs="?", default="output", help="folder for its files [%(default)s]")
+    parser.add_argument("output", nargs="?", default="output",
+                        help="folder for its files [%(default)s]")
     parser.add_argument("--pieces", type=int, default=60, help="[%(default)s]")
     parser.add_argument("--steps", type=int, default=250, help="timesteps a piece [%(default)s]")
-    parser.add_argument("--plugin", default=Path(__file__).resolve().parents[2] / "build" / "gpucoordplugin.so",
+    parser.add_argument("--plugin",
+                        default=Path(__file__).resolve().parents[2] / "build" / "gpucoordplugin.so",
                         help="[%(default)s]")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Free energy of S by metadynamics, reweighting and umbrella windows beside its closed form: a table, and free_energy.png.
+"""Compares the free energy of S from metadynamics, reweighting and umbrella windows with its closed
+form. Prints a table and draws free_energy.png.
 
-Usage: analyze.py [FOLDER]. Exit code 1 when one of the three is further from the closed form than it should be.
+Usage: analyze.py [FOLDER]. The exit code is 1 if one of the three differs from the closed form
+by more than its tolerance.
 """
 import math
 import sys
@@ -45,12 +47,14 @@ def standard_error(samples):
 
 
 def closed_form():
-    """S and the probability of narrow bins around it. s = 1/(1 + (r/R0)^6) of one atom is in (s, s + ds) where r,
-    of a Maxwell distribution, is in (r(s + ds), r(s)). Four atoms: the fourfold convolution."""
+    """Return S and the probability of narrow bins around it. s = 1/(1 + (r/R0)^6) of one atom is
+    in (s, s + ds) if r is in (r(s + ds), r(s)). r has a Maxwell distribution. The distribution
+    for four atoms is the fourfold convolution."""
     ds = 2.5e-4
     s = np.linspace(0, 1, round(1 / ds) + 1)
     z = R0 * (1 / s[1:] - 1)**(1 / 6) * math.sqrt(SPRING)
-    within = np.array([math.erf(v / math.sqrt(2)) - math.sqrt(2 / math.pi) * v * math.exp(-v * v / 2) for v in z])
+    within = np.array([math.erf(v / math.sqrt(2)) - math.sqrt(2 / math.pi) * v
+                       * math.exp(-v * v / 2) for v in z])
     one = -np.diff(within, prepend=1.0)
     p = one
     for _ in range(ATOMS - 1):
@@ -69,9 +73,11 @@ def in_bins(s, p):
 
 
 def from_hills(path):
-    """-gamma/(gamma - 1) V, averaged over the second half of the run: heights in the file have that factor."""
+    """Return -gamma/(gamma - 1) V, averaged over the second half of the run. Heights in the file
+    include this factor."""
     time, center, sigma, height = np.loadtxt(path, usecols=(0, 1, 2, 3)).T
-    height *= np.minimum(1, 2 * (1 - time / time[-1]))      # for how much of the second half a hill is there
+    # Weight each hill by the part of the second half in which it exists.
+    height *= np.minimum(1, 2 * (1 - time / time[-1]))
     s = (np.linspace(0, 4, 401)[1:] + np.linspace(0, 4, 401)[:-1]) / 2
     v = np.zeros_like(s)
     end = math.exp(-6.25)
@@ -83,14 +89,16 @@ def from_hills(path):
 
 
 def from_reweighting(path):
-    """Histogram of S with weights exp(V - c(t)), without the first eighth, in which the bias still fills the well."""
+    """Return the histogram of S with weights exp(V - c(t)). The first eighth of the run, in
+    which hills fill the well, is discarded."""
     _, s, v, c = np.loadtxt(path).T
     s, w = s[len(s) // 8:], (v - c)[len(s) // 8:]
     return free_energy(np.histogram(s, EDGES, weights=np.exp(w - w.max()))[0])
 
 
 def wham(counts, bias):
-    """Probability of the fine bins: counts[..., window, bin], bias[window, bin]. Ferrenberg and Swendsen, 1989."""
+    """Return the probability of the fine bins from counts[..., window, bin] and bias[window, bin]
+    (Ferrenberg and Swendsen, 1989)."""
     total, n = counts.sum(axis=-2), counts.sum(axis=-1)
     boltzmann = np.exp(-bias)
     z = np.ones(counts.shape[:-1])
@@ -124,23 +132,29 @@ def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "output")
     narrow = closed_form()
     exact = free_energy(in_bins(*narrow))
-    print("Closed form: mean of S {:.4f}, standard deviation {:.4f}".format(*mean_and_deviation(*narrow)))
+    print("Closed form: mean of S {:.4f}, standard deviation "
+          "{:.4f}".format(*mean_and_deviation(*narrow)))
     bias = np.array([from_hills(path) for path in sorted(folder.glob("HILLS.*"))])
     weighted = np.array([from_reweighting(path) for path in sorted(folder.glob("metad.*"))])
-    estimates = [Estimate("metadynamics", bias.mean(axis=0), standard_error(bias), 0.15, "tab:blue"),
-                 Estimate("reweighting", weighted.mean(axis=0), standard_error(weighted), 0.15, "tab:orange"),
+    estimates = [Estimate("metadynamics", bias.mean(axis=0), standard_error(bias), 0.15,
+                          "tab:blue"),
+                 Estimate("reweighting", weighted.mean(axis=0), standard_error(weighted), 0.15,
+                          "tab:orange"),
                  Estimate("windows", *from_windows(folder), 0.10, "tab:green")]
 
-    print(f"\nF(S) - F({MIDDLES[ZERO]:.2f}) in kT; {len(bias)} walkers, {BLOCKS} blocks of the windows")
+    print(f"\nF(S) - F({MIDDLES[ZERO]:.2f}) in kT; {len(bias)} walkers, {BLOCKS} blocks of the "
+          "windows")
     print("   S  closed form" + "".join(f"{e.name:>20s}" for e in estimates))
     for k in SHOWN:
-        print(f"{MIDDLES[k]:.2f}{exact[k]:13.3f}" + "".join(f"{e.f[k]:11.3f} +-{e.error[k]:6.3f}" for e in estimates))
+        print(f"{MIDDLES[k]:.2f}{exact[k]:13.3f}"
+              + "".join(f"{e.f[k]:11.3f} +-{e.error[k]:6.3f}" for e in estimates))
     failed = []
     for e in estimates:
         difference = (e.f - exact)[COMPARED]
         largest, rms = np.abs(difference).max(), np.sqrt((difference**2).mean())
         error = np.sqrt((e.error[COMPARED]**2).mean())
-        print(f"{e.name}, S = 0.15 to 3.05: largest difference {largest:.3f} (tolerance {e.tolerance:g}), "
+        print(f"{e.name}, S = 0.15 to 3.05: largest difference {largest:.3f} (tolerance "
+              f"{e.tolerance:g}), "
               f"rms {rms:.3f}, stated error {error:.3f}")
         if not (largest < e.tolerance and rms < 3 * error):
             failed.append(e.name)
@@ -151,7 +165,8 @@ def main():
 
 def plot(path, exact, estimates):
     plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
-    figure, (upper, lower) = plt.subplots(2, 1, figsize=(6, 5), layout="constrained", sharex=True, height_ratios=[2, 1])
+    figure, (upper, lower) = plt.subplots(2, 1, figsize=(6, 5), layout="constrained", sharex=True,
+                                          height_ratios=[2, 1])
     upper.plot(MIDDLES, exact, color="k", lw=1, label="closed form")
     lower.axhline(0, color="k", lw=1)
     for k, e in enumerate(estimates):
@@ -161,7 +176,8 @@ def plot(path, exact, estimates):
         lower.errorbar(x, e.f - exact, e.error, **style)
     upper.set(ylabel="F(S) - F(1.05)  (kT)")
     upper.legend(frameon=False)
-    lower.set(xlabel="coordination number S", ylabel="difference (kT)", ylim=(-0.3, 0.3), xlim=(0, 4))
+    lower.set(xlabel="coordination number S", ylabel="difference (kT)", ylim=(-0.3, 0.3),
+              xlim=(0, 4))
     figure.savefig(path, dpi=110)
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Free energy of the hydration number from the files of in.opes: tables, and opes.png.
+"""Computes the free energy of the hydration number from the files of in.opes. Prints tables and
+draws opes.png.
 
-Usage: analyze.py [FOLDER [FOLDER OF A RUN OF examples/bias/salt]]. The second folder gives windows.dat; without it the
-free energy from windows is that of windows.txt, and is shown for comparison. Exit code 1 when PLUMED's numbers are not
-those of LAMMPS, when the run is too short, or when the free energies of the biased ion and of the ions without a bias
+Usage: analyze.py [FOLDER [FOLDER OF A RUN OF examples/bias/salt]]. The free energy of windows is
+shown for comparison. It is computed from windows.dat of the second folder, or read from
+windows.txt without a second folder. The exit code is 1 if numbers of PLUMED and LAMMPS differ,
+if the run is too short, or if the free energies of the biased ion and of the ions without a bias
 differ by more than their errors allow.
 """
 import importlib.util
@@ -48,7 +50,8 @@ def read_colvar(path):
 
 
 def read_log(path):
-    """Columns of the last run's table of thermo output, by name. A time limit leaves a warning in it."""
+    """Return the columns of the last run's thermo output by name. After a time limit, the table
+    contains a warning."""
     lines = path.read_text().splitlines()
     first = max(i for i, line in enumerate(lines) if line.split()[:1] == ["Step"])
     rows = []
@@ -61,10 +64,11 @@ def read_log(path):
 
 
 def profile(counts, reference):
-    """F in kcal/mol relative to that of one bin, and its error, from counts or sums of weights by block and bin.
+    """Return F in kcal/mol relative to one bin, and its error, from counts or sums of weights by
+    block and bin.
 
-    The error is that of the jackknife: each block is left out in turn, with the weight that it has. It is not finite
-    where only one block has been.
+    The error is the jackknife error: each block is left out in turn, with its weight. It is not
+    finite if only one block has samples of a bin.
     """
     def f(sums):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -82,7 +86,8 @@ def ratio(numerator, denominator):
     """Sum of numerator over sum of denominator, and its jackknife error, from both by block."""
     n = len(numerator)
     without = (numerator.sum() - numerator) / (denominator.sum() - denominator)
-    return numerator.sum() / denominator.sum(), np.sqrt((n - 1) / n * ((without - without.mean())**2).sum())
+    return numerator.sum() / denominator.sum(), np.sqrt((n - 1) / n
+                                                        * ((without - without.mean())**2).sum())
 
 
 def in_blocks(s, weights, edges, blocks):
@@ -102,7 +107,8 @@ def count_round_trips(s, low, high):
 
 
 def windows_of(folder):
-    """F of 4 to 8 oxygens and its error from the windows of examples/bias/salt, fine profile or None, and source."""
+    """Return F of 4 to 8 oxygens and its error from the windows of examples/bias/salt, the fine
+    profile or None, and the source."""
     if folder is None:
         f, error = np.loadtxt(HERE / "windows.txt").T[1:]
         return f, error, None, "windows.txt"
@@ -126,7 +132,7 @@ def main():
         if not passes:
             failures.append(text)
 
-    # --- PLUMED's numbers are those of LAMMPS ---
+    # --- numbers of PLUMED and LAMMPS agree ---
     colvar = read_colvar(folder / "COLVAR")
     log = read_log(folder / "log.opes")
     step = np.rint(colvar["time"] / STEP_PS).astype(int)
@@ -134,13 +140,17 @@ def main():
     at = np.searchsorted(step, log["Step"][both])
     bias = colvar["opes.bias"] + colvar["hold.bias"]
     worst = {name: np.abs(log[name][both] - column[at]).max()
-             for name, column in (("S", colvar["s"]), ("chloride", colvar["chloride"]), ("V", bias))}
-    print(f"\n{step[-1]} steps, {step[-1] * STEP_PS:.1f} ps; {both.sum()} steps are both in COLVAR and in the log")
+             for name, column in (
+                 ("S", colvar["s"]), ("chloride", colvar["chloride"]), ("V", bias))}
+    print(f"\n{step[-1]} steps, {step[-1] * STEP_PS:.1f} ps; {both.sum()} steps are both in COLVAR "
+          "and in the log")
     check(max(worst.values()) < TOLERANCE,
-          "COLVAR and the log have the same " + ", ".join(f"{name} (to {d:.1g})" for name, d in worst.items()))
+          "COLVAR and the log have the same " +
+          ", ".join(f"{name} (to {d:.1g})" for name, d in worst.items()))
 
     if step[-1] < BLOCKS * HISTOGRAM_STEPS:
-        sys.exit(f"analyze.py: a run of at least {BLOCKS * HISTOGRAM_STEPS} steps is needed for {BLOCKS} blocks")
+        sys.exit(f"analyze.py: a run of at least {BLOCKS * HISTOGRAM_STEPS} steps is needed for "
+                 f"{BLOCKS} blocks")
 
     # --- the biased ion ---
     settled = step > TRANSIENT * step[-1]
@@ -149,23 +159,26 @@ def main():
     weights = np.where(chloride > 0.5, 0.0, np.exp((bias[settled] - bias[settled].max()) / KT))
     length = len(s) // BLOCKS * (step[1] - step[0]) * STEP_PS
     trips = count_round_trips(colvar["s"], 4.5, 7.5)
-    print(f"The first {TRANSIENT * step[-1] * STEP_PS:.0f} ps do not count. {len(s)} samples, worth "
-          f"{weights.sum()**2 / (weights**2).sum():.0f} of equal weight; {BLOCKS} blocks of {length:.0f} ps")
+    print(f"The first {TRANSIENT * step[-1] * STEP_PS:.0f} ps do not count. {len(s)} samples, "
+          f"worth {weights.sum()**2 / (weights**2).sum():.0f} of equal weight; {BLOCKS} blocks of "
+          f"{length:.0f} ps")
     check(s.min() < 4.25 and s.max() > 7.75, f"S is from {s.min():.2f} to {s.max():.2f}")
     check(trips >= 3, f"{trips} times from below 4.5 to above 7.5 and back in the whole run")
-    check(chloride.max() < 0.9, f"the wall holds chlorides off: at most {chloride.max():.2f} of one is in contact")
+    check(chloride.max() < 0.9,
+          f"the wall holds chlorides off: at most {chloride.max():.2f} of one is in contact")
 
     counts = in_blocks(s, weights, EDGES, BLOCKS)
     f, f_error = profile(counts, SIX)
-    print("\nError of F by the number of blocks, kcal/mol; it should not grow any more with their length\n"
+    print("\nError of F by the number of blocks, kcal/mol; it should not grow any more with their "
+          "length\n"
           "blocks   length, ps " + "".join(f"{'F(' + str(n) + ')':>8s}" for n in NUMBERS if n != 6))
     for blocks in (4 * BLOCKS, 2 * BLOCKS, BLOCKS, BLOCKS // 2):
         errors = profile(in_blocks(s, weights, EDGES, blocks), SIX)[1]
         print(f"{blocks:6d}{length * BLOCKS / blocks:12.0f}  " +
               "".join(f"{e:8.2f}" for n, e in zip(NUMBERS, errors) if n != 6))
 
-    # the bias is -(1 - 1/gamma) F, but for a constant, where F is well below BARRIER: of the same samples, so this shows
-    # that BARRIER and kT are those of the run
+    # If F is well below BARRIER, the bias is -(1 - 1/gamma) F plus a constant. F of the bias and F
+    # of reweighting use the same samples. If they agree, BARRIER and kT are the values of the run.
     middle, histogram = salt.read_histogram(folder / "others.dat")
     edges = np.append(middle - 0.025, middle[-1] + 0.025)
     six = np.argmin(np.abs(middle - 6))
@@ -177,17 +190,19 @@ def main():
     low = (seen >= 5) & (fine < fine[np.isfinite(fine)].min() + BARRIER - 2)
     f_bias -= (f_bias - fine)[low].mean()
     rms = np.sqrt(((f_bias - fine)[low]**2).mean())
-    print(f"F by the bias itself is that by reweighting to {rms:.2f} kcal/mol (root mean square, F below {BARRIER - 2:g})")
+    print(f"F from the bias and F by reweighting differ by {rms:.2f} kcal/mol (root mean square, F "
+          f"below {BARRIER - 2:g})")
 
-    # --- the ions without a bias that have no chloride in contact, as the biased one ---
+    # --- ions without a bias and without a chloride in contact, like the biased ion ---
     free = merge(salt.read_histogram(folder / "free.dat")[1], BLOCKS)
     inside = np.minimum(edges[1:, None], EDGES[1:]) - np.maximum(edges[:-1, None], EDGES[:-1])
-    nearest = np.clip(inside / 0.05, 0, 1)    # share of each fine bin in that of a number
+    nearest = np.clip(inside / 0.05, 0, 1)    # fraction of each fine bin inside the bin of a number
     f_free, free_error = profile(free @ nearest, SIX)
     samples = free.sum(axis=0) @ nearest
     paired = 1 - free.sum() / merge(histogram, BLOCKS).sum()
     f_windows, windows_error, windows, source = windows_of(salt_folder)
-    parts = [np.array([part.sum() for part in np.array_split(x, BLOCKS)]) for x in (s * weights, weights)]
+    parts = [np.array([part.sum() for part in np.array_split(x, BLOCKS)])
+             for x in (s * weights, weights)]
     mean, mean_error = ratio(*parts)
     mean_free, mean_free_error = ratio(free @ middle, free.sum(axis=1))
 
@@ -195,24 +210,29 @@ def main():
         return f"{value:8.{digits}f} +- {error:.{digits}f}"
 
     print(f"\nwindows: {source}\n{'':26s}{'OPES':>16s}{'windows':>18s}{'17 ions, no bias':>19s}")
-    print(f"{'<S>':26s}{show(mean, mean_error):>16s}{'':18s}{show(mean_free, mean_free_error, 3):>19s}")
+    print(f"{'<S>':26s}{show(mean, mean_error):>16s}{'':18s}"
+          f"{show(mean_free, mean_free_error, 3):>19s}")
     for n, number in enumerate(NUMBERS):
-        print(f"F of {number} oxygens, kcal/mol  {show(f[n], f_error[n]):>16s}{show(f_windows[n], windows_error[n]):>18s}"
+        print(f"F of {number} oxygens, kcal/mol  "
+              f"{show(f[n], f_error[n]):>16s}{show(f_windows[n], windows_error[n]):>18s}"
               f"{show(f_free[n], free_error[n]):>19s}, {samples[n]:.0f} samples")
-    print(f"Of the samples without a bias, {100 * paired:.2f} % have a chloride in contact. They do not count.")
+    print(f"Of the samples without a bias, {100 * paired:.2f} % have a chloride in contact. They "
+          "do not count.")
 
-    # 3 errors of 8 blocks, and a constant for what few exchanges of waters leave unseen in all blocks. Numbers that the
-    # ions without a bias seldom have are shown, and not compared.
+    # The tolerance is 3 errors of 8 blocks, and a constant, because few waters are exchanged in all
+    # blocks. Numbers of oxygens that ions without a bias seldom have are shown, but not compared.
     check(abs(mean - mean_free) < 0.03 + 3 * np.hypot(mean_error, mean_free_error),
           f"means of S of OPES and of the ions without a bias differ by {mean - mean_free:+.2f}")
 
     where = ((NUMBERS >= 5) & (NUMBERS <= 7)) | (free_error < 0.3)
     difference = np.abs(f - f_free)[where]
     check(bool((difference < 0.1 + 3 * np.hypot(f_error, free_error)[where]).all()),
-          f"F of {', '.join(str(n) for n in NUMBERS[where])} oxygens of OPES and of the ions without a bias: to "
+          f"F of {', '.join(str(n) for n in NUMBERS[where])} oxygens of OPES and of the ions "
+          "without a bias: to "
           f"{difference.max():.2f} kcal/mol")
 
-    plot(folder / "opes.png", step * STEP_PS, colvar, TRANSIENT * step[-1] * STEP_PS, middle, fine, fine_error, f_bias,
+    plot(folder / "opes.png", step * STEP_PS, colvar, TRANSIENT * step[-1] * STEP_PS, middle, fine,
+         fine_error, f_bias,
          free.sum(axis=0), six, windows, edges)
     if failures:
         sys.exit(f"analyze.py: {len(failures)} of the checks failed")
@@ -234,7 +254,8 @@ def plot(path, time, colvar, transient, middle, f, f_error, f_bias, free, six, w
 
     right.plot(middle, f, color="tab:blue", lw=1.2, label="OPES, reweighted")
     shown = np.isfinite(f) & np.isfinite(f_error)
-    right.fill_between(middle, f - f_error, f + f_error, where=shown, color="tab:blue", alpha=0.25, lw=0)
+    right.fill_between(middle, f - f_error, f + f_error, where=shown, color="tab:blue", alpha=0.25,
+                       lw=0)
     right.plot(middle, f_bias, color="k", lw=0.8, ls=":", label="OPES, from its bias")
     with np.errstate(divide="ignore"):
         f_free = np.where(free < 10, np.nan, -KT * np.log(free / free[six]))
@@ -243,9 +264,11 @@ def plot(path, time, colvar, transient, middle, f, f_error, f_bias, free, six, w
         samples, weights = windows
         p = np.histogram(samples, edges, weights=weights)[0]
         with np.errstate(divide="ignore"):
-            right.plot(middle, np.where(p > 0, -KT * np.log(p / p[six]), np.nan), color="tab:green", lw=0.8,
+            right.plot(middle, np.where(p > 0, -KT * np.log(p / p[six]), np.nan), color="tab:green",
+                       lw=0.8,
                        label="windows of examples/bias/salt")
-    right.set(xlabel="hydration number S", ylabel="free energy F (kcal/mol)", xlim=(3.5, 8.5), ylim=(-1, 8))
+    right.set(xlabel="hydration number S", ylabel="free energy F (kcal/mol)", xlim=(3.5, 8.5),
+              ylim=(-1, 8))
     right.legend(frameon=False)
     figure.savefig(path, dpi=100)
 

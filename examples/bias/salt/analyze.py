@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Work and free energy from the files of in.pull and in.windows: tables, and salt.png.
+"""Computes work and free energy from the files of in.pull and in.windows. Prints tables and draws
+salt.png.
 
-Usage: analyze.py [FOLDER]. Exit code 1 when a number of fix coord/bias is not what it must be, or when the free energy
-from the windows is not that of the ions without a bias.
+Usage: analyze.py [FOLDER]. The exit code is 1 if a number of fix coord/bias is wrong, or if the
+free energies of the windows and of the ions without a bias differ.
 """
 import sys
 from pathlib import Path
@@ -39,7 +40,7 @@ def read_log(path):
 
 
 def read_windows(path):
-    """Samples of the restrained ion by center, without those of the first SETTLE steps."""
+    """Return the samples of the restrained ion by center. The first SETTLE steps are discarded."""
     step, s, center = np.loadtxt(path).T
     windows = {}
     for c in np.unique(center):
@@ -63,9 +64,8 @@ def read_histogram(path):
 
 
 def combine(windows):
-    """Weights of all samples without the bias, and free energy of every window in kT: WHAM without bins
-    (Shirts and Chodera, J. Chem. Phys. 129, 124105 (2008)).
-    """
+    """Return the weights of all samples without the bias, and the free energy of every window in
+    kT, by WHAM without bins (Shirts and Chodera, J. Chem. Phys. 129, 124105 (2008))."""
     centers = np.array(list(windows))
     samples = np.concatenate(list(windows.values()))
     counts = np.array([len(s) for s in windows.values()])
@@ -80,7 +80,8 @@ def combine(windows):
         if change < 1e-7:
             break
     else:
-        sys.exit("analyze.py: WHAM does not converge: windows that do not overlap, or not the k of the inputs")
+        sys.exit("analyze.py: WHAM does not converge: windows that do not overlap, or not the k of "
+                 "the inputs")
     return samples, weights / weights.sum(), free
 
 
@@ -110,10 +111,12 @@ def main():
     summed = np.append(0, np.cumsum(sum(change) / 2))
     log = read_log(folder / "log.pull")
     at_log = np.searchsorted(step, log["Step"])
-    print(f"\nPull from {START:g} to {STOP:g} in {STEPS * STEP_PS:g} ps: work {log['work'][-1]:.2f} kcal/mol")
+    print(f"\nPull from {START:g} to {STOP:g} in {STEPS * STEP_PS:g} ps: work "
+          f"{log['work'][-1]:.2f} kcal/mol")
     check(np.abs(center - moved).max() < TOLERANCE, "the center moves linearly from start to stop")
     worst = max(np.abs(work - summed).max(), np.abs(log["work"] - summed[at_log]).max())
-    check(worst < TOLERANCE, f"work is what V changes by as the center moves, summed over S: to {worst:.1g}")
+    check(worst < TOLERANCE,
+          f"work is what V changes by as the center moves, summed over S: to {worst:.1g}")
     # the thermostat's conserved energy has the bias in it: where the center moves it gains the work
     gain = log["Econserve"] - log["work"]
     half = len(gain) // 2
@@ -123,7 +126,8 @@ def main():
           f"{log['Econserve'][half:].mean() - log['Econserve'][:half].mean():+.2f}")
     off = s - moved
     check(np.abs(off).max() < 1.5 and np.abs(off.mean()) < 0.4,
-          f"S follows the center: S - center {off.mean():+.2f} on average, at most {np.abs(off).max():.2f} away")
+          f"S follows the center: S - center {off.mean():+.2f} on average, at most "
+          f"{np.abs(off).max():.2f} away")
 
     # --- the windows ---
     windows = read_windows(folder / "windows.dat")
@@ -133,15 +137,18 @@ def main():
     free, free_error = free * KT, error([b[2] * KT for b in blocks])
     centers = np.array(list(windows))
     work_at = np.interp(centers, moved, summed)
-    print(f"\n{len(windows)} windows of {len(samples) // len(windows)} samples, errors from {BLOCKS} blocks\n"
+    print(f"\n{len(windows)} windows of {len(samples) // len(windows)} samples, errors from "
+          f"{BLOCKS} blocks\n"
           "center          <S>     F of the window   work of the pull up to there (kcal/mol)")
     for c, f, e, w in zip(centers, free, free_error, work_at):
         print(f"{c:6.1f}  {windows[c].mean():.2f} +- {error([p.mean() for p in parts[c]]):.2f}"
               f"    {f:6.2f} +- {e:.2f}    {w:6.2f}")
     means = np.array([windows[c].mean() for c in centers])
     check(np.all(means[2:] > means[:-2]) and np.abs(means - centers).max() < 0.75,
-          f"means of the windows rise with the centers, at most {np.abs(means - centers).max():.2f} away")
-    print(f"        work of the pull less F: {work_at[-1] - free[-1]:.2f} +- {free_error[-1]:.2f} kcal/mol")
+          "means of the windows rise with the centers, at most "
+          f"{np.abs(means - centers).max():.2f} away")
+    print(f"        work of the pull less F: {work_at[-1] - free[-1]:.2f} +- {free_error[-1]:.2f} "
+          "kcal/mol")
 
     # --- the ions without a bias ---
     middle, histogram = read_histogram(folder / "others.dat")
@@ -156,7 +163,8 @@ def main():
     others, others_error = block_means.mean(), error(block_means)
     print(f"\n{'':26s}{'windows':>16s}{'without a bias':>18s}")
     print(f"{'<S>':26s}{mean:8.2f} +- {mean_error:.2f}{others:10.3f} +- {others_error:.3f}")
-    # a few slow exchanges of water decide, and blocks of 1.8 ps see but part of that: hence the constant as well
+    # The error of blocks of 1.8 ps is too small, because exchanges of water are slower. Therefore
+    # the tolerance contains a constant.
     check(abs(mean - others) < 0.15 + 3 * mean_error, f"means of S differ by {mean - others:+.2f}")
 
     # to the nearest whole number: 4 is 3.5 to 4.5
@@ -178,7 +186,8 @@ def main():
     both = count.sum(axis=0) > 1000
     difference = np.abs(f - f_others)[both]
     check(both.sum() >= 3 and np.all(difference < 0.3 + 3 * f_error[both]),
-          f"F of {numbers[both][0]} to {numbers[both][-1]} oxygens is that of the ions without a bias to "
+          f"F of {numbers[both][0]} to {numbers[both][-1]} oxygens of the windows and of the ions "
+          "without a bias: to "
           f"{difference.max():.2f} kcal/mol")
 
     # relative to the bin of 6, where all have samples
@@ -188,7 +197,8 @@ def main():
     fine[np.isinf(fine)] = np.nan
     seldom = histogram.sum(axis=0) < 10
     f_others = np.where(seldom, np.nan, profile(histogram.sum(axis=0) / histogram.sum(axis=0)[six]))
-    plot(folder / "salt.png", (step - step[0]) * STEP_PS, s, moved, summed, centers, free, free_error,
+    plot(folder / "salt.png", (step - step[0]) * STEP_PS, s, moved, summed, centers, free,
+         free_error,
          middle, fine[0], error(fine[1:]), f_others)
     if failures:
         sys.exit(f"analyze.py: {len(failures)} of the checks failed")
@@ -205,7 +215,8 @@ def plot(path, time, s, moved, work, centers, free, free_error, middle, f, f_err
     top.legend(frameon=False, loc="upper left")
     bottom.plot(time, work, color="tab:red", lw=1.2, label="work of the pull")
     at = np.interp(centers, moved, time)
-    bottom.errorbar(at, free, free_error, color="k", fmt="o", ms=3, capsize=2, label="F of the windows")
+    bottom.errorbar(at, free, free_error, color="k", fmt="o", ms=3, capsize=2,
+                    label="F of the windows")
     bottom.set(xlabel="time (ps)", ylabel="energy (kcal/mol)", xlim=(0, time[-1] * 1.02))
     bottom.legend(frameon=False, loc="upper left")
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """analyze.py FOLDER: checks a run of the nucleation example and draws nucleation.png.
 
-Recomputes the order parameters, the number of solid-like atoms and the largest cluster of several frames
-from the positions by numpy and scipy, and compares them with those of LAMMPS. Compares the distributions
-of the averaged q6 with those of fcc and hcp crystals and with published peaks. Fails if a check fails.
+Computes the order parameters, the number of solid-like atoms and the largest cluster of several
+frames from the positions by numpy and scipy. Compares them with the results of LAMMPS. Compares
+the distributions of the averaged q6 with fcc and hcp crystals and with published peaks. Fails if
+a check fails.
 """
 
 import sys
@@ -36,7 +37,8 @@ LIQUID = 0.08     # part of the atoms: S of a liquid stays below
 CRYSTAL = 0.5     # part of the atoms: S of a crystal is above
 TAIL = 0.2        # last part of the biased run: the crystal
 
-# Peaks of the averaged q6 in Lennard-Jones phases, Lechner and Dellago, J. Chem. Phys. 129, 114707 (2008).
+# Peaks of the averaged q6 in Lennard-Jones phases, Lechner and Dellago, J. Chem. Phys. 129, 114707
+# (2008).
 # They are approximate because that work shows them as curves.
 PUBLISHED = {"liquid": (0.2, 0.2), "crystal": (0.4, 0.5)}
 PEAK = 0.05       # tolerance of a peak
@@ -67,12 +69,14 @@ def read_frames(path):
             file.readline()
             low, high = np.array([file.readline().split() for _ in range(3)], float).T
             file.readline()
-            frames[step] = high - low, low, np.array([file.readline().split() for _ in range(n)], float)
+            frames[step] = high - low, low, np.array([file.readline().split() for _ in range(n)],
+                                                     float)
     return frames
 
 
 def find_pairs(x, edges, cutoff):
-    """Return i, j and the vectors from i to j of all ordered pairs. The box is at least 2 cutoffs wide."""
+    """Return i, j and the vectors from i to j of all ordered pairs. The box is at least 2
+    cutoffs wide."""
     tree = cKDTree(x % edges, boxsize=edges)
     i, j = tree.query_pairs(cutoff, output_type="ndarray").T
     i, j = np.concatenate([i, j]), np.concatenate([j, i])
@@ -124,13 +128,15 @@ def main(folder):
 
     logs = {name: read_log(folder / f"log.{name}") for name in ("biased", "unbiased")}
     clusters = {name: read_log(folder / f"log.clusters.{name}") for name in ("biased", "unbiased")}
-    atoms = {name: read_frames(folder / f"dump.atoms.{name}") for name in ("biased", "unbiased", "fcc", "hcp")}
+    atoms = {name: read_frames(folder / f"dump.atoms.{name}")
+             for name in ("biased", "unbiased", "fcc", "hcp")}
     n = len(next(iter(atoms["biased"].values()))[2])
     last = {name: log["Step"][-1] for name, log in logs.items()}
     print(f"{n} atoms, {last['biased']:.0f} steps")
 
     # Order parameters from positions.
-    print("\n               step    S of the run       S of rerun      S by numpy  largest cluster: LAMMPS, scipy")
+    print("\n               step    S of the run       S of rerun      S by numpy  largest "
+          "cluster: LAMMPS, scipy")
     worst = {"run": 0.0, "rerun": 0.0, "atoms": 0.0}
     equal = True
     for name in ("biased", "unbiased"):
@@ -148,13 +154,16 @@ def main(folder):
             rerun, size = clusters[name]["c_solid"][at], int(clusters[name]["v_largest"][at])
             worst["run"] = max(worst["run"], abs(run / f.sum() - 1))
             worst["rerun"] = max(worst["rerun"], abs(rerun / f.sum() - 1))
-            worst["atoms"] = max(worst["atoms"], np.abs(np.array([alignment, f, average]).T - lammps[:, 1:4]).max())
+            worst["atoms"] = max(worst["atoms"],
+                                 np.abs(np.array([alignment, f, average]).T - lammps[:, 1:4]).max())
             own = largest_cluster(x, edges, alignment > THRESHOLD)
             equal &= own == size
             print(f"{name:9s}{step:10d}{run:16.7f}{rerun:17.10f}{f.sum():16.10f}{size:15d}{own:9d}")
     check(worst["run"] < RUN, f"S of the run and by numpy differ by {worst['run']:.1e} (relative)")
-    check(worst["rerun"] < RERUN, f"S of the rerun and by numpy differ by {worst['rerun']:.1e} (relative)")
-    check(worst["atoms"] < RERUN, f"per-atom values of the rerun and by numpy differ by {worst['atoms']:.1e}")
+    check(worst["rerun"] < RERUN,
+          f"S of the rerun and by numpy differ by {worst['rerun']:.1e} (relative)")
+    check(worst["atoms"] < RERUN,
+          f"per-atom values of the rerun and by numpy differ by {worst['atoms']:.1e}")
     check(equal, "the largest clusters by compute cluster/atom and by scipy are equal")
 
     # Nucleation.
@@ -164,11 +173,14 @@ def main(folder):
     tail = logs["biased"]["Step"] >= (1 - TAIL) * last["biased"]
     check(last["biased"] == last["unbiased"], "both runs have the same length")
     check(s["biased"][tail].min() > CRYSTAL * n,
-          f"biased: S is {s['biased'][tail].mean() / n:.3f} N in the last {100 * TAIL:.0f} % of the run")
+          f"biased: S is {s['biased'][tail].mean() / n:.3f} N in the last {100 * TAIL:.0f} % of "
+          "the run")
     check(size["biased"][0] < LIQUID * n and size["biased"][-1] > CRYSTAL * n,
-          f"biased: the largest cluster grows from {size['biased'][0]:.0f} to {size['biased'][-1]:.0f} atoms")
+          f"biased: the largest cluster grows from {size['biased'][0]:.0f} to "
+          f"{size['biased'][-1]:.0f} atoms")
     check(s["unbiased"].max() < LIQUID * n,
-          f"unbiased: S is at most {s['unbiased'].max() / n:.3f} N, {s['unbiased'].mean() / n:.3f} N on average")
+          f"unbiased: S is at most {s['unbiased'].max() / n:.3f} N, {s['unbiased'].mean() / n:.3f} "
+          "N on average")
     check(size["unbiased"].max() < LIQUID * n,
           f"unbiased: the largest cluster has at most {size['unbiased'].max():.0f} atoms")
     above = logs["biased"]["Step"][s["biased"] > CRYSTAL * n]
@@ -178,9 +190,11 @@ def main(folder):
 
     # Distributions of the averaged q6.
     def collect(name, first):
-        return np.concatenate([frame[2][:, 3] for step, frame in atoms[name].items() if step >= first])
+        return np.concatenate([frame[2][:, 3]
+                               for step, frame in atoms[name].items() if step >= first])
 
-    q = {"liquid": collect("unbiased", 0), "crystal": collect("biased", (1 - TAIL) * last["biased"]),
+    q = {"liquid": collect("unbiased", 0),
+         "crystal": collect("biased", (1 - TAIL) * last["biased"]),
          "fcc": collect("fcc", 0), "hcp": collect("hcp", 0)}
     peaks = {name: peak(values) for name, values in q.items()}
     print("\n             averaged q6: peak   mean   published peak")
@@ -192,7 +206,8 @@ def main(folder):
         check(low - PEAK < peaks[name] < high + PEAK,
               f"{name}: peak {peaks[name]:.3f}, published {low} to {high}, tolerance {PEAK}")
     check(peaks["hcp"] - PEAK < peaks["crystal"] < peaks["fcc"] + PEAK,
-          f"crystal: peak {peaks['crystal']:.3f}, hcp and fcc {peaks['hcp']:.3f} and {peaks['fcc']:.3f}, tolerance {PEAK}")
+          f"crystal: peak {peaks['crystal']:.3f}, hcp and fcc {peaks['hcp']:.3f} and "
+          f"{peaks['fcc']:.3f}, tolerance {PEAK}")
 
     plot(folder / "nucleation.png", n, logs, clusters, q)
     if failures:
@@ -205,7 +220,8 @@ def plot(path, n, logs, clusters, q):
     for name, color in (("biased", "tab:red"), ("unbiased", "tab:blue")):
         left.plot(TIMESTEP * logs[name]["Step"], logs[name]["c_solid"], color=color, lw=1,
                   label=f"solid-like atoms, {name}")
-        left.plot(TIMESTEP * clusters[name]["Step"], clusters[name]["v_largest"], "o", color=color, ms=3,
+        left.plot(TIMESTEP * clusters[name]["Step"], clusters[name]["v_largest"], "o", color=color,
+                  ms=3,
                   label=f"largest cluster, {name}")
     left.axhline(n, color="0.6", lw=0.8, ls=":")
     left.set(xlabel=r"time / $\tau$", ylabel="number of atoms", xlim=(0, None), ylim=(0, 1.05 * n))
@@ -213,8 +229,10 @@ def plot(path, n, logs, clusters, q):
 
     bins = np.linspace(0, 0.7, 71)
     for name, color, style, label in (("liquid", "tab:blue", "-", "unbiased run: liquid"),
-                                      ("crystal", "tab:red", "-", f"biased run, last {100 * TAIL:.0f} %"),
-                                      ("hcp", "0.3", "--", "hcp crystal"), ("fcc", "0.3", ":", "fcc crystal")):
+                                      ("crystal", "tab:red", "-",
+                                       f"biased run, last {100 * TAIL:.0f} %"),
+                                      ("hcp", "0.3", "--", "hcp crystal"),
+                                      ("fcc", "0.3", ":", "fcc crystal")):
         p = np.histogram(q[name], bins, density=True)[0]
         right.plot((bins[1:] + bins[:-1]) / 2, p, style, color=color, lw=1.5, label=label)
     for k, (low, high) in enumerate(PUBLISHED.values()):
