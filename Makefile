@@ -1,5 +1,6 @@
 # GPUCOORD: make demo | test | check-... | bench | clean | help, or make alone to build.
 # Variables, given as `make NAME=value` or in the environment:
+#   LAMMPS             system: Debian's packages lammps and liblammps-dev, of Debian 13 or newer   [built]
 #   LAMMPS_RELEASE     20260704 or 20250204: the LAMMPS to use  [20260704]
 #   LAMMPS_SOURCE_DIR  a LAMMPS source tree to use instead      [fetched]
 #   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
@@ -19,7 +20,7 @@ CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
-export LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
+export LAMMPS LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
 export GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS GPUCOORD_REQUIRE_WHEELS
 
 # Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
@@ -28,22 +29,27 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream release-check bench clean help
+.PHONY: all setup configure demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream release-check bench clean help
 .NOTPARALLEL:
 
-all: setup
+configure: setup
 	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(VARIANTS) \
 	  >build/configure.log
 	@sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
+
+all: configure
 	@cmake --build build -j $(JOBS)
 	@echo "Built build/lmp: LAMMPS with GPUCOORD"
 
 # Installs system packages, then builds LAMMPS. Both steps do nothing if their result exists.
 setup:
+	$(if $(filter-out system,$(LAMMPS)),$(error LAMMPS is '$(LAMMPS)': give system, or leave it empty to have LAMMPS built))
 	@cmake/install-prerequisites.sh build/lammps.cmake
-	@cmake/lammps-build.sh build/lammps.cmake
+	@cmake/lammps-$(if $(LAMMPS),system,build).sh build/lammps.cmake
 
-demo: all
+# Builds neither tests nor benchmarks.
+demo: configure
+	@cmake --build build -j $(JOBS) --target gpucoordplugin
 	@examples/coordination/run.sh build/demo
 
 test: all
@@ -101,7 +107,7 @@ clean:
 
 help:
 	@echo "make        build build/lmp, LAMMPS with GPUCOORD"
-	@echo "make demo   the same, and run examples/coordination"
+	@echo "make demo   the same without the tests, and run examples/coordination; LAMMPS=system saves the build of LAMMPS"
 	@echo "make test   the same, and run all tests"
 	@echo "make bench  the same, and run the benchmarks"
 	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"

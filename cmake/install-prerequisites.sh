@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs the system packages that the build and the tests need. Does nothing if all are installed.
+# Environment: LAMMPS, system to have Debian's LAMMPS installed, too.
 set -euo pipefail
 
 packages=(
@@ -9,6 +10,8 @@ packages=(
   python3 python3-numpy python3-matplotlib python3-pip python3-yaml  # tests, plots, benchmarks
   ca-certificates                # the download of LAMMPS
 )
+
+[ "${LAMMPS:-}" != system ] || packages+=(lammps liblammps-dev)
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   # On systems other than Debian and Ubuntu, package names differ: continue and let the configure
@@ -43,5 +46,8 @@ echo "Installing system packages: ${missing[*]}"
 # Another apt-get may be running on a new machine: wait for its lock instead of failing.
 options=(-q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
 "${sudo[@]}" apt-get "${options[@]}" update
+if [ "${LAMMPS:-}" = system ]; then
+  "$(dirname "$0")/lammps-system.sh" --check-package
+fi
 # shellcheck disable=SC2086  # $install is a list of words
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install%% *}" "${options[@]}" ${install#* }
