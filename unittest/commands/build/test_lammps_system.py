@@ -151,6 +151,9 @@ class Installed(unittest.TestCase):
         self.build = os.path.join(folder.name, "build", "system-lammps")
         plugin_build = self.cache_of(os.environ["GPUCOORD_BUILD"])
         self.tree, self.lammps = plugin_build["LAMMPS_SOURCE_DIR"], plugin_build["LAMMPS_BUILD_DIR"]
+        if "SYSTEM_LIBRARY" in self.cache_of(self.lammps):
+            print(f"SKIPPED: {self._testMethodName}: the LAMMPS of this build is already the one of the system")
+            self.skipTest("LAMMPS=system")
         for folder in ("bin", "lib", "include/lammps"):
             os.makedirs(os.path.join(self.prefix, folder))
         for name in ("liblammps.so", "liblammps.so.0"):
