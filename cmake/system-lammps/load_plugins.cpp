@@ -10,8 +10,8 @@
 
 // Adds the PLUGIN package to an installed LAMMPS. LAMMPS compiled with PLUGIN has the command
 // `plugin` and loads the plugins of LAMMPS_PLUGIN_PATH at the end of LAMMPS::create().
-// LAMMPS::post_create(), which always follows, does the same here: the dynamic linker finds this
-// definition before the one in the installed library.
+// LAMMPS::post_create(), which always follows, does the same here: the dynamic linker finds the
+// definitions of this file before those in the installed library.
 
 #include "command.h"
 #include "input.h"
@@ -68,4 +68,22 @@ void LAMMPS::post_create()
   restore_plugins(this, 0);
   plugin_auto_load(this);
   installed(this);
+}
+
+// These two functions of the library interface find no plugins in the installed library.
+
+int lammps_plugin_count()
+{
+  return plugin_get_num_plugins();
+}
+
+int lammps_plugin_name(int index, char *style, char *name, int size)
+{
+  if (!style || !name || size < 1) return 0;
+  style[0] = name[0] = '\0';
+  const lammpsplugin_t *const plugin = plugin_get_info(index);
+  if (!plugin) return 0;
+  snprintf(style, size, "%s", plugin->style);
+  snprintf(name, size, "%s", plugin->name);
+  return 1;
 }
