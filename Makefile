@@ -1,18 +1,20 @@
-# GPUCOORD: make demo | test | check-... | bench | clean | help, or make alone to build.
+# GPUCOORD: make demo | test | check-... | bench | bench-pages | doc | clean | help, or make alone to build.
 # Variables, given as `make NAME=value` or in the environment:
 #   LAMMPS             system: Debian's packages lammps and liblammps-dev, of Debian 13 or newer   [built]
 #   LAMMPS_RELEASE     20260704 or 20250204: the LAMMPS to use  [20260704]
 #   LAMMPS_SOURCE_DIR  a LAMMPS source tree to use instead      [fetched]
 #   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
-#   LAMMPS_PACKAGES    more packages of LAMMPS to build, 'MANYBODY MC'   [none]
+#   LAMMPS_PACKAGES    additional LAMMPS packages, 'MANYBODY MC'   [none]
 #   KOKKOS_SOURCE_DIR  a Kokkos 5 source tree: LAMMPS gets its KOKKOS package, and the tests use it, too
 #   KOKKOS_PREC        its precision: double, mixed or single   [double]
 #   GPUCOORD_CACHE     folder for LAMMPS and its build          [~/.cache/gpucoord]
 #   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
-#   JOBS               compilers at a time                      [number of cores]
-#   GPUCOORD_CUDA      ON, OFF, or AUTO: where there is nvcc    [AUTO]
+#   JOBS               parallel compiler processes              [number of cores]
+#   GPUCOORD_CUDA      ON, OFF, or AUTO: if nvcc is found       [AUTO]
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
-#   GPUCOORD_BENCH_VARIANTS      ON: with variants for the benchmarks and tests alone  [OFF; bench: ON]
+#   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
+#   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
+#   GPUCOORD_BENCH_VARIANTS      ON: also variants that only benchmarks and tests use  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 # CMake caches these options.
@@ -21,7 +23,7 @@ CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
-export GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS GPUCOORD_REQUIRE_WHEELS
+export GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
 
 # Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -29,7 +31,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup configure demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream release-check bench clean help
+.PHONY: all setup configure demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages release-check bench bench-pages doc clean help
 .NOTPARALLEL:
 
 configure: setup
@@ -92,15 +94,18 @@ release-check: test check-releases
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: all
-	@cmake --build build --target bench_coordination bench_environment_similarity bench_map bench_multisite bench_orient_order bench_pair_entropy
-	@$(PYTHON) bench/run.py build
-	@echo; $(PYTHON) bench/orders.py build
-	@echo; $(PYTHON) bench/bias.py build
-	@echo; $(PYTHON) bench/pair.py build
-	@echo; $(PYTHON) bench/molecules.py build
-	@echo; $(PYTHON) bench/maps.py build
-	@echo; $(PYTHON) bench/kokkos.py build
-	@echo; $(PYTHON) bench/plumed.py build
+	@cmake --build build --target benchmarks
+	@$(PYTHON) bench/run.py build --parts "$(PARTS)"
+	@$(PYTHON) bench/pages.py
+
+bench-pages:
+	@$(PYTHON) bench/pages.py
+
+check-pages:
+	@$(PYTHON) bench/pages.py --check
+
+doc: setup
+	@cmake/build-doc.sh $(LAMMPS_TREE) build/doc
 
 clean:
 	rm -rf build
@@ -109,7 +114,9 @@ help:
 	@echo "make        build build/lmp, LAMMPS with GPUCOORD"
 	@echo "make demo   the same without the tests, and run examples/coordination; LAMMPS=system saves the build of LAMMPS"
 	@echo "make test   the same, and run all tests"
-	@echo "make bench  the same, and run the benchmarks"
+	@echo "make bench  the same, run the benchmarks, and write doc/performance.md and doc/accuracy.md"
+	@echo "make bench-pages       write these pages and their plots from doc/results, without runs"
+	@echo "make doc    build the documentation as HTML in build/doc/html"
 	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
@@ -117,6 +124,7 @@ help:
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases"
 	@echo "make release-check     run all tests, then build all other supported LAMMPS releases and run the tests with them"
+	@echo "make check-pages       check that these pages and plots are what doc/results gives"
 	@echo "make check-upstream    check style and pages of a LAMMPS tree with the package as LAMMPS does"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
 	@sed -n '/^# Variables/,/^#   GPUCOORD_BENCH_/s/^# \{0,1\}//p' Makefile

@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Times one evaluation of S with derivatives and virial on a jittered
-// simple cubic lattice, the system of the timings of other programs.
+// simple cubic lattice, the same system as for the timings of other programs.
 //
 // Usage: bench_coordination backend atoms_per_edge range_in_spacings precision threads repeats
 //        bench_coordination resident ... [types]
@@ -11,7 +11,7 @@
 // milliseconds of the pairs without the virial; and milliseconds of a function of the coordination
 // numbers (more_than), with derivatives and virial. Times are medians over repeats. A GPU keeps the
 // pairs that it has found; bins is then the time of finding them again, as when LAMMPS builds its
-// neighbor lists, and no part of the milliseconds.
+// neighbor lists, and is not included in the milliseconds.
 // With backend resident, atoms and derivatives stay on the GPU, as with KOKKOS. Prints: atoms,
 // neighbors, milliseconds of value and derivatives, the same with the virial, milliseconds of a
 // rebuild, the number of ordered pairs in range, and milliseconds of value and derivatives of the

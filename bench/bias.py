@@ -1,27 +1,26 @@
-#!/usr/bin/env python3
-"""Prints the benchmark table of fix coord/bias: the time of a step with each kind of bias, and its
-excess over the time in which the compute alone computes S and its derivatives.
+"""Part bias: microseconds of a timestep with each kind of bias, and its excess over the time in which
+the compute alone computes S and its derivatives.
 
 The system is a jittered simple cubic lattice, rational 6/12 with 65 neighbors, norm mean. It has no
-pair potential and no integration, so that nothing else takes time. 8 atoms on the host show the
-cost of a bias itself; 46,656 atoms show that this cost is negligible. The time of the compute alone
-is a step in which compute reduce requests its derivatives, minus a step in which compute reduce
-requests positions. Metadynamics starts from hills files with a hundred and a million hills.
-
-Usage: bias.py BUILD_DIR [device]; device is that of the large system and defaults to auto.
+pair potential and no integration, so that nothing else takes time. 8 atoms on the host with one thread
+show the cost of a bias itself. 46,656 atoms, on the GPU if there is one, show that this cost is
+negligible. The time of the compute alone is a step in which compute reduce requests its derivatives,
+minus a step in which compute reduce requests positions. Metadynamics starts from hills files with a
+hundred and a million hills.
 """
 
+import math
 import os
 import random
 import re
-import sys
+import statistics
 import tempfile
 
-from launch import run_lammps
+from results import Number
 
 SMALL, LARGE = 2, 36    # atoms along an edge of the lattice
-STEPS = {SMALL: 20_000, LARGE: 20}    # steps per run; the fastest run counts
-RUNS = {SMALL: 5, LARGE: 25}
+STEPS = {True: 20_000, False: 20}    # steps of a run of the small and the large system; the fastest run counts
+RUNS = {True: 5, False: 25}
 
 SCRIPT = """
 units lj
@@ -48,16 +47,18 @@ run {steps} post no
 next i
 jump SELF loop
 """
+ALONE = "none, the compute alone"
 
 
-def measure(lmp, edge, device, commands, folder):
-    """Return microseconds of a step, and S."""
-    steps = STEPS[edge]
-    script = SCRIPT.format(edge=edge, device=device, commands=commands, steps=steps, runs=RUNS[edge])
-    output = run_lammps(lmp, folder, script, threads=1 if edge == SMALL else None)
-    seconds = [float(text) for text in re.findall(r"^Loop time of (\S+)", output, re.M)]
+def measure(bench, edge, device, commands, folder):
+    """Return microseconds of a step of the fastest run, and S."""
+    is_small = edge == SMALL
+    steps = bench.steps(STEPS[is_small])
+    script = SCRIPT.format(edge=edge, device=device, commands=commands, steps=steps, runs=RUNS[is_small])
+    output = bench.lammps(folder, script, threads=1 if is_small else bench.threads)
+    took = [1e6 * float(text) / steps for text in re.findall(r"^Loop time of (\S+)", output, re.M)][1:]
     value = float(re.search(r"^ +0 +(\S+) *$", output, re.M).group(1))
-    return 1e6 * min(seconds[1:]) / steps, value
+    return Number(min(took), statistics.median(took) - min(took)), value
 
 
 def write_hills(path, count, center):
@@ -69,14 +70,14 @@ def write_hills(path, count, center):
             file.write(f" {k} {draw.gauss(center, 0.5)!r} 0.1 {1.0 / count!r} -1\n")
 
 
-def table(lmp, edge, device, folder):
-    """Print the rows of one system, in microseconds."""
+def times_of(bench, edge, device, folder):
+    """Return microseconds of a step of one system, by bias."""
     ask = "compute r all reduce max {}\nfix r all ave/time 1 1 1 c_r"
-    empty, s = measure(lmp, edge, device, "", folder)
-    alone = measure(lmp, edge, device, ask.format("c_cv[2]"), folder)[0] - measure(
-        lmp, edge, device, ask.format("x"), folder)[0] + empty
-    print(f"| {edge**3:,} | none, nor the compute | {empty:.1f} | |\n"
-          f"| {edge**3:,} | none: the compute alone | {alone:.1f} | |", flush=True)
+    empty, s = measure(bench, edge, device, "", folder)
+    took = {"none, without the compute": empty}
+    derivatives, positions = (measure(bench, edge, device, ask.format(what), folder)[0] for what in ("c_cv[2]", "x"))
+    took[ALONE] = Number(empty.value + derivatives.value - positions.value,
+                         math.hypot(empty.spread, derivatives.spread, positions.spread))
     limits = f"grid {s - 5} {s + 5} bins 200"
     files = {}
     for count in (100, 10_000, 1_000_000):
@@ -96,19 +97,21 @@ def table(lmp, edge, device, folder):
         "metad, grid, a hill every step": f"{metad} 1 {limits} file {folder}/HILLS",
     }
     for name, words in kinds.items():
-        took, _ = measure(lmp, edge, device, f"fix b all coord/bias c_cv {words}", folder)
-        print(f"| {edge**3:,} | {name} | {took:.1f} | {took - alone:+.1f} |", flush=True)
+        took[name], _ = measure(bench, edge, device, f"fix b all coord/bias c_cv {words}", folder)
+    return took
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    lmp = os.path.join(os.path.abspath(sys.argv[1]), "lmp")
-    print("| atoms | bias | microseconds a step | more than the compute |\n|---|---|---|---|")
+def run(bench):
+    large = bench.size(LARGE, 5)
     with tempfile.TemporaryDirectory() as folder:
-        table(lmp, SMALL, "host", folder)
-        table(lmp, LARGE, sys.argv[2] if len(sys.argv) > 2 else "auto", folder)
-
-
-if __name__ == "__main__":
-    main()
+        few = times_of(bench, SMALL, "host", folder)
+        many = times_of(bench, large, "cuda" if bench.gpus else "host", folder)
+    systems = {f"{SMALL**3:,} atoms": few, f"{large**3:,} atoms": many}
+    table = bench.table("step", "bias", *(f"{name}, {what}" for name in systems for what in ("us", "us added")),
+                        precision="mixed", spread="the median minus the fastest run", lammps=True, gpus=bool(bench.gpus))
+    for name in few:
+        cells = []
+        for took in systems.values():
+            is_bias = name not in list(took)[:2]
+            cells += [took[name], took[name].value - took[ALONE].value if is_bias else None]
+        table.row(name, *cells)

@@ -1,25 +1,18 @@
-#!/usr/bin/env python3
-"""Prints the drift of conserved quantities in NVE and NPT runs with KOKKOS, with and without a
-bias.
+"""Part drift: conserved quantities in NVE and NPT runs with KOKKOS, with and without a bias.
 
 The system is a melt of 4,000 atoms, lj/cut shifted to 0 at 2.5, T 1, density 0.8442 or pressure 3,
-timestep 0.005. A harmonic bias acts on the mean coordination number of all atoms (cubic, d0 0.9,
-dmax 2.5), 0.2 from its mean without the bias. The derivative of this function has no jump at dmax;
-a jump may cause an energy drift in any precision (doc/accuracy.md). NVE conserves the total energy
-including the bias, NPT also includes the energies of thermostat and barostat. All runs share one
-GPU at the same time. Start nvidia-cuda-mps-control -d first: it lets processes run on the GPU
-concurrently. Without it they take turns, which is far slower.
+timestep 0.005. A harmonic bias acts on the mean coordination number of all atoms, 0.2 from its mean
+without the bias: cubic, d0 0.9, dmax 2.5, whose derivative has no jump at dmax, and for comparison
+rational 6/12, r0 1.5, dmax 2.5, whose derivative has one. NVE conserves the total energy including the
+bias, NPT also includes the energies of thermostat and barostat. All runs share one GPU at the same
+time, by CUDA's Multi-Process Service (MPS).
 
 The drift is the slope of a straight line through block means. Its error assumes that the noise is
 partly independent from block to block and partly a random walk, which rounding causes in energies.
 The data determine the fraction of each (restricted maximum likelihood).
-
-Usage: drift.py BUILD_DIR SECONDS [KOKKOS [PRECISION ...]]; SECONDS is the time of each run. KOKKOS
-are the words after LAMMPS' option -k, by default "on g 1". There is a biased run for each PRECISION
-of the compute, by default mixed.
 """
 
-import os
+import contextlib
 import re
 import sys
 import tempfile
@@ -27,10 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from kokkos import nothing_to_do
-from launch import run_lammps
-from run import head, row
+from replicas import mps
+from results import Number
 
+SECONDS = 100    # of each run
 NVT = "fix move all nvt temp 1.0 1.0 0.5"
 # With iso and a chain on the barostat, LAMMPS' conserved energy performs a walk of 0.01 per atom in
 # 20,000 steps. Hence no chain.
@@ -41,6 +34,10 @@ ATOMS = 4000
 EQUILIBRATION = 4000    # steps, without the bias and again with it
 EVERY = 100    # steps
 BLOCKS = 50
+SWITCHES = {"cubic": "cubic d0 0.9 dmax 2.5", "rational": "rational 1.5 dmax 2.5"}
+# ensemble, switch, precision
+CASES = (("NVE", None, None), ("NVE", "cubic", "mixed"), ("NVE", "rational", "mixed"),
+         ("NVE", "rational", "double"), ("NPT", None, None), ("NPT", "cubic", "mixed"))
 
 SCRIPT = """
 units lj
@@ -72,7 +69,7 @@ print "measured from here"
 run 1000000000
 """
 BIAS = """
-compute cv all coord/gpu switch cubic d0 0.9 dmax 2.5 norm mean precision {precision}
+compute cv all coord/gpu switch {switch} norm mean precision {precision}
 thermo_style custom step c_cv
 run 0
 variable s0 equal $(c_cv+0.2)
@@ -82,29 +79,30 @@ fix b all coord/bias c_cv harmonic k 8000 s0 ${{s0}}
 """
 
 
-def measure(lmp, kokkos, seconds, ensemble, precision):
+def measure(bench, ensemble, switch, precision):
     """Return steps, the conserved energy, and the energy of the bias, if there is one."""
     thermostat, move = ENSEMBLES[ensemble]
-    bias, columns = (BIAS.format(precision=precision), "f_b") if precision else ("", "")
+    bias, columns = (BIAS.format(switch=SWITCHES[switch], precision=precision), "f_b") if switch else ("", "")
     script = SCRIPT.format(thermostat=thermostat, bias=bias, equilibration=EQUILIBRATION, move=move, columns=columns,
-                           every=EVERY, seconds=seconds)
+                           every=EVERY, seconds=round(SECONDS * bench.scale))
     with tempfile.TemporaryDirectory() as folder:
-        output = run_lammps(lmp, folder, script, "-k", *kokkos, "-sf", "kk", threads=1)
+        output = bench.lammps(folder, script, "-k", *bench.kokkos(), "-sf", "kk", threads=1)
     rows = re.findall(r"^ +(\d+(?: +[-+.0-9e]+)+) *$", output.split("measured from here")[1], re.M)
     return np.array([line.split() for line in rows], float).T
 
 
 def drift(steps, energy):
-    """Return the slope of a straight line through block means, and its error."""
+    """Return the drift per time, from a straight line through block means, and its error."""
     length = len(steps) // BLOCKS
     if length < 1:
-        sys.exit(f"A run came to {EVERY * len(steps):,} steps, and a fit needs {EVERY * BLOCKS:,}: give more SECONDS")
+        sys.exit(f"A run came to {EVERY * len(steps):,} steps, and a fit needs {EVERY * BLOCKS:,}: raise SECONDS in "
+                 "bench/drift.py")
     times, means = (column[:BLOCKS * length].reshape(BLOCKS, length).mean(axis=1) for column in (steps, energy))
     line = np.column_stack([np.ones(BLOCKS), times - times.mean()])
     index = np.arange(1, BLOCKS + 1)
     # Covariance of block means of a random walk.
     walk = np.minimum.outer(index, index) - 1 / 2 - np.eye(BLOCKS) / 6
-    best = (-np.inf,)    # likelihood, slope, error
+    best = (-np.inf,)    # likelihood, drift per time, error
     for share in np.append(0, np.logspace(-5, 5, 101)):
         root = np.linalg.cholesky(np.eye(BLOCKS) + share * walk)
         x, y = np.linalg.solve(root, line), np.linalg.solve(root, means - means.mean())
@@ -116,34 +114,13 @@ def drift(steps, energy):
     return best[1:]
 
 
-def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    lmp, seconds = os.path.join(os.path.abspath(sys.argv[1]), "lmp"), sys.argv[2]
-    kokkos = (sys.argv[3] if len(sys.argv) > 3 else "on g 1").split()
-    precisions = sys.argv[4:] or ["mixed"]
-    reason = nothing_to_do(lmp, kokkos)
-    if reason:
-        sys.exit(f"No KOKKOS runs by {sys.argv[1]}/lmp: {reason}")
-    cases = [(ensemble, precision) for ensemble in ENSEMBLES for precision in [None, *precisions]]
-    with ThreadPoolExecutor(len(cases)) as pool:
-        tables = dict(zip(cases, pool.map(lambda case: measure(lmp, kokkos, seconds, *case), cases)))
-    print(f"What {ATOMS:,} atoms conserve, every {EVERY} steps for {seconds} s (LJ units). Fluctuation: the standard "
-          "deviation, of all atoms;\ndrift: for each atom in a million steps.\n")
-    head("ensemble", "bias", "steps", "mean V", "fluctuation of V", "of what is conserved", "drift", "+-",
-         "less that without bias", "over its error")
-    for (ensemble, precision), (steps, conserved, *v) in tables.items():
+def run(bench):
+    is_gpu = "g" in bench.kokkos()
+    with mps() if is_gpu else contextlib.nullcontext(), ThreadPoolExecutor(len(CASES)) as pool:
+        found = list(pool.map(lambda case: measure(bench, *case), CASES))
+    table = bench.table("conserved", "ensemble", "bias on", "steps", "drift", "fluctuation", "mean V", "fluctuation of V",
+                        spread="the standard error", lammps=True, gpus=is_gpu)
+    for (ensemble, switch, precision), (steps, conserved, *v) in zip(CASES, found):
         slope, error = 1e6 / ATOMS * np.array(drift(steps, conserved))
-        if precision is None:
-            without = slope, error
-            compared = "", ""
-        else:
-            difference, its_error = slope - without[0], np.hypot(error, without[1])
-            compared = f"{difference:+.2e}", f"{difference / its_error:+.1f}"
-        row(ensemble, f"harmonic, {precision}" if precision else "none", f"{steps[-1] - steps[0]:,.0f}",
-            *((v[0].mean(), v[0].std()) if v else ("", "")), conserved.std(), f"{slope:+.2e}", f"{error:.1e}",
-            *compared)
-
-
-if __name__ == "__main__":
-    main()
+        table.row(ensemble, f"{SWITCHES[switch]}; {precision}" if switch else "none", int(steps[-1] - steps[0]),
+                  Number(slope, error), float(conserved.std()), *((float(v[0].mean()), float(v[0].std())) if v else (None, None)))

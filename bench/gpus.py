@@ -1,29 +1,19 @@
-#!/usr/bin/env python3
-"""Prints the benchmark tables of biased KOKKOS runs on several GPUs of one machine: weak and strong
-scaling, S and positions.
+"""Part gpus: biased KOKKOS runs on several GPUs of one machine: weak and strong scaling, S and
+positions.
 
-LAMMPS' melt and the bias are those of kokkos.py, with one MPI rank per GPU. Weak scaling: a
-constant number of atoms per GPU, in a box that grows along z; the efficiency is the time of a step
-on one GPU over the time on n. Strong scaling: the same atoms on more GPUs. Numbers are medians of
-LAMMPS' own times of runs without and with the bias in turns. S in double and positions depend on
-the number of GPUs by rounding, which grows from step to step.
-
-Usage: gpus.py BUILD_DIR [GPUS [KOKKOS [SCALE]]]; GPUS is the largest number of GPUs, by default 4;
-runs use powers of 2. KOKKOS are the words after LAMMPS' option -k for n GPUs, by default "on g {n}";
-"on t 1" runs ranks of one thread. SCALE below 1 makes systems smaller and runs shorter, to try the
-script without a GPU.
+LAMMPS' melt and the bias are those of kokkos.py, with one MPI rank per GPU, on 1, 2, 4, ... GPUs. Weak
+scaling: a constant number of atoms per GPU, in a box that grows along z; the efficiency is the time of a
+step on one GPU over the time on n. Strong scaling: the same atoms on more GPUs. Numbers are medians of
+LAMMPS' own times of runs without and with the bias in turns. S in double and positions depend on the
+number of GPUs by rounding, which grows from step to step.
 """
 
 import os
 import re
-import sys
 import tempfile
 
-from kokkos import EQUILIBRATION, HARMONIC, MELT, RATIONAL, Case, System, measure, nothing_to_do, steps_of
-from launch import run_lammps
-from run import head, row
+from kokkos import EQUILIBRATION, RATIONAL, SPREAD, Case, System, measure, melt_of
 
-LIMIT = 0.95    # minimum of the efficiency with bias over that without
 # Edges in unit cells of 4 atoms, and steps of a run. For weak scaling, the edge along z is that of
 # each GPU.
 WEAK = (63, 63, 63), 200
@@ -31,37 +21,33 @@ VALUES = (WEAK[0], 0), ((20, 20, 20), 0), ((20, 20, 20), 100)
 STRONG = ((40, 40, 40), 400), ((63, 63, 63), 200), ((126, 126, 126), 40)
 
 
-def melt(edges, scale, equilibration=EQUILIBRATION):
-    nx, ny, nz = (max(4, round(edge * scale)) for edge in edges)
-    return MELT.format(nx=nx, ny=ny, nz=nz, cube=4, ball="4 4 4 2", equilibration=steps_of(equilibration, scale))
+def melt(bench, edges, equilibration=EQUILIBRATION):
+    return melt_of([bench.size(edge, 4) for edge in edges], bench.steps(equilibration), cube=4, ball="4 4 4 2")
 
 
-def scaling(lmp, kokkos, scale, n, edges, steps):
+def scaling(bench, n, edges, steps):
     """Return the results for a melt on n GPUs."""
     # Large systems get fewer steps of equilibration and run: the crystal has melted after some 50.
-    system = System("LJ melt", melt(edges, scale, min(EQUILIBRATION, 2 * steps)), steps_of(steps, scale),
-                    (Case("harmonic", (HARMONIC,)),))
-    with tempfile.TemporaryDirectory() as folder:
-        found, says = measure(lmp, folder, kokkos(n), system, ranks=n)
-    return found[0], says
+    system = System("LJ melt", melt(bench, edges, min(EQUILIBRATION, 2 * steps)), bench.steps(steps), (Case("harmonic"),))
+    return measure(bench, bench.kokkos(n), system, ranks=n)[0]
 
 
-def last_state(lmp, kokkos, scale, n, edges, steps):
+def last_state(bench, n, edges, steps):
     """Return S in double, positions and box lengths of a crystal with displaced atoms after 'steps'
     biased steps."""
     with tempfile.TemporaryDirectory() as folder:
         last = os.path.join(folder, "last.txt")
-        script = melt(edges, scale).rpartition("run ")[0] + f"""
+        script = melt(bench, edges).rpartition("run ")[0] + f"""
 displace_atoms all random 0.1 0.1 0.1 4711
 reset_atoms id sort yes
-compute cv all coord/gpu {RATIONAL} precision double
+compute cv all {RATIONAL} precision double
 fix b all coord/bias c_cv harmonic k $(count(all)) s0 12
 thermo_style custom step c_cv
 thermo_modify format float %.17g
 run {steps}
 write_dump all custom {last} id x y z modify sort id format float %.17g
 """
-        output = run_lammps(lmp, folder, script, "-k", *kokkos(n), "-sf", "kk", ranks=n)
+        output = bench.lammps(folder, script, "-k", *bench.kokkos(n), "-sf", "kk", ranks=n)
         with open(last) as file:
             lines = file.read().splitlines()
     first = next(k for k, line in enumerate(lines) if line.startswith("ITEM: BOX"))
@@ -81,50 +67,40 @@ def largest_difference(state, other):
     )
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    lmp = os.path.join(os.path.abspath(sys.argv[1]), "lmp")
-    most = int(sys.argv[2]) if len(sys.argv) > 2 else 4
-    words = sys.argv[3] if len(sys.argv) > 3 else "on g {n}"
-    scale = float(sys.argv[4]) if len(sys.argv) > 4 else 1
-    kokkos = lambda n: words.format(n=n).split()
+def run(bench):
+    most = len(bench.gpus) if "g" in bench.kokkos() else 2
     numbers = [2**k for k in range(most.bit_length()) if 2**k <= most]
-    reason = nothing_to_do(lmp, kokkos(1))
-    if reason:
-        print(f"No table of runs on several GPUs by {sys.argv[1]}/lmp: {reason}")
-        return
+    fields = {"lammps": True, "gpus": most if "g" in bench.kokkos() else 0}
 
-    print("S in double, over that on one GPU, less 1, and the largest difference of a coordinate:\n")
-    head("GPUs", *(f"{4 * nx * ny * nz:,} atoms, {steps} steps" for (nx, ny, nz), steps in VALUES))
+    table = bench.table("exact", "GPUs", "atoms", "steps", "S, relative difference", "coordinates, largest difference",
+                        precision="double", **fields)
     one = None
     for n in numbers:
-        states = [last_state(lmp, kokkos, scale, n, *run) for run in VALUES]
+        states = [last_state(bench, n, *case) for case in VALUES]
         one = one or states
-        row(n, *(f"{a[0] / b[0] - 1:+.1e}, {largest_difference(a, b):.1e}" for a, b in zip(states, one)))
+        if n > 1:
+            for a, b, (_, steps) in zip(states, one, VALUES):
+                table.row(n, len(a[1]), steps, abs(a[0] / b[0] - 1), largest_difference(a, b))
 
-    print("\nWeak scaling: milliseconds of a step without and with a harmonic bias on S of all atoms.\n")
-    head("GPUs", "atoms", "ms without", "ms with", "times", "efficiency without", "with", "with over without")
+    fields.update(precision="mixed", spread=SPREAD)
+    weak, strong = [], []
     first = None
     for n in numbers:
         (nx, ny, nz), steps = WEAK
-        found, says = scaling(lmp, kokkos, scale, n, (nx, ny, nz * n), steps)
+        found = scaling(bench, n, (nx, ny, nz * n), steps)
         first = first or found
-        without, biased = first.without / found.without, first.biased / found.biased
-        row(n, f"{found.atoms:,}", found.without, found.biased, f"{found.biased / found.without:.2f}", f"{without:.3f}",
-            f"{biased:.3f}", f"{biased / without:.3f}: {LIMIT} {'met' if biased >= LIMIT * without else 'not met'}")
-
-    print("\nStrong scaling:\n")
-    head("atoms", "GPUs", "ms without", "ms with", "times", "speed-up without", "with")
+        weak.append((n, found.atoms, found.without, found.biased, found.added, first.without / found.without,
+                     first.biased / found.biased))
     for edges, steps in STRONG:
         first = None
         for n in numbers:
-            found, says = scaling(lmp, kokkos, scale, n, edges, steps)
+            found = scaling(bench, n, edges, steps)
             first = first or found
-            row(f"{found.atoms:,}", n, found.without, found.biased, f"{found.biased / found.without:.2f}",
-                f"{first.without / found.without:.2f}", f"{first.biased / found.biased:.2f}")
-    print("\n" + says)
-
-
-if __name__ == "__main__":
-    main()
+            strong.append((n, found.atoms, found.without, found.biased, found.added, first.without / found.without,
+                           first.biased / found.biased))
+    for name, rows in (("weak", weak), ("strong", strong)):
+        ratio = "efficiency" if name == "weak" else "speed-up"
+        table = bench.table(name, "GPUs", "atoms", "ms without", "ms with", "ms added", f"{ratio} without",
+                            f"{ratio} with", **fields)
+        for row in rows:
+            table.row(*row)

@@ -1,31 +1,22 @@
-#!/usr/bin/env python3
-"""Prints the benchmark table of biased KOKKOS runs: the time that a bias adds to a step that stays
-on the GPU.
+"""Part kokkos: the time that a bias adds to a KOKKOS timestep that stays on the GPU.
 
 The systems are melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5, skin 0.3, neighbor
 lists rebuilt every 20 steps, fix nve), and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu,
 coord/orientorder or coord/envsim with norm mean, or coord/pairentropy, which needs ghost atoms to
-3.2; the bias is weak and close to the current S. Runs without and
-with each bias take turns in one process, in alternating order, so that both meet the same clocks
-and the same drift. The numbers are medians of LAMMPS' own times. The numbers of the other program
-are constants, measured in the melt of 256,000 atoms on one H200.
-
-Usage: kokkos.py BUILD_DIR [KOKKOS [SCALE]]; BUILD_DIR has the program lmp. KOKKOS are the words
-after LAMMPS' option -k, by default "on g 1"; "on t 4" uses 4 threads of the host. SCALE below 1
-makes systems smaller and runs shorter, to try the script without a GPU.
+3.2; the bias is weak and close to the current S. Runs without and with each bias take turns in one
+process, in alternating order, so that both meet the same clocks and the same drift. The numbers are
+medians of LAMMPS' own times.
 """
 
 import os
 import re
 import statistics
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 
-from launch import run_lammps
-from run import head, row
+from results import Number
 
+SPREAD = "the standard error of the median of paired differences"
 TURNS = 6    # counted turns, after one warm-up; even, since the order alternates
 EQUILIBRATION = 500    # steps; a crystal of this temperature has melted by then
 
@@ -157,13 +148,11 @@ METAD = "metad sigma 0.05 height $(0.001*v_n) pace 100 grid $(v_s-2) $(v_s+2) bi
 class Case:
     bias: str
     fixes: tuple = (HARMONIC,)
-    limit: tuple = (None, None)    # largest ratio of step times; largest added ms
     group: str = "all"
     variable: str = RATIONAL
     precision: str = "mixed"
-    peer: str = ""
     expression: str = ""    # the bias acts on this function of the variable s; "": on s itself
-    over: float = None    # largest added ms over the case before it
+    table: str = "coordination"
 
 
 @dataclass
@@ -175,56 +164,53 @@ class System:
     turns: int = TURNS
 
 
-def steps_of(number, scale):
-    """Return a number of steps for systems of this scale, a multiple of the neighbor list rebuild
-    interval."""
-    return max(20, round(number * scale**3) // 20 * 20)
+def melt_of(edges, equilibration, cube=1, ball="1 1 1 1", ghosts=2.8):
+    """Return commands for a melt with edges in unit cells of 4 atoms."""
+    nx, ny, nz = edges
+    return MELT.format(nx=nx, ny=ny, nz=nz, cube=cube, ball=ball, ghosts=ghosts, equilibration=equilibration)
 
 
-def systems(scale):
-    def size(number):
-        return max(1, round(number * scale))
+def systems(bench):
+    scale = bench.scale
 
-    def melt(edge, number_of_steps, *cases, ghosts=2.8):
+    def melt(edge, steps, *cases, ghosts=2.8):
         ball = " ".join(str(scale * number) for number in (7.1, 7.05, 7.02, 3.514))    # 718 atoms
-        setup = MELT.format(nx=size(edge), ny=size(edge), nz=size(edge), cube=10 * scale - 0.1, ball=ball, ghosts=ghosts,
-                            equilibration=steps_of(EQUILIBRATION, scale))
-        return System("LJ melt", setup, steps_of(number_of_steps, scale), cases)
+        setup = melt_of((bench.size(edge, 4),) * 3, bench.steps(EQUILIBRATION), 10 * scale - 0.1, ball, ghosts)
+        return System("LJ melt", setup, bench.steps(steps), cases)
 
-    times, added = (1.35, None), (None, 0.05)
-    nx, ny, nz = (max(8, size(edge)) for edge in (25, 10, 40))
+    def of_function():
+        return Case("harmonic, function more_than", variable=FUNCTION, table="function")
+
+    def of_orders():
+        return (*(Case(f"harmonic, q6 {order}", variable=Q6 + order, table="orders") for order in ("local", "average", "dot")),
+                Case("harmonic, envsim fcc", variable=FCC, table="orders"))
+
+    def of_entropy():
+        return Case("harmonic, pair entropy", variable=ENTROPY, table="orders")
+
+    nx, ny, nz = (bench.size(edge, 8) for edge in (25, 10, 40))
     water = WATER.format(nx=nx, ny=ny, nz=nz, x=nx // 2, y=ny // 2, low=nz // 4, high=3 * nz // 4,
-                         replicate="2 5 1" if scale == 1 else "2 1 1", equilibration=steps_of(EQUILIBRATION, scale))
+                         replicate="2 5 1" if scale == 1 else "2 1 1", equilibration=bench.steps(EQUILIBRATION))
     return (
-        melt(14, 4000, Case("harmonic", limit=(None, 0.04), group="ball")),
+        melt(14, 4000, Case("harmonic", group="ball")),
         melt(20, 2000,
-             Case("harmonic", limit=added),
-             Case("harmonic of an expression", (HARMONIC,), expression="s+1e-9*s^2", over=0.01),
-             Case("harmonic, function more_than", limit=added, variable=FUNCTION),
-             Case("harmonic, q6 local", limit=(None, 0.08), variable=Q6 + "local"),
-             Case("harmonic, q6 average", variable=Q6 + "average"),
-             Case("harmonic, q6 dot", variable=Q6 + "dot"),
-             Case("harmonic, envsim fcc", limit=(None, 0.08), variable=FCC)),
-        melt(20, 2000, Case("harmonic, pair entropy", limit=(None, 0.08), variable=ENTROPY), ghosts=3.2),
+             Case("harmonic"),
+             Case("harmonic of an expression", expression="s+1e-9*s^2"),
+             of_function(), *of_orders()),
+        melt(20, 2000, of_entropy(), ghosts=3.2),
         melt(40, 400,
-             Case("harmonic", limit=times),
+             Case("harmonic"),
              Case("linear", (LINEAR,)),
              Case("metad, grid", (METAD,)),
              Case("harmonic and linear of one variable", (HARMONIC, LINEAR)),
              Case("harmonic, double", precision="double"),
-             Case("harmonic", limit=added, group="cube", peer="271; 39 with a pair list")),
-        melt(63, 200,
-             Case("harmonic", limit=times),
-             Case("harmonic, function more_than", limit=(None, 0.5), variable=FUNCTION),
-             Case("harmonic, q6 local", limit=(2.0, None), variable=Q6 + "local"),
-             Case("harmonic, q6 average", variable=Q6 + "average"),
-             Case("harmonic, q6 dot", variable=Q6 + "dot"),
-             Case("harmonic, envsim fcc", variable=FCC)),
-        melt(63, 200, Case("harmonic, pair entropy", variable=ENTROPY), ghosts=3.2),
-        # For new neighbor lists of the water, LAMMPS copies arrays of 11 MB between host and GPU.
-        # Its times scatter by more than the limit.
-        System("SPC/Fw water", water, steps_of(200, scale), (
-            Case("harmonic", ("harmonic k 10 s0 $(v_s+0.5)",), (None, 0.04), "na",
+             Case("harmonic", group="cube")),
+        melt(63, 200, Case("harmonic"), of_function(), *of_orders()),
+        melt(63, 200, of_entropy(), ghosts=3.2),
+        # For new neighbor lists of the water, LAMMPS copies arrays of 11 MB between host and GPU, and
+        # its times scatter.
+        System("SPC/Fw water", water, bench.steps(200), (
+            Case("harmonic", ("harmonic k 10 s0 $(v_s+0.5)",), "na",
                  "coord/gpu group2 ow switch cubic d0 2.9 dmax 3.5 norm mean"),), turns=20))
 
 
@@ -256,22 +242,20 @@ def script_of(system):
 
 @dataclass
 class Found:
-    """Results of a case: atoms, atoms of the group, median milliseconds of a step without and with
-    the bias, added milliseconds and their standard error, bytes copied."""
+    """Results of a case: atoms, atoms of the group, milliseconds of a step without and with the bias,
+    added milliseconds, bytes copied."""
     atoms: int
     members: int
     without: float
     biased: float
-    added: float
-    error: float
+    added: Number
     copied: float
-    turns: list    # milliseconds of a step with the bias, of each turn
 
 
 def median_difference(before, after):
-    """Return the median of paired differences, and its standard error, for normal differences."""
+    """Return the median of paired differences, with its standard error for normal differences."""
     low, median, high = statistics.quantiles((b - a for a, b in zip(before, after)), n=4)
-    return median, (high - low) / 2 * 1.86 / len(before)**0.5
+    return Number(median, (high - low) / 2 * 1.86 / len(before)**0.5)
 
 
 def runs_of(output):
@@ -281,83 +265,36 @@ def runs_of(output):
         yield numbers, float(re.search(r"^Loop time of (\S+)", part, re.M).group(1)), part
 
 
-def measure(lmp, folder, kokkos, system, ranks=1):
-    """Return the results for each case of a system, and the compute's message about its device."""
-    with open(os.path.join(folder, "water.txt"), "w") as file:
-        file.write(WATER_MOLECULE)
-    output = run_lammps(lmp, folder, script_of(system), "-k", *kokkos, "-sf", "kk", ranks=ranks)
+def measure(bench, kokkos, system, ranks=1):
+    """Return the results for each case of a system."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "water.txt"), "w") as file:
+            file.write(WATER_MOLECULE)
+        output = bench.lammps(folder, script_of(system), "-k", *kokkos, "-sf", "kk", ranks=ranks)
     took, copied, atoms = {}, {}, {}
     for (number, biased, *counts), seconds, part in runs_of(output):
         took.setdefault((number, biased), []).append(1e3 * seconds / system.steps)
         if biased:
             atoms[number] = counts
             words = re.findall(r"copied to and from the GPU: ([0-9.e+]+) bytes a step", part)
-            copied[number] = sum(float(word) for word in words) if words else None
+            copied[number] = round(sum(float(word) for word in words)) if words else None
     found = []
     for number in range(len(system.cases)):
         without, biased = took[number, 0][1:], took[number, 1][1:]
         found.append(Found(*atoms[number], statistics.median(without), statistics.median(biased),
-                           *median_difference(without, biased), copied[number], biased))
-    return found, re.search(r"^Compute coord/\S+ cv: .*", output, re.M).group()
+                           median_difference(without, biased), copied[number]))
+    return found
 
 
-def print_rows(system, found):
-    for number, (case, f) in enumerate(zip(system.cases, found)):
-        times, added = case.limit
-        limit = ""
-        if times:
-            limit = f"{times} times: {'met' if f.biased <= times * f.without else 'not met'}"
-        if added:
-            limit = f"{added} ms added: {'met' if f.added <= added else 'not met'}"
-        if case.over:
-            more, error = median_difference(found[number - 1].turns, f.turns)
-            limit = (f"{case.over} ms over the row above, {more:+.4f} +- {error:.4f}: "
-                     f"{'met' if more <= case.over else 'not met'}")
-        row(system.name, f"{f.atoms:,}", f"{f.members:,}", case.bias, f.without, f.biased, f"{f.biased / f.without:.2f}",
-            f"{f.added:+.4f}", f"{f.error:.4f}", limit, "" if f.copied is None else f"{f.copied:,.0f}", case.peer)
-
-
-def nothing_to_do(lmp, kokkos):
-    """Return why such a run is impossible on this machine, or None."""
-    words = subprocess.run([lmp, "-h"], stdout=subprocess.PIPE, text=True).stdout
-    if not re.search("^KOKKOS package API:.*" + ("CUDA" if "g" in kokkos else ""), words, re.M):
-        return "its LAMMPS has no KOKKOS" + " for CUDA" * ("g" in kokkos)
-    probe = subprocess.run([lmp, "-k", *kokkos, "-log", "none"], input="", stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True)
-    if probe.returncode != 0:
-        first = re.search(".*error.*", probe.stdout, re.I)
-        return "KOKKOS does not start: " + (first.group() if first else f"exit status {probe.returncode}")
-    return None
-
-
-def begin(usage, table, why_not=None):
-    """Return LAMMPS, the words after -k and the scale from the arguments BUILD_DIR [KOKKOS [SCALE]], or
-    end with the reason why there is no table; why_not: a reason of the caller."""
-    if len(sys.argv) < 2:
-        sys.exit(usage)
-    lmp = os.path.join(os.path.abspath(sys.argv[1]), "lmp")
-    kokkos = (sys.argv[2] if len(sys.argv) > 2 else "on g 1").split()
-    scale = float(sys.argv[3]) if len(sys.argv) > 3 else 1
-    reason = nothing_to_do(lmp, kokkos) or why_not
-    if reason:
-        print(f"No table of {table} by {sys.argv[1]}/lmp: {reason}")
-        sys.exit()
-    return lmp, kokkos, scale
-
-
-def main():
-    lmp, kokkos, scale = begin(__doc__, "KOKKOS runs")
-    print(f"KOKKOS ({' '.join(kokkos)}): milliseconds of a step without and with a bias on the coordination number of "
-          "a group,\nmedians of runs that take turns; ms added: the median of the differences of a turn, +-: its standard "
-          "error; bytes:\nwhat compute and bias copy between host and GPU. Precision mixed where nothing else is said.\n")
-    head("system", "atoms", "group", "bias", "ms without", "ms with", "times", "ms added", "+-", "limit",
-         "bytes copied a step", "fix colvars/kk, ms added")
-    for system in systems(scale):
-        with tempfile.TemporaryDirectory() as folder:
-            found, says = measure(lmp, folder, kokkos, system)
-        print_rows(system, found)
-    print("\n" + says)
-
-
-if __name__ == "__main__":
-    main()
+def run(bench):
+    rows = {}
+    for system in systems(bench):
+        for case, f in zip(system.cases, measure(bench, bench.kokkos(), system)):
+            rows.setdefault(case.table, []).append(
+                (system.name, f.atoms, f.members, case.bias, f.without, f.biased, f.added, f.copied))
+    for name, found in rows.items():
+        table = bench.table(name, "system", "atoms", "group", "bias", "ms without", "ms with", "ms added",
+                            "bytes copied a step", precision="mixed", spread=SPREAD, lammps=True,
+                            gpus="g" in bench.kokkos())
+        for row in found:
+            table.row(*row)

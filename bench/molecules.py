@@ -1,31 +1,31 @@
-#!/usr/bin/env python3
-"""Prints the benchmark tables of rigid molecules: molecule updates per second, and steps of LAMMPS
-compared with fix rigid/nve/small, also on the GPU if LAMMPS has KOKKOS for CUDA.
+"""Parts molecules-host, molecules-gpu, molecules-steps and molecules-kokkos: rigid molecules.
 
-The models are those of bench_multisite (its first lines list them) on a jittered lattice with
-random orientations and periodic images as ghosts; forces and torques only. The numbers of
-ls1-MarDyn are constants, measured on one core.
-
-Usage: molecules.py BUILD_DIR [threads [edge ...]]; threads defaults to all cores, edges (molecules
-along an edge, on the GPU) to 22 46 100 159; the fourth and later edges run ethylene oxide only.
+The first two are of the library: forces and torques of the models of bench_multisite (its first lines
+list them) on a jittered lattice with random orientations and periodic images as ghosts. On the GPU
+molecules are there and results stay. The others are timesteps of LAMMPS: carbon dioxide of TraPPE,
+cutoff 12 Angstrom (of sites in lj/cut/coul/cut, of centers in multisite). Part molecules-steps compares
+with fix rigid/nve/small, with rows of the GPU if there is one. Part molecules-kokkos compares copies at
+every step with molecules that are resident on the GPU.
 """
 
 import os
 import re
-import subprocess
-import sys
+import statistics
 import tempfile
 
-from kokkos import nothing_to_do
-from launch import has_variants, run_lammps
-from run import head, row, run_program
+from launch import SPREAD
+from results import Number
 
-MODELS = {"lj": "two centers (ethane)", "co2": "three centers, three charges", "eo": "three centers, a dipole (ethylene oxide)",
-          "water": "a center, three charges (water)", "n2": "two centers, a quadrupole (nitrogen)"}
-LS1_A_CORE = {"eo": 0.086, "co2": 0.068}    # million updates per second on one EPYC core
-HOST_EDGE = 22
+PROGRAM = "bench/bench_multisite"
+MODELS = {"lj": "ethane: two centers", "co2": "CO2: three centers, three charges",
+          "eo": "ethylene oxide: three centers, a dipole", "water": "water: a center, three charges",
+          "n2": "nitrogen: two centers, a quadrupole"}
+HOST_EDGE = 22    # molecules along an edge
+GPU_EDGES = 22, 46, 100, 159    # the fourth is for ethylene oxide alone
+STEP_EDGE = 16
 KOKKOS_EDGES = 16, 46, 100
 TURNS = 3
+FASTEST = "the median minus the fastest run"
 
 # Carbon dioxide of TraPPE at half the density of the liquid, at which a lattice of parallel
 # molecules does not overlap. The runs differ as little as possible except for the pair style.
@@ -101,111 +101,88 @@ fix integrate all rigid/nve/small molecule
 """ + END
 
 
-def measure(program, backend, model, phase, edge, precision, threads, repeats):
-    """Return molecules, partners, ms of forces, ms with energies and virials, million updates per
-    second, ms with copies."""
-    return [float(word) for word in run_program(program, backend, model, phase, edge, precision, threads, repeats)]
+def updates(bench, backend, model, phase, edge, precision, repeats, threads=None):
+    """Return molecules, partners, ms of forces and torques, ms with energies and virials, million
+    updates per second, ms with copies."""
+    numbers = bench.program(PROGRAM, backend, model, phase, bench.size(edge, 4), precision, threads or bench.threads, repeats)
+    molecules, partners, ms, with_energies, rate, copies = numbers
+    return int(molecules.value), int(partners.value), ms, with_energies.value, rate.value, copies.value
 
 
-def host_table(program, threads, variants):
-    head("model, liquid", "molecules", "partners", "precision", "threads", "each pair", "ms", "with energies",
-         "million updates/s", "ls1-MarDyn, one core", "times, a core")
-    for model, name in MODELS.items():
-        for precision in "double", "mixed":
-            for n in sorted({1, threads}):
-                for backend in ["host", "host-once"] if variants else ["host"]:
-                    molecules, partners, ms, with_energies, rate, _ = measure(program, backend, model, "liquid", HOST_EDGE,
-                                                                              precision, n, 3)
-                    peer = LS1_A_CORE.get(model)
-                    row(name, f"{molecules:,.0f}", f"{partners:.0f}", precision, n, "once" if "once" in backend else "twice", ms,
-                        with_energies, rate, peer or "", rate / n / peer if peer else "")
-
-
-def gpu_table(program, threads, edges, variants):
-    head("model", "phase", "molecules", "partners", "processor", "precision", "ms", "with energies", "ms with copies",
-         "million updates/s", "pairs of molecules/s")
-    cases = [(model, phase, edge, "cuda", "single") for model in MODELS for phase in ("liquid", "gas")
-             for edge in (edges if model == "eo" else edges[:3])]
-    cases += [("eo", "liquid", edge, backend, precision) for edge in edges[1:3]
-              for backend, precision in (("cuda-block", "single"), ("cuda-any", "single"), ("cuda", "mixed"), ("cuda", "double"))
-              if variants or backend != "cuda-block"]
-    for model, phase, edge, backend, precision in cases:
-        molecules, partners, ms, with_energies, rate, copies = measure(program, backend, model, phase, edge, precision, threads, 5)
-        processor = {"cuda": "warp", "cuda-block": "block", "cuda-any": "warp, any number of sites"}[backend]
-        row(MODELS[model], phase, f"{molecules:,.0f}", f"{partners:.0f}", processor, precision, ms, with_energies, copies, rate,
-            f"{rate * 1e6 * partners:.2g}")
-
-
-def fastest(build, threads, edge, steps, cases):
-    """Return milliseconds of a step, and of its pair style, for runs by name. cases: arguments of
-    LAMMPS and a script."""
-    best = {}
+def fastest(bench, edge, steps, cases):
+    """Return milliseconds of a step with the median minus the fastest as spread, and of its pair
+    style, for runs by name. cases: arguments of LAMMPS and a script."""
+    took = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("component", COMPONENT), ("template", TEMPLATE)):
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
         for _ in range(TURNS):
             for name, (words, script) in cases.items():
-                output = run_lammps(os.path.join(build, "lmp"), folder, script.format(edge=edge, steps=steps, folder=folder),
-                                    *words, threads=threads)
+                output = bench.lammps(folder, script.format(edge=edge, steps=steps, folder=folder), *words,
+                                      threads=bench.threads)
                 second = output[output.index("Loop time", output.index("Loop time") + 1):]
-                took = [1e3 / steps * float(re.search(pattern, second, re.M).group(1))
-                        for pattern in (r"Loop time of (\S+)", r"^Pair \s*\|\s*([0-9.e+-]+)")]
-                best[name] = min(best.get(name, took), took)
-    return best
+                took.setdefault(name, []).append([1e3 / steps * float(re.search(pattern, second, re.M).group(1))
+                                                  for pattern in (r"Loop time of (\S+)", r"^Pair \s*\|\s*([0-9.e+-]+)")])
+    return {name: (Number(min(runs)[0], statistics.median(run[0] for run in runs) - min(runs)[0]), min(runs)[1])
+            for name, runs in took.items()}
 
 
-def kokkos_table(build, threads):
-    head("molecules of carbon dioxide", "precision", "multisite, ms a step", "multisite/kk, ms a step", "million updates/s", "times")
+def steps(bench):
+    has_gpu = bool(bench.gpus)
+    edge = bench.size(STEP_EDGE, 6)
+    number = max(10, 200_000 // edge**3)
+    cases = {"lj/cut/coul/cut, rigid/nve/small": ("", RIGID), "lj/cut/coul/cut/omp, rigid/nve/small": ("omp", RIGID)}
+    for device in ("host", "cuda")[:1 + has_gpu]:
+        for precision in "double", "mixed":
+            words = f"device {device} precision {precision}"
+            cases[f"multisite, device {device}, {precision}"] = ("", MULTISITE.replace("{words}", words))
+    cases = {name: (["-pk", "omp", str(bench.threads)] + (["-sf", suffix] if suffix else []), script)
+             for name, (suffix, script) in cases.items()}
+    best = fastest(bench, edge, number, cases)
+    table = bench.table("steps", "molecules", "pair style and fix", "threads", "ms a step", "pair", "million updates/s",
+                        spread=FASTEST, lammps=True, gpus=has_gpu)
+    for name, (loop, pair) in best.items():
+        threads = 1 if name.startswith("lj/cut/coul/cut,") else bench.threads
+        table.row(edge**3, name, threads, loop, pair, edge**3 / loop.value * 1e-3)
+
+
+def host(bench):
+    traversals = {"host": "twice", **({"host-once": "once"} if bench.has_variants() else {})}
+    table = bench.table("updates", "model", "molecules", "partners", "precision", "threads", "each pair", "ms",
+                        "with energies, ms", "million updates/s", spread=SPREAD)
+    for model, name in MODELS.items():
+        for precision in "mixed", "double":
+            for n in sorted({1, bench.threads}):
+                for backend, traversal in traversals.items():
+                    molecules, partners, ms, with_energies, rate, _ = updates(bench, backend, model, "liquid", HOST_EDGE,
+                                                                              precision, 3, n)
+                    table.row(name, molecules, partners, precision, n, traversal, ms, with_energies, rate)
+
+
+def gpu(bench):
+    processors = {"cuda": "warp", "cuda-block": "block", "cuda-any": "warp, any number of sites"}
+    table = bench.table("updates", "model", "phase", "molecules", "partners", "processor", "precision", "ms",
+                        "with energies, ms", "with copies, ms", "million updates/s", spread=SPREAD, gpus=1)
+    cases = [(model, phase, edge, "cuda", "single") for model in MODELS for phase in ("liquid", "gas")
+             for edge in (GPU_EDGES if model == "eo" else GPU_EDGES[:3])]
+    others = (("cuda-block", "single"), ("cuda-any", "single"), ("cuda", "mixed"), ("cuda", "double"))
+    cases += [("eo", "liquid", edge, *other) for edge in GPU_EDGES[1:3] for other in others
+              if bench.has_variants() or other[0] != "cuda-block"]
+    for model, phase, edge, backend, precision in cases:
+        molecules, partners, ms, with_energies, rate, copies = updates(bench, backend, model, phase, edge, precision, 5)
+        table.row(MODELS[model], phase, molecules, partners, processors[backend], precision, ms, with_energies, copies, rate)
+
+
+def kokkos(bench):
+    table = bench.table("steps", "molecules", "precision", "multisite, ms a step", "multisite/kk, ms a step",
+                        "million updates/s", "times", spread=FASTEST, lammps=True, gpus=1)
     for edge in KOKKOS_EDGES:
+        edge = bench.size(edge, 6)
         steps = int(min(1000, max(50, 20_000_000 // edge**3)))
         for precision in "mixed", "double":
             script = MULTISITE.replace("{words}", f"device cuda precision {precision}")
-            took = fastest(build, threads, edge, steps, {"copies": ([], script),
-                                                         "kk": (["-k", "on", "g", "1", "-sf", "kk"], script)})
+            took = fastest(bench, edge, steps, {"copies": ([], script),
+                                                "kk": (["-k", *bench.kokkos(), "-sf", "kk"], script)})
             copies, kk = took["copies"][0], took["kk"][0]
-            row(f"{edge**3:,}", precision, copies, kk, edge**3 / kk * 1e-3, copies / kk)
-
-
-def step_table(build, threads, device_is_there, edge):
-    steps = max(10, 200_000 // edge**3)
-    cases = {"lj/cut/coul/cut, fix rigid/nve/small": ("", RIGID), "lj/cut/coul/cut/omp, fix rigid/nve/small": ("omp", RIGID)}
-    for words in "device host precision double", "device host precision mixed":
-        cases[f"multisite, {words}"] = ("", MULTISITE.replace("{words}", words))
-    if device_is_there:
-        for words in "device cuda precision double", "device cuda precision mixed":
-            cases[f"multisite, {words}"] = ("", MULTISITE.replace("{words}", words))
-    words = {name: ["-pk", "omp", str(threads)] + (["-sf", suffix] if suffix else []) for name, (suffix, _) in cases.items()}
-    best = fastest(build, threads, edge, steps, {name: (words[name], script) for name, (_, script) in cases.items()})
-    head("molecules of carbon dioxide", "pair style", "threads", "ms a step", "pair", "million updates/s")
-    for name, (loop, pair) in best.items():
-        row(f"{edge**3:,}", name, 1 if name.startswith("lj/cut/coul/cut,") else threads, loop, pair, edge**3 / loop * 1e-3)
-
-
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    build = os.path.abspath(sys.argv[1])
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
-    edges = [int(word) for word in sys.argv[3:]] or [22, 46, 100, 159]
-    program = os.path.join(build, "bench", "bench_multisite")
-    has_gpu = subprocess.run([os.path.join(build, "unittest", "find_gpu")], stdout=subprocess.DEVNULL).returncode == 0
-    print(f"Rigid molecules on the host, {os.cpu_count()} cores\n")
-    variants = has_variants(build)
-    host_table(program, threads, variants)
-    if has_gpu:
-        print("\nThe same on the GPU, where molecules are there and results stay: bins, forces and torques\n")
-        gpu_table(program, threads, edges, variants)
-    print("\nSteps of LAMMPS: carbon dioxide as TraPPE has it, cutoff 12 Angstrom (of sites in lj/cut/coul/cut, of centers in "
-          f"multisite); the\nfastest of {TURNS} runs\n")
-    step_table(build, threads, has_gpu, 16)
-    reason = nothing_to_do(os.path.join(build, "lmp"), ["on", "g", "1"])
-    if reason:
-        print(f"\nNo steps with KOKKOS: {reason}")
-    else:
-        print("\nThe same with KOKKOS, where nothing leaves the GPU, beside copies at every step\n")
-        kokkos_table(build, threads)
-
-
-if __name__ == "__main__":
-    main()
+            table.row(edge**3, precision, copies, kk, edge**3 / kk.value * 1e-3, copies.value / kk.value)

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <vector>
 
-constexpr int IN_A_ROW = 10;    // evaluations that are timed together, since none is waited for
+constexpr int IN_A_ROW = 10;    // evaluations that are timed together, without waiting in between
 
 // Returns the milliseconds of one of n calls of work(), with a wait after the last one.
 template <class Work> double milliseconds_on_gpu(int n, const Work &work)

@@ -1,24 +1,21 @@
-#!/usr/bin/env python3
-"""Prints the benchmark table of pair_style coord: the time of a step compared with lj/cut and
+"""Parts pair-host and pair-gpu: the time of a timestep with pair_style coord, compared with lj/cut and
 lj/cut/omp with the same cutoff.
 
-The system is LAMMPS' own bench/in.lj: an fcc lattice of density 0.8442 that melts, T 1.44, cutoff
-2.5, skin 0.3, neighbor lists rebuilt every 20 steps; 32,000 atoms by default. All times are LAMMPS'
-own, after 100 steps. The styles take turns, and the fastest run of each counts, so that all meet
-the same conditions of the machine.
-
-Usage: pair.py BUILD_DIR [threads [edge [device ...]]]; threads defaults to all cores, edge (of the
-lattice, 4 atoms per cell) to 20, devices to host, and cuda if there is a GPU.
+The system is LAMMPS' own bench/in.lj: an fcc lattice of density 0.8442 that melts, T 1.44, cutoff 2.5,
+skin 0.3, neighbor lists rebuilt every 20 steps. The precision is double, and the engine neigh on the
+host and cells on the GPU, unless a row says otherwise. All times are LAMMPS' own, after 100 steps. The
+styles take turns, and the fastest run of each counts, so that all meet the same conditions of the
+machine.
 """
 
 import glob
 import os
 import re
-import subprocess
+import statistics
 import sys
 import tempfile
 
-from launch import run_lammps
+from results import Number
 
 SCRIPT = """
 units lj
@@ -38,6 +35,10 @@ run 100
 run {steps}
 """
 
+SMALL, LARGE = 20, 63    # edge in unit cells of 4 atoms
+TURNS = {SMALL: 5, LARGE: 2}
+IN_LARGE = ("lj/cut/omp", "rational 6/12", "gaussian", "mixed", "neigh", "3 types")    # the ends of names
+
 # Each function has a cutoff of 2.5.
 FUNCTIONS = {
     "rational 6/12": "rational 1.0 dmax 2.5",
@@ -56,33 +57,32 @@ for header in sorted(glob.glob(HEADERS)):
         name, = re.findall(r'NAME = "(\w+)"', text.read())
     if name not in {words.split()[0] for words in FUNCTIONS.values()}:    # one that needs r0 alone
         FUNCTIONS[name] = f"{name} 1.0 dmax 2.5"
-TURNS = 5
 
 
-def styles(devices):
+def styles(device):
     """Return name -> (suffix, number of types, commands)."""
     lj = "pair_style lj/cut 2.5\npair_coeff * * 1.0 1.0"
     found = {"lj/cut": ("", 1, lj), "lj/cut/omp": ("omp", 1, lj)}
-    for device in devices:
-        coord = "pair_style coord device " + device
-        for name, words in FUNCTIONS.items():
-            found[f"coord {name}, {device}"] = ("", 1, f"{coord}\npair_coeff * * 1.0 {words}")
-        rational = f"pair_coeff * * 1.0 {FUNCTIONS['rational 6/12']}"
-        found[f"coord rational 6/12, mixed, {device}"] = ("", 1, f"{coord} precision mixed\n{rational}")
-        engine = "neigh" if device == "cuda" else "cells"
-        found[f"coord rational 6/12, engine {engine}, {device}"] = ("", 1, f"{coord} engine {engine}\n{rational}")
-        for ntypes in 3, 16:
-            more = "\n".join(f"pair_coeff {i} {i} {i} {FUNCTIONS['rational 6/12']}" for i in range(2, ntypes + 1))
-            found[f"coord rational 6/12, {ntypes} types, {device}"] = ("", ntypes, f"{coord}\n{rational}\n{more}")
+    coord = "pair_style coord device " + device
+    for name, words in FUNCTIONS.items():
+        found[f"coord {name}"] = ("", 1, f"{coord}\npair_coeff * * 1.0 {words}")
+    rational = f"pair_coeff * * 1.0 {FUNCTIONS['rational 6/12']}"
+    found["coord rational 6/12, mixed"] = ("", 1, f"{coord} precision mixed\n{rational}")
+    engine = "neigh" if device == "cuda" else "cells"
+    found[f"coord rational 6/12, engine {engine}"] = ("", 1, f"{coord} engine {engine}\n{rational}")
+    for ntypes in 3, 16:
+        more = "\n".join(f"pair_coeff {i} {i} {i} {FUNCTIONS['rational 6/12']}" for i in range(2, ntypes + 1))
+        found[f"coord rational 6/12, {ntypes} types"] = ("", ntypes, f"{coord}\n{rational}\n{more}")
     return found
 
 
-def measure(lmp, folder, threads, edge, steps, suffix, ntypes, style):
+def measure(bench, folder, edge, steps, suffix, ntypes, style):
+    """Return milliseconds of a step, in the pair style and in neighbor lists."""
     types = "\n".join(f"set group all type/ratio {i} {1 / i} {i}" for i in range(2, ntypes + 1))
     script = SCRIPT.format(edge=edge, ntypes=ntypes, types=types, style=style, steps=steps)
     # With package omp, threads build the neighbor lists of all styles.
-    words = ["-pk", "omp", str(threads)] + (["-sf", suffix] if suffix else [])
-    output = run_lammps(lmp, folder, script, *words, threads=threads)
+    words = ["-pk", "omp", str(bench.threads)] + (["-sf", suffix] if suffix else [])
+    output = bench.lammps(folder, script, *words, threads=bench.threads)
     second = output[output.index("Loop time", output.index("Loop time") + 1):]
     number = r"\s*\|\s*([0-9.e+-]+)"
     return [1e3 / steps * float(found) for found in (
@@ -90,34 +90,30 @@ def measure(lmp, folder, threads, edge, steps, suffix, ntypes, style):
         re.search("^Pair " + number, second, re.M).group(1), re.search("^Neigh" + number, second, re.M).group(1))]
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    build = os.path.abspath(sys.argv[1])
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
-    edge = int(sys.argv[3]) if len(sys.argv) > 3 else 20
-    devices = sys.argv[4:]
-    if not devices:
-        probe = subprocess.run([os.path.join(build, "unittest", "find_gpu")], stdout=subprocess.DEVNULL)
-        devices = ["host", "cuda"] if probe.returncode == 0 else ["host"]
-    steps = max(20, 3_200_000 // (4 * edge**3) // 20 * 20)
-    best = {}
+def melt(bench, name, device, size, turns, chosen):
+    edge = bench.size(size, 4)
+    steps = max(20, 3_200_000 // (4 * edge**3) // 20 * 20) if bench.scale == 1 else 20
+    took = {}
     with tempfile.TemporaryDirectory() as folder:
-        for turn in range(TURNS):
-            for name, (suffix, ntypes, style) in styles(devices).items():
-                print(f"\rturn {turn + 1} of {TURNS}: {name:60}", end="", file=sys.stderr, flush=True)
-                took = measure(os.path.join(build, "lmp"), folder, threads, edge, steps, suffix, ntypes, style)
-                best[name] = min(best.get(name, took), took)
+        for turn in range(turns):
+            for style, (suffix, ntypes, commands) in chosen.items():
+                print(f"\rturn {turn + 1} of {turns}: {style:60}", end="", file=sys.stderr, flush=True)
+                took.setdefault(style, []).append(measure(bench, folder, edge, steps, suffix, ntypes, commands))
     print("\r" + 80 * " " + "\r", end="", file=sys.stderr)
-    print("Milliseconds of a step, in the pair style and in neighbor lists, and the step over that of lj/cut/omp. A melt of "
-          "density\n0.8442 (LAMMPS' bench/in.lj), cutoff 2.5, skin 0.3, lists made anew every 20 steps; double precision, and "
-          "engine neigh\non the host and cells on the GPU, where nothing else is said; the fastest of "
-          f"{TURNS} runs.\n")
-    print("| atoms | pair style | threads | ms a step | pair | neighbor list | over lj/cut/omp |\n|---|---|---|---|---|---|---|")
-    for name, (loop, pair, neigh) in best.items():
-        print(f"| {4 * edge**3:,} | {name} | {1 if name == 'lj/cut' else threads} | {loop:.3g} | {pair:.3g} | {neigh:.3g} | "
-              f"{loop / best['lj/cut/omp'][0]:.2f} |")
+    table = bench.table(name, "atoms", "pair style", "threads", "ms a step", "pair", "neighbor list", "over lj/cut/omp",
+                        spread="the median minus the fastest run", lammps=True, gpus=device == "cuda")
+    reference = min(took["lj/cut/omp"])[0]
+    for style, runs in took.items():
+        loop, pair, neigh = min(runs)
+        table.row(4 * edge**3, style, 1 if style == "lj/cut" else bench.threads,
+                  Number(loop, statistics.median(run[0] for run in runs) - loop), pair, neigh, loop / reference)
 
 
-if __name__ == "__main__":
-    main()
+def host(bench):
+    melt(bench, "melt", "host", SMALL, TURNS[SMALL], styles("host"))
+
+
+def gpu(bench):
+    melt(bench, "melt", "cuda", SMALL, TURNS[SMALL], styles("cuda"))
+    chosen = {name: style for name, style in styles("cuda").items() if name.endswith(IN_LARGE)}
+    melt(bench, "large", "cuda", LARGE, TURNS[LARGE], chosen)

@@ -1,37 +1,31 @@
-#!/usr/bin/env python3
-"""Prints the benchmark tables of fix coord/plumed.
+"""Parts plumed and fix-plumed: biases by fix coord/plumed in a KOKKOS run.
 
-The first table is of the KOKKOS melt of kokkos.py: the time that a harmonic bias adds to a step by
+Part plumed is of the KOKKOS melt of kokkos.py: the time that a harmonic bias adds to a step by
 fix coord/bias, by PLUMED's RESTRAINT, by RESTRAINT with a wall on the distance of two atoms, and by
-OPES_METAD. All take turns in one process, in alternating order. The second table is of the same
-melt in smaller boxes, of the coordination between two halves of the atoms, beside LAMMPS' fix
-plumed, where PLUMED computes the same number on the host: milliseconds of a whole step. fix plumed
-runs without KOKKOS, with a thread of PLUMED on each core.
-
-Usage: plumed.py BUILD_DIR [KOKKOS [SCALE [PLUGIN]]]; BUILD_DIR, KOKKOS and SCALE as in kokkos.py;
-PLUGIN is LAMMPS' plumedplugin.so, without which there is no second table. PLUMED_KERNEL names the
-PLUMED library.
+OPES_METAD. All take turns in one process, in alternating order. Part fix-plumed is of the same melt in
+smaller boxes, of the coordination between two halves of the atoms, next to LAMMPS' fix plumed, where
+PLUMED computes the same number on the host: milliseconds of a whole step. fix plumed runs without
+KOKKOS, with a thread of PLUMED on each core. The environment has PLUMED_KERNEL, the PLUMED library,
+and for part fix-plumed PLUMED_PLUGIN, LAMMPS' plumedplugin.so.
 """
 
 import os
 import re
 import statistics
-import sys
 import tempfile
 
-from kokkos import MELT, RATIONAL, begin, median_difference, runs_of, steps_of
-from launch import run_lammps
-from run import head, row
+from kokkos import EQUILIBRATION, RATIONAL, SPREAD, median_difference, melt_of, runs_of
+from results import Number
 
 TURNS = 12
 EDGES = {256_000: 40, 10_976: 14, 48_668: 23}
 STEPS = {256_000: 400, 10_976: 2000, 48_668: 1000}
 STEPS_OF_PEER = {10_976: 100, 48_668: 20}
 
-VARIABLE = f"compute cv all coord/gpu {RATIONAL} precision mixed"
+VARIABLE = f"compute cv all {RATIONAL} precision mixed"
 # PLUMED 2.11-dev crashes in COORDINATION of one group of 42,592 atoms. Two groups work.
 OF_TWO_GROUPS = (f"group odd id 1:{{n}}:2\ngroup even id 2:{{n}}:2\n"
-                 f"compute cv odd coord/gpu {RATIONAL} precision mixed group2 even")
+                 f"compute cv odd {RATIONAL} precision mixed group2 even")
 PLUMED_INPUTS = {
     "restraint": "s: EXTRACV NAME=cv\nr: RESTRAINT ARG=s AT={s0} KAPPA={k}\n",
     "distance": "s: EXTRACV NAME=cv\nr: RESTRAINT ARG=s AT={s0} KAPPA={k}\n"
@@ -48,10 +42,10 @@ CASES = (("harmonic", "coord/bias c_cv harmonic k {k} s0 {s0}"),
          ("OPES_METAD", "coord/plumed c_cv plumedfile opes.dat outfile opes.log"))
 
 
-def melt(n, scale):
-    edge = max(4, round(EDGES[n] * scale))
-    setup = MELT.format(nx=edge, ny=edge, nz=edge, cube=1, ball="1 1 1 1", equilibration=steps_of(500, scale))
-    return "atom_modify map array\n" + setup, 4 * edge**3    # PLUMED's atoms are found by their IDs
+def melt(bench, n):
+    edge = bench.size(EDGES[n], 7)    # an input names atom 1000
+    # PLUMED's atoms are found by their IDs.
+    return "atom_modify map array\n" + melt_of((edge,) * 3, bench.steps(EQUILIBRATION)), 4 * edge**3
 
 
 def write_inputs(folder, natoms, s0):
@@ -70,64 +64,57 @@ def times_of(output, steps):
     return took
 
 
-def value_of(lmp, folder, setup, variable, kokkos):
-    output = run_lammps(lmp, folder, "\n".join([setup, variable, "thermo_style custom step c_cv", "run 0"]), *kokkos)
-    return float(re.findall(r"^ +\d+ +(\S+) *$", output, re.M)[-1])
+def value_of(bench, folder, setup, variable):
+    script = "\n".join([setup, variable, "thermo_style custom step c_cv", "run 0"])
+    return float(re.findall(r"^ +\d+ +(\S+) *$", with_kokkos(bench, folder, script), re.M)[-1])
 
 
-def added_by_biases(lmp, folder, kokkos, scale):
-    steps = steps_of(STEPS[256_000], scale)
-    setup, natoms = melt(256_000, scale)
-    numbers = write_inputs(folder, natoms, value_of(lmp, folder, setup, VARIABLE, kokkos) + 0.1)
-    lines = [setup, VARIABLE, f"thermo {steps}"]
-    for turn in range(TURNS + 1):
-        order = list(enumerate(CASES))
-        for number, (_, fix) in reversed(order) if turn % 2 else order:
-            lines += [f"fix b all {fix.format(**numbers)}", f'print "bench {number + 1}"', f"run {steps}", "unfix b"]
-        lines += ['print "bench 0"', f"run {steps}"]
-    output = run_lammps(lmp, folder, "\n".join(lines), *kokkos)
-    took = {number: times[1:] for number, times in times_of(output, steps).items()}
-    copied = re.findall(r"^Fix (coord/\w+) b: copied to and from the GPU: (\S+) bytes", output, re.M)
-    head("atoms", "bias", "ms of a step", "ms added", "+-", "ms over harmonic", "+-", "ms over the row above", "bytes copied a step")
-    row(f"{natoms:,}", "none", statistics.median(took[0]), "", "", "", "", "", "")
-    for number, (name, _) in enumerate(CASES, 1):
-        differences = [f"{x:+.4f}" for other in (0, 1, number - 1) for x in median_difference(took[other], took[number])]
-        mine = copied[number - 1][1] if copied else ""
-        row(f"{natoms:,}", name, statistics.median(took[number]), *differences[:5], mine)
+def with_kokkos(bench, folder, script):
+    return bench.lammps(folder, script, "-k", *bench.kokkos(), "-sf", "kk")
 
 
-def beside_fix_plumed(lmp, folder, kokkos, scale, plugin):
-    print()
-    head("atoms", "ms of a step, fix coord/plumed", "ms, fix plumed", "times")
-    threads = len(os.sched_getaffinity(0))
-    for n in STEPS_OF_PEER:
-        setup, natoms = melt(n, scale)
-        variable = OF_TWO_GROUPS.format(n=natoms)
-        numbers = write_inputs(folder, natoms, value_of(lmp, folder, setup, variable, kokkos) + 0.1)
-        steps, peers = steps_of(STEPS[n], scale), max(20, STEPS_OF_PEER[n])
-        ours = [setup, variable, f"fix b all {CASES[1][1].format(**numbers)}"]
-        ours += ['print "bench 0"', f"run {steps}"] * 4
-        theirs = [f"plugin load {plugin}", setup, "fix b all plumed plumedfile coordination.dat outfile coordination.log"]
-        theirs += ['print "bench 0"', f"run {peers}"] * 2
-        mine = min(times_of(run_lammps(lmp, folder, "\n".join(ours), *kokkos), steps)[0][1:])
-        os.environ["PLUMED_NUM_THREADS"] = str(threads)
-        try:
-            output = run_lammps(lmp, folder, "\n".join(theirs), threads=threads)
-        except SystemExit as ended:    # with threads of PLUMED the plugin crashes at the end, after its runs
-            output = str(ended)
-        other = times_of(output, peers)[0][-1]
-        row(f"{natoms:,}", mine, other, f"{other / mine:.0f}")
-
-
-def main():
-    why_not = None if os.environ.get("PLUMED_KERNEL") else "PLUMED_KERNEL is not set"
-    lmp, words, scale = begin(__doc__, "fix coord/plumed", why_not)
-    kokkos = ("-k", *words, "-sf", "kk")
+def biases(bench):
+    steps = bench.steps(STEPS[256_000])
+    setup, natoms = melt(bench, 256_000)
     with tempfile.TemporaryDirectory() as folder:
-        added_by_biases(lmp, folder, kokkos, scale)
-        if len(sys.argv) > 4:
-            beside_fix_plumed(lmp, folder, kokkos, scale, os.path.abspath(sys.argv[4]))
+        numbers = write_inputs(folder, natoms, value_of(bench, folder, setup, VARIABLE) + 0.1)
+        lines = [setup, VARIABLE, f"thermo {steps}"]
+        for turn in range(TURNS + 1):
+            order = list(enumerate(CASES))
+            for number, (_, fix) in reversed(order) if turn % 2 else order:
+                lines += [f"fix b all {fix.format(**numbers)}", f'print "bench {number + 1}"', f"run {steps}", "unfix b"]
+            lines += ['print "bench 0"', f"run {steps}"]
+        output = with_kokkos(bench, folder, "\n".join(lines))
+    took = {number: times[1:] for number, times in times_of(output, steps).items()}
+    copied = re.findall(r"^Fix coord/\w+ b: copied to and from the GPU: (\S+) bytes", output, re.M)
+    table = bench.table("biases", "atoms", "bias", "ms a step", "ms added", "ms over harmonic", "bytes copied a step",
+                        precision="mixed", spread=SPREAD, lammps=True, gpus="g" in bench.kokkos())
+    table.row(natoms, "none", statistics.median(took[0]), None, None, None)
+    for number, (name, _) in enumerate(CASES, 1):
+        table.row(natoms, name, statistics.median(took[number]), median_difference(took[0], took[number]),
+                  median_difference(took[1], took[number]) if number > 1 else None,
+                  round(float(copied[number - 1])) if copied else None)
 
 
-if __name__ == "__main__":
-    main()
+def compared_with_fix_plumed(bench):
+    table = bench.table("steps", "atoms", "ms a step, fix coord/plumed", "ms a step, fix plumed", "times", precision="mixed",
+                        spread="the median minus the fastest run", lammps=True, gpus="g" in bench.kokkos())
+    with tempfile.TemporaryDirectory() as folder:
+        for n in STEPS_OF_PEER:
+            setup, natoms = melt(bench, n)
+            variable = OF_TWO_GROUPS.format(n=natoms)
+            numbers = write_inputs(folder, natoms, value_of(bench, folder, setup, variable) + 0.1)
+            steps, peers = bench.steps(STEPS[n]), max(20, STEPS_OF_PEER[n])
+            ours = [setup, variable, f"fix b all {CASES[1][1].format(**numbers)}"]
+            ours += ['print "bench 0"', f"run {steps}"] * 4
+            theirs = [f"plugin load {os.path.abspath(os.environ['PLUMED_PLUGIN'])}", setup,
+                      "fix b all plumed plumedfile coordination.dat outfile coordination.log"]
+            theirs += ['print "bench 0"', f"run {peers}"] * 2
+            mine = times_of(with_kokkos(bench, folder, "\n".join(ours)), steps)[0][1:]
+            os.environ["PLUMED_NUM_THREADS"] = str(bench.threads)
+            try:
+                output = bench.lammps(folder, "\n".join(theirs), threads=bench.threads)
+            except SystemExit as ended:    # with threads of PLUMED the plugin crashes at the end, after its runs
+                output = str(ended)
+            other = times_of(output, peers)[0][-1]
+            table.row(natoms, Number(min(mine), statistics.median(mine) - min(mine)), other, other / min(mine))

@@ -1,153 +1,120 @@
 #!/usr/bin/env python3
-"""Prints the benchmark tables: ms per evaluation of S, or of a function of coordination numbers, with derivatives and
-virial.
+"""Runs parts of the benchmarks and stores their tables as PART.json (results.py has the format).
 
-The system is a jittered simple cubic lattice, rational 6/12, from host arrays. The numbers of other
-programs were measured on one H200 with 16 CPU cores. With a GPU there is a second table for it.
-
-Usage: run.py BUILD_DIR [threads ...]; threads defaults to all cores.
+Without --parts all parts run that this machine and this build can run, and the others are listed with
+the reason. A part that is named and cannot run is an error. bench/README.md describes the parts.
 """
 
+import argparse
+import importlib
 import os
+import re
 import subprocess
 import sys
+from dataclasses import dataclass
 
-from launch import has_variants
+import results
+from launch import Bench
 
-# (atoms, neighbors) -> {program: ms}. PLUMED COORDINATION with linked cells, 16 threads.
-PLUMED = {(10_000, 65): 8.7, (48_000, 65): 39, (10_000, 1122): 157, (48_000, 1122): 717}
-PLUMED_2_THREADS = {(10_000, 65): 28}    # the only known number
-# cudaCoord on the GPU.
-CUDACOORD = {
-    "mixed": {(10_000, 65): 1.3, (48_000, 65): 5.0, (250_000, 65): 28, (1_000_000, 65): 150,
-              (10_000, 1122): 3.9, (48_000, 1122): 7.6, (250_000, 1122): 35, (1_000_000, 1122): 169},
-    "double": {(10_000, 65): 1.6, (48_000, 65): 5.4, (250_000, 65): 29, (1_000_000, 65): 145},
+LIBRARY = tuple(f"bench/bench_{name}" for name in ("orient_order", "environment_similarity", "pair_entropy"))
+
+
+@dataclass
+class Part:
+    """A function of a module of this folder, and what it needs."""
+    module: str
+    function: str
+    programs: tuple = ("lmp",)    # in the build folder
+    gpus: int = 0
+    kokkos: bool = False
+    environment: tuple = ()    # variables that name files
+    commands: tuple = ()
+
+
+PARTS = {
+    "coordination-host": Part("coordination", "host", ("bench/bench_coordination",)),
+    "coordination-gpu": Part("coordination", "gpu", ("bench/bench_coordination",), gpus=1),
+    "coordination-types": Part("coordination", "many_types", ("bench/bench_coordination",), gpus=1),
+    "threads": Part("threads", "run", commands=("mpirun",)),
+    "orders-host": Part("orders", "host", LIBRARY),
+    "orders-gpu": Part("orders", "gpu", LIBRARY, gpus=1),
+    "bias": Part("bias", "run"),
+    "pair-host": Part("pair", "host"),
+    "pair-gpu": Part("pair", "gpu", gpus=1),
+    "kokkos": Part("kokkos", "run", gpus=1, kokkos=True),
+    "plumed": Part("plumed", "biases", gpus=1, kokkos=True, environment=("PLUMED_KERNEL",)),
+    "fix-plumed": Part("plumed", "compared_with_fix_plumed", gpus=1, kokkos=True, environment=("PLUMED_KERNEL", "PLUMED_PLUGIN")),
+    "gpus": Part("gpus", "run", gpus=2, kokkos=True, commands=("mpirun",)),
+    "replicas": Part("replicas", "run", gpus=1, kokkos=True, commands=("mpirun", "nvidia-cuda-mps-control")),
+    "molecules-host": Part("molecules", "host", ("bench/bench_multisite",)),
+    "molecules-gpu": Part("molecules", "gpu", ("bench/bench_multisite",), gpus=1),
+    "molecules-steps": Part("molecules", "steps"),
+    "molecules-kokkos": Part("molecules", "kokkos", gpus=1, kokkos=True),
+    "maps-host": Part("maps", "host", ("bench/bench_map",)),
+    "maps-gpu": Part("maps", "gpu", ("bench/bench_map",), gpus=1),
+    "accuracy-host": Part("accuracy", "host", ("lmp", "unittest/test_switching", "unittest/test_potential_map"),
+                          commands=("ctest",)),
+    "accuracy-gpu": Part("accuracy", "gpu", ("lmp", "unittest/test_switching", "unittest/test_potential_map"), gpus=1,
+                         commands=("ctest",)),
+    "drift": Part("drift", "run", gpus=1, kokkos=True, commands=("nvidia-cuda-mps-control",)),
 }
-# PLUMED COORDINATIONNUMBER with MORE_THAN, 32,000 atoms, 14 neighbors, 16 threads.
-PLUMED_FUNCTION = (32_000, 727)
-# Pairs per second that the H200 can process in float: evaluated with forces, with forces and
-# virial; distances tested.
-CEILING_FORCES, CEILING_VIRIAL, CEILING_TESTED = 1.17e12, 0.84e12, 2.0e12
-
-EDGES = {10_000: 22, 48_000: 36, 250_000: 63, 1_000_000: 100}
-RANGES = {65: 2.5, 1122: 6.45}
-TYPES = 1, 3, 16, 32
-SMALL = [(2, 1.2), (3, 1.2), (5, 2.5), (10, 0.9), (10, 2.5)]    # edge, range
 
 
-class Result:
-    def __init__(self, words):
-        self.atoms, self.neighbors = int(words[0]), int(words[1])
-        numbers = [float(word) for word in words[2:]]
-        self.total, self.copies, self.bins, self.pairs, self.reduction = numbers[:5]
-        self.in_range, self.tested, self.pairs_without_virial, self.function = numbers[5:]
+def commit_of_tree():
+    """Return the commit of this tree, with '+' if sources differ from it, or None without git."""
+    git = ["git", "-C", results.ROOT]
+    found = subprocess.run([*git, "rev-parse", "--short=7", "HEAD"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    if found.returncode != 0:
+        return None
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "lib", "src", "bench"]).returncode
+    return found.stdout.strip() + "+" * bool(changed)
 
 
-def run_program(*words):
-    return subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-
-
-def measure(*words):
-    return Result(run_program(*words))
-
-
-def row(*cells):
-    print("| " + " | ".join(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in cells) + " |",
-          flush=True)
-
-
-def head(*names):
-    row(*names)
-    print("|" + "---|" * len(names))
-
-
-def host_table(program, thread_counts):
-    head("atoms", "neighbors", "precision", "threads", "ms", "bins", "pairs", "PLUMED, ms", "times faster", "function",
-         "times S")
-    for neighbors, distance in RANGES.items():
-        for nominal, edge in EDGES.items():
-            repeats = 3 if nominal * neighbors > 5e7 else 11
-            for threads in thread_counts:
-                for precision in ("double", "mixed"):
-                    r = measure(program, "host", edge, distance, precision, threads, repeats)
-                    peer, peer_threads = PLUMED.get((nominal, neighbors)), 16
-                    if threads == 2 and (nominal, neighbors) in PLUMED_2_THREADS:
-                        peer, peer_threads = PLUMED_2_THREADS[nominal, neighbors], 2
-                    row(f"{r.atoms:,}", f"{neighbors:,}", precision, threads, r.total, r.bins, r.pairs,
-                        f"{peer:g} ({peer_threads} threads)" if peer else "",
-                        peer * r.atoms / nominal / r.total if peer else "", r.function, r.function / r.total)
-
-
-def function_table(program, threads, has_gpu):
-    """The system of PLUMED's figure is a crystal with as many neighbors."""
-    print("\nA function of coordination numbers (more_than) with derivatives, mixed; from host arrays with the virial.\n")
-    head("atoms", "neighbors", "backend", "ms", "PLUMED, ms", "times faster")
-    nominal, peer = PLUMED_FUNCTION
-    for backend in ("host", "cuda", "resident")[:3 if has_gpu else 1]:
-        words = run_program(program, backend, 32, 1.5, "mixed", threads, 9)
-        atoms, ms = int(words[0]), float(words[-1])
-        row(f"{atoms:,}", words[1], backend, ms, peer, peer * atoms / nominal / ms)
-
-
-def gpu_table(program, threads, variants):
-    print("copies: host arrays to the GPU and back, with all that the host does; pairs: the pair kernel, with and "
-          "without\nthe virial; found again: what is added when LAMMPS builds its neighbor lists; evaluated, tested: pairs a "
-          "second over\nthe ceilings of the H200 in float (with and without virial; tested without).\n")
-    head("atoms", "neighbors", "processor", "precision", "ms", "copies", "pairs", "no virial", "found again",
-         "evaluated", "no virial", "tested", "cudaCoord, ms", "times faster", "function", "times S")
-    cases = [(neighbors, nominal, edge, distance) for neighbors, distance in RANGES.items()
-             for nominal, edge in EDGES.items()]
-    for neighbors, nominal, edge, distance in cases:
-        for processor, backend in (("lists, or warp", "cuda"), ("block", "cuda-block"))[:2 if variants else 1]:
-            for precision in ("mixed", "single", "double") if backend == "cuda" else ("mixed",):
-                r = measure(program, backend, edge, distance, precision, threads, 9)
-                peer = CUDACOORD.get("double" if precision == "double" else "mixed").get((nominal, neighbors))
-                rates = [r.in_range / (1e-3 * r.pairs) / CEILING_VIRIAL,
-                         r.in_range / (1e-3 * r.pairs_without_virial) / CEILING_FORCES,
-                         r.tested / (1e-3 * r.pairs_without_virial) / CEILING_TESTED if r.tested else ""]
-                row(f"{r.atoms:,}", f"{neighbors:,}", processor, precision, r.total, r.copies, r.pairs,
-                    r.pairs_without_virial, r.bins, *(rates if precision != "double" else [""] * 3),
-                    peer or "", peer * r.atoms / nominal / r.total if peer else "", r.function, r.function / r.total)
-    print("\nAtoms and derivatives stay on the GPU, as under KOKKOS: milliseconds of value and derivatives, of these and "
-          "the virial,\nof what is done anew with the neighbor lists, and of value and derivatives of a function of the "
-          "coordination numbers.\n")
-    head("atoms", "neighbors", "precision", "value and derivatives", "with virial", "lists", "evaluated", "function", "times S")
-    for neighbors, nominal, edge, distance in cases:
-        for precision in ("mixed", "double"):
-            words = run_program(program, "resident", edge, distance, precision, threads, 9)
-            derivatives, virial, lists, in_range, function = (float(word) for word in words[2:])
-            rate = in_range / (1e-3 * derivatives) / CEILING_FORCES if precision == "mixed" else ""
-            row(f"{int(words[0]):,}", f"{neighbors:,}", precision, derivatives, virial, lists, rate, function,
-                function / derivatives)
-    print("\nThe same with 65 neighbors and several types, with per-pair parameters. times: relative to one type.\n")
-    head("atoms", "types", "precision", "value and derivatives", "with virial", "lists", "times", "times, with virial")
-    for edge in EDGES.values():
-        for precision in ("mixed", "double"):
-            for ntypes in TYPES:
-                words = run_program(program, "resident", edge, RANGES[65], precision, threads, 9, ntypes)
-                derivatives, virial, lists = (float(word) for word in words[2:5])
-                one = (derivatives, virial) if ntypes == 1 else one
-                row(f"{int(words[0]):,}", ntypes, precision, derivatives, virial, lists, derivatives / one[0], virial / one[1])
-    print("\nSmall systems: milliseconds, and what is left of them beside the copies.\n")
-    head("atoms", "neighbors", "precision", "ms", "beside the copies")
-    for edge, distance in SMALL:
-        r = measure(program, "cuda", edge, distance, "mixed", threads, 101)
-        row(f"{r.atoms:,}", f"{r.neighbors:,}", "mixed", r.total, r.total - r.copies)
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", help="build folder, with lmp and bench/")
+    parser.add_argument("--parts", default="", help=f"among: {' '.join(PARTS)}")
+    parser.add_argument("--out", default=results.FOLDER, help="folder of the results [doc/results]")
+    parser.add_argument("--threads", type=int, help="threads on the host [all cores]")
+    parser.add_argument("--kokkos", default="on g {n}", help="words after LAMMPS' option -k for n GPUs [on g {n}]")
+    parser.add_argument("--commit", default=commit_of_tree(), help="commit of the build [that of the tree]")
+    parser.add_argument("--scale", type=float, default=1.0, help="below 1: smaller systems and shorter runs, to try a part")
+    options = parser.parse_args()
+    if not os.path.isdir(options.build):
+        parser.error(f"the build folder is '{options.build}' and must be a folder")
+    if not 0 < options.scale <= 1:
+        parser.error(f"--scale is {options.scale:g} and must be above 0 and at most 1")
+    if options.threads is not None and options.threads < 1:
+        parser.error(f"--threads is {options.threads} and must be at least 1")
+    if options.scale < 1 and os.path.realpath(options.out) == os.path.realpath(results.FOLDER):
+        parser.error("results of a --scale below 1 are no figures for the pages: give another folder by --out")
+    if not re.fullmatch(r"[0-9a-f]{7,40}\+?", options.commit or ""):
+        parser.error(f"the commit is '{options.commit}' and must be 7 to 40 hexadecimal digits: without git, give --commit")
+    for name in options.parts.split():
+        if name not in PARTS:
+            parser.error(f"the part is '{name}' and must be one of {', '.join(PARTS)}")
+    return options
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    program = os.path.join(sys.argv[1], "bench", "bench_coordination")
-    threads = [int(word) for word in sys.argv[2:]] or [os.cpu_count()]
-    gpu = subprocess.run([program, "gpu"], stdout=subprocess.PIPE, text=True)
-    print("The peers' figures are constants, measured on one H200 with 16 CPU cores and scaled to the number of atoms here.\n")
-    print(f"Host, {os.cpu_count()} cores\n")
-    host_table(program, threads)
-    function_table(program, max(threads), gpu.returncode == 0)
-    print(f"\nGPU: {gpu.stdout.strip()}\n")
-    if gpu.returncode == 0:
-        gpu_table(program, max(threads), has_variants(sys.argv[1]))
+    options = arguments()
+    bench = Bench(options.build, options.threads, options.kokkos, options.scale, options.commit)
+    chosen = options.parts.split() or list(PARTS)
+    reasons = {name: bench.missing(part.programs, part.gpus, part.kokkos, part.environment, part.commands)
+               for name, part in PARTS.items() if name in chosen}
+    without = {name: reason for name, reason in reasons.items() if reason}
+    for name, reason in without.items():
+        print(f"Part {name} cannot run: {reason}", file=sys.stderr)
+    if options.parts and without:
+        sys.exit(1)
+    os.makedirs(options.out, exist_ok=True)
+    for name in reasons:
+        if name in without:
+            continue
+        part = PARTS[name]
+        print(f"\n== {name} ==", flush=True)
+        getattr(importlib.import_module(part.module), part.function)(bench)
+        bench.save(options.out, name)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ built=$(sed -n 's/^LAMMPS_SOURCE_DIR:PATH=//p' build/CMakeCache.txt)
 built=$(sed -n 's/^#define LAMMPS_VERSION "\(.*\)".*/\1/p' "$built/src/version.h")
 numbers=$(grep '^[0-9]' cmake/lammps-releases.txt | grep -v " $built\$" | cut -d' ' -f1)
 
-case $1 in
+case ${1:-} in
   compile)
     trees=()
     for number in $numbers; do
@@ -39,5 +39,9 @@ case $1 in
       cmake/run-tests.sh "$dir" || status=1
     done
     exit $status
+    ;;
+  *)
+    echo "Error: '${1:-}' is no check of releases: give compile or test" >&2
+    exit 1
     ;;
 esac

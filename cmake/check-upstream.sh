@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes FOLDER/lammps, a LAMMPS tree with the GPUCOORD package, and runs LAMMPS' checks of
 # style, the build of the pages of the manual, and their spelling on it (cmake/upstream/check.py,
-# manual.py). Sphinx and clang-format come from PyPI. Without a network, what needs them is skipped,
+# manual.py). Sphinx and clang-format come from PyPI. Without a network, the checks that need them are skipped,
 # with a message; with GPUCOORD_REQUIRE_WHEELS=1 it fails instead.
 # Usage: check-upstream.sh LAMMPS_TREE FOLDER
 # Environment: GPUCOORD_CACHE, GPUCOORD_REQUIRE_WHEELS, PYTHON.

@@ -8,6 +8,9 @@
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH GPUCOORD_TOP_DIR)
 option(PKG_GPUCOORD "Build GPUCOORD Package" OFF)
 if(PKG_GPUCOORD)
+  include(${GPUCOORD_TOP_DIR}/cmake/Modules/LammpsVersion.cmake)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH lammps_tree)
+  lammps_check_version("${lammps_tree}" "Give the folder cmake of such a tree with cmake -S.")
   include(${GPUCOORD_TOP_DIR}/lib/gpucoord/cmake/GpucoordCuda.cmake)
 endif()
 

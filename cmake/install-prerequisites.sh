@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the system packages that the build and the tests need. Does nothing if all are installed.
+# Installs the system packages that the build, the tests and the documentation need. Does nothing if
+# all are installed.
 # Environment: LAMMPS, system to have Debian's LAMMPS installed, too.
 set -euo pipefail
 
@@ -9,6 +10,7 @@ packages=(
   libgtest-dev libgmock-dev libyaml-dev  # unit tests
   python3 python3-numpy python3-matplotlib python3-pip python3-yaml  # tests, plots, benchmarks
   ca-certificates                # the download of LAMMPS
+  python3-sphinx python3-myst-parser python3-sphinx-rtd-theme libjs-mathjax  # make doc
 )
 
 [ "${LAMMPS:-}" != system ] || packages+=(lammps liblammps-dev)

@@ -50,7 +50,7 @@ nvcc_of_kokkos() {
 
 if [ -n "${KOKKOS_SOURCE_DIR:-}" ]; then
   kokkos=$(cd "$KOKKOS_SOURCE_DIR" 2>/dev/null && pwd -P) || die "KOKKOS_SOURCE_DIR is $KOKKOS_SOURCE_DIR," \
-    "which is no folder. Give the top folder of a Kokkos 5 source tree."
+    "which is not a folder. Give the top folder of a Kokkos 5 source tree."
   kokkos_version=$(sed -n 's/^ *set(Kokkos_VERSION_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\)).*/\2/p' "$kokkos/CMakeLists.txt" \
     2>/dev/null | paste -sd.) || true
   [[ $kokkos_version =~ ^([5-9]|[1-9][0-9])\. ]] || die "KOKKOS_SOURCE_DIR is $KOKKOS_SOURCE_DIR, which is" \

@@ -20,7 +20,7 @@ read_release() {
   [ "$LAMMPS_TAG" = - ] || LAMMPS_URL=https://github.com/lammps/lammps/archive/$LAMMPS_TAG.tar.gz
 }
 
-# version_of_tree TREE: prints the version, or fails if the folder is no LAMMPS tree.
+# version_of_tree TREE: prints the version, or fails if the folder is not a LAMMPS tree.
 version_of_tree() {
   sed -n 's/^#define LAMMPS_VERSION "\(.*\)".*/\1/p' "$1/src/version.h" 2>/dev/null | grep .
 }
@@ -29,7 +29,7 @@ if [ -z "${LAMMPS_SOURCE_DIR:-}" ]; then
   read_release "${LAMMPS_RELEASE:-$(head -n1 <<<"$lammps_releases" | cut -d' ' -f1)}"
 else
   LAMMPS_VERSION=$(version_of_tree "$LAMMPS_SOURCE_DIR") || {
-    echo "Error: LAMMPS_SOURCE_DIR is $LAMMPS_SOURCE_DIR, which is no LAMMPS source tree: it has no src/version.h." \
+    echo "Error: LAMMPS_SOURCE_DIR is $LAMMPS_SOURCE_DIR, which is not a LAMMPS source tree: it has no src/version.h." \
       "Give the top folder of a LAMMPS tree, or leave LAMMPS_SOURCE_DIR empty to have one fetched." >&2
     exit 1
   }

@@ -19,7 +19,7 @@ die() { say "Error: $*"; exit 1; }
 
 check_version() {  # TREE
   local found
-  found=$(version_of_tree "$1") || die "$1 is no LAMMPS source tree: it has no src/version.h."
+  found=$(version_of_tree "$1") || die "$1 is not a LAMMPS source tree: it has no src/version.h."
   [ "$found" = "$LAMMPS_VERSION" ] || die "$1 is LAMMPS '$found', not '$LAMMPS_VERSION'. Remove it to have it fetched."
 }
 
@@ -134,7 +134,7 @@ fi
 tree=$cache/lammps-$LAMMPS_NUMBER
 if [ ! -d "$tree" ]; then
   if [ -n "${LAMMPS_TARBALL:-}" ]; then
-    [ -f "$LAMMPS_TARBALL" ] || die "LAMMPS_TARBALL is $LAMMPS_TARBALL, which is no file."
+    [ -f "$LAMMPS_TARBALL" ] || die "LAMMPS_TARBALL is $LAMMPS_TARBALL, which is not a file."
     check_hash "$LAMMPS_TARBALL" || die "LAMMPS_TARBALL is another file than the release. Give that, or leave it empty to have it fetched."
     unpack "$(realpath "$LAMMPS_TARBALL")" "$tree"
   else

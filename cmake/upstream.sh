@@ -2,16 +2,17 @@
 # Turns a LAMMPS source tree into one that has the GPUCOORD package, as a pull request to LAMMPS would:
 # sources, pages of the manual, lists of packages and styles, tests and examples. LAMMPS then builds
 # the package with -D PKG_GPUCOORD=on. A second call updates the package.
-# Usage: upstream.sh LAMMPS_TREE
+# Usage: upstream.sh LAMMPS_TREE [@ACCOUNT...]
+#   @ACCOUNT  GitHub accounts of maintainers, for .github/CODEOWNERS, which stays unchanged without
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
-tree=${1:?usage: upstream.sh LAMMPS_TREE}
+tree=${1:?usage: upstream.sh LAMMPS_TREE [@ACCOUNT...]}
 [ -f "$tree/cmake/CMakeLists.txt" ] || {
-  echo "Error: $tree is no LAMMPS source tree: it has no cmake/CMakeLists.txt" >&2
+  echo "Error: $tree is not a LAMMPS source tree: it has no cmake/CMakeLists.txt" >&2
   exit 1
 }
 
-python3 "$here/cmake/upstream/insert.py" "$tree"    # changes nothing if it fails
+python3 "$here/cmake/upstream/insert.py" "$@"    # changes nothing if it fails
 
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
@@ -33,23 +34,16 @@ collect cmake/Modules/Packages "$here/cmake/Modules/Packages/GPUCOORD.cmake"
 collect doc/src "$here"/doc/src/*.rst
 collect unittest/force-styles/tests "$here"/unittest/force-styles/tests/*.yaml
 
-# Examples: inputs, and logs with the names of LAMMPS' own, log.DATE.NAME.g++.RANKS
+# Examples: inputs and logs
 examples=examples/PACKAGES/gpucoord
 collect $examples "$here/cmake/upstream/examples/README"
 while IFS= read -r file; do
-  name=$file
-  if [[ $file = */log.* ]]; then
-    ranks=$(sed -n 's/^ *\([0-9]*\) by \([0-9]*\) by \([0-9]*\) MPI processor grid$/\1 * \2 * \3/p' "$here/examples/$file")
-    ranks=$((${ranks%%$'\n'*}))
-    name=${file%."$ranks"}.g++.$ranks
-  fi
-  mkdir -p "$new/$examples/${file%/*}"
-  cp "$here/examples/$file" "$new/$examples/$name"
+  install -D -m 644 "$here/examples/$file" "$new/$examples/$file"
 done < <(cd "$here/examples" && find . -path ./python -prune -o -type f \( -name 'in.*' -o -name 'data.*' -o -name 'forcefield.*' \
   -o -name '*.multisite' -o -name '*.system' -o -name 'plumed.dat' -o -name 'log.4Jul26.*' \) -print)
 
-# Files that did not change keep their times, so that LAMMPS compiles only what did. Files that an
-# older version had are removed from the folders of the package: CMake would compile them.
+# Unchanged files keep their times, so that LAMMPS compiles only the changed ones. Files of an older
+# version of the package are removed, because CMake would compile them.
 for folder in src/GPUCOORD lib/gpucoord $examples; do
   [ ! -d "$tree/$folder" ] || (cd "$tree" && find "$folder" -type f -o -type l) | while IFS= read -r file; do
     [ -e "$new/$file" ] || rm "$tree/$file"

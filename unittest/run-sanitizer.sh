@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run-sanitizer.sh BUILD_DIR [TOOL ...]: the CUDA tests under compute-sanitizer's memcheck, racecheck and initcheck, or
-# the tools given. Every engine, processor and switching function, at sizes that finish in minutes.
+# the tools given. They cover every engine, processor and switching function, at sizes that finish in minutes.
 # One line for each tool; BUILD_DIR/sanitizer-TOOL.log has the rest.
 set -uo pipefail
 dir=${1:?usage: run-sanitizer.sh BUILD_DIR [TOOL ...]}
@@ -17,7 +17,7 @@ if ! grep -qsiE '^GPUCOORD_BENCH_VARIANTS:BOOL=(ON|TRUE|YES|1)$' "$dir/CMakeCach
   exit 1
 fi
 
-# BACKEND PROGRAM FILTER; * in a filter is GoogleTest's. Devices.* asks for a GPU that does not exist.
+# BACKEND PROGRAM FILTER; * in a filter is GoogleTest's. Devices.* requests a GPU that does not exist.
 cases=(
   "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Expressions.equal*:Shapes.droplets*:Shapes.planes*"
   "warp test_cuda_reuse Lists.*"

@@ -11,8 +11,14 @@
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
+if(NOT EXISTS "${LAMMPS_SOURCE_DIR}/src/version.h")
+  message(FATAL_ERROR "LAMMPS_SOURCE_DIR is '${LAMMPS_SOURCE_DIR}', which has no src/version.h. "
+    "Give the top folder of a LAMMPS source tree with -D LAMMPS_SOURCE_DIR=..., "
+    "or run make, which fetches and builds LAMMPS.")
+endif()
 include(LammpsVersion)
-lammps_check_version("${LAMMPS_SOURCE_DIR}")
+lammps_check_version("${LAMMPS_SOURCE_DIR}"
+  "Give such a tree with -D LAMMPS_SOURCE_DIR=..., or run make, which fetches and builds LAMMPS.")
 if(NOT EXISTS "${LAMMPS_BUILD_DIR}/CMakeCache.txt")
   message(FATAL_ERROR "LAMMPS_BUILD_DIR is '${LAMMPS_BUILD_DIR}', which has no CMakeCache.txt. "
     "Give the folder in which CMake built LAMMPS with -D LAMMPS_BUILD_DIR=..., "
@@ -94,8 +100,8 @@ if(LAMMPS_HAS_PKG_KSPACE AND NOT LAMMPS_HAS_FFT_USE_HEFFTE)
 endif()
 
 # The settings that LAMMPS' cmake/Modules/Packages/KOKKOS.cmake gives its own sources. Kokkos itself
-# is never linked: liblammps contains it, and a second copy would not know the memory of the first
-# one.
+# is never linked: liblammps contains it, and a second copy would not manage the memory that the
+# first one allocated.
 set(LAMMPS_NO_KOKKOS "")
 if(NOT LAMMPS_HAS_PKG_KOKKOS)
   set(LAMMPS_NO_KOKKOS "this LAMMPS has no KOKKOS package")

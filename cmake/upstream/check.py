@@ -13,9 +13,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 STANDARDS = ("errordocs", "fmtlib", "homepage", "permissions", "versiontags", "whitespace")
-# Names of our pages; .. versionadded:: TBD is what LAMMPS asks for until it is released.
+# Names of our pages; .. versionadded:: TBD is LAMMPS' convention before a release.
 PAGES = sorted(path.name for path in (TOP / "doc/src").glob("*.rst"))
-# Reports of check-styles.py and check-packages.py that are no issues.
+# Reports of check-styles.py and check-packages.py that are not issues.
 REPORT = re.compile(r"Parsed style names|^   \w+ styles: |^-+$|^Total number of |^Found \d+ packages$|^$")
 # The patterns of `make check` in doc/Makefile, with the files that they are for.
 ROLES = (r"[^ -~]", r" :[a-z]\+`", r" `[^`]\+<[a-z][^`]\+`[^_]", r":\(ref\|doc\):[^`]", r"\(ref\|doc\)`[^`]")
@@ -27,6 +27,12 @@ def messages(command, folder):
     if run.returncode not in (0, 1):
         sys.exit(f"{' '.join(map(str, command))}: exit status {run.returncode}\n{run.stdout}")
     return run.stdout.splitlines()
+
+
+def package_sources(tree):
+    ours = {path.name for path in (TOP / "src/KOKKOS").iterdir()}
+    paths = [*tree.glob("src/GPUCOORD/*.*"), *(path for path in tree.glob("src/KOKKOS/*.*") if path.name in ours)]
+    return sorted(path.relative_to(tree) for path in paths if path.suffix in (".cpp", ".h"))
 
 
 def coding_standards(tree):
@@ -46,24 +52,27 @@ def manual(tree):
             unused = allowed.difference(issues)
             yield "exceptions of check-styles", [f"check-styles.py does not print: {line}" for line in sorted(unused)]
     pages = sorted(path.relative_to(tree) for path in tree.glob("doc/src/*.rst"))
-    sources = sorted(path.relative_to(tree) for pattern in ("src/*.cpp", "src/*.h", "src/*/*.cpp", "src/*/*.h")
-                     for path in tree.glob(pattern))
     found = []
     for pattern in ROLES:
         found += messages(["env", "LC_ALL=C", "grep", "-n", pattern, *pages], tree)
-    found += messages(["env", "LC_ALL=C", "grep", "-n", DIRECTIVE, *pages, *sources], tree)
+    found += messages(["env", "LC_ALL=C", "grep", "-n", DIRECTIVE, *pages, *package_sources(tree)], tree)
     yield "characters and roles", found
 
 
+def authors(tree):
+    """LAMMPS' template of a source file. No check of LAMMPS looks for it."""
+    paths = [path for path in package_sources(tree) if path.suffix == ".cpp"]
+    yield "contributing authors", [f"{path}: no line 'Contributing author'" for path in paths
+                                   if not re.search("^ +Contributing authors?: .", (tree / path).read_text(), re.MULTILINE)]
+
+
 def formatted(tree, clang_format):
-    ours = {path.name for path in (TOP / "src/KOKKOS").iterdir()}
-    paths = [*tree.glob("src/GPUCOORD/*.*"), *(path for path in tree.glob("src/KOKKOS/*.*") if path.name in ours)]
-    paths = sorted(path for path in paths if path.suffix in (".cpp", ".h"))
+    paths = package_sources(tree)
     differs = []
     for path in paths:
-        run = subprocess.run([clang_format, "--style=file", path], stdout=subprocess.PIPE, check=True)
-        if run.stdout != path.read_bytes():
-            differs.append(f"{path.relative_to(tree)}: clang-format would change it")
+        run = subprocess.run([clang_format, "--style=file", tree / path], stdout=subprocess.PIPE, check=True)
+        if run.stdout != (tree / path).read_bytes():
+            differs.append(f"{path}: clang-format would change it")
     yield f"clang-format of {len(paths)} files", differs
 
 
@@ -73,7 +82,7 @@ def main():
     tree = pathlib.Path(sys.argv[1]).resolve()
     clang_format = sys.argv[2] if sys.argv[2:] else ""
     failed = False
-    checks = [*coding_standards(tree), *manual(tree), *(formatted(tree, clang_format) if clang_format else ())]
+    checks = [*coding_standards(tree), *manual(tree), *authors(tree), *(formatted(tree, clang_format) if clang_format else ())]
     for name, issues in checks:
         print(f"{'failed' if issues else 'passed'}  {name}")
         print("".join(f"    {issue}\n" for issue in issues), end="")

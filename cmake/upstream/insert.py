@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Adds GPUCOORD to the lists of a LAMMPS source tree: packages, presets, styles, spelling words.
+"""Adds GPUCOORD to the lists of a LAMMPS source tree: packages, presets, styles, Howto pages, spelling
+words and, with the GitHub accounts of maintainers, code owners.
 
-usage: insert.py LAMMPS_TREE
+usage: insert.py LAMMPS_TREE [@ACCOUNT...]
 Entries of an earlier call are replaced. A list in an unknown form is an error that names the file
-and what was not found, and no file is changed.
+and what was not found, and no file is changed. So is a release of LAMMPS that is older than those
+that GPUCOORD supports. Others that it is not tested with bring a warning.
 """
+import datetime
 import os
 import pathlib
 import re
@@ -42,7 +45,7 @@ class List:
     def insert(self, item, entries, end=r"^\S"):
         """Insert entries, lists of lines, each after the greatest item that precedes it. The first
         group of the pattern `item` is the key of an item; the list ends at the first line, after
-        its first item, that matches `end` and is no item."""
+        its first item, that matches `end` and is not an item."""
         def is_end(line):
             return re.search(end, line) and not re.search(item, line)
 
@@ -85,6 +88,23 @@ class List:
             os.replace(new, self.path)
 
 
+def date(version):
+    return datetime.datetime.strptime(version, "%d %b %Y")
+
+
+def check_release(tree):
+    table = (TOP / "cmake/lammps-releases.txt").read_text()
+    supported = re.findall(r"^\d.* (\d+ \w+ \d+)$", table, re.MULTILINE)    # the newest first
+    header = List(tree, "src/version.h")
+    version = re.search(r'"(.*)"', header.lines[header.find(r'LAMMPS_VERSION "\d+ \w+ \d+"')]).group(1)
+    if date(version) < date(supported[-1]):
+        sys.exit(f"Error: {tree} is LAMMPS {version}, and GPUCOORD needs LAMMPS {supported[-1]} or newer. Nothing was changed; "
+                 "give such a tree.")
+    if version not in supported:
+        print(f"Warning: {tree} is LAMMPS {version}. GPUCOORD is tested with LAMMPS {', '.join(supported)}. With other releases "
+              "it may not compile, and its tests have not been run.", file=sys.stderr)
+
+
 def part(name):
     return (HERE / name).read_text().splitlines()
 
@@ -107,7 +127,7 @@ def build_lists(tree):
     package = r"^  ([A-Z0-9-]+)\)?$"
     cmake = List(tree, "cmake/CMakeLists.txt").after(r"^set\(STANDARD_PACKAGES$")
     cmake.insert(package, [["  GPUCOORD"]])
-    # GPUCOORD looks at settings of KOKKOS, and is therefore included after it.
+    # GPUCOORD reads settings of KOKKOS, and is therefore included after it.
     cmake.replace(r"^(foreach\(PKG_WITH_INCL .*\bKOKKOS\b.*?)( GPUCOORD)?\)$", r"\1 GPUCOORD)")
     yield cmake
     for name, variable in (("all_on", "ALL"), ("all_off", "ALL"), ("nolib", "WITH_LIB")):
@@ -141,7 +161,8 @@ def ignored_files(tree):
 
 def package_pages(tree):
     row = r"^   \* - :ref:`([A-Z0-9-]+) <PKG-"
-    yield List(tree, "doc/src/Packages.rst").insert(row, [part("Packages.rst")])
+    table = "Packages_list.rst" if (tree / "doc/src/Packages_list.rst").exists() else "Packages.rst"    # in older releases
+    yield List(tree, f"doc/src/{table}").insert(row, [part("Packages.rst")])
     details = List(tree, "doc/src/Packages_details.rst")
     details.insert(r"^   \* :ref:`([A-Z0-9-]+) <PKG-", [["   * :ref:`GPUCOORD <PKG-GPUCOORD>`"]], end=r"^\s*$")
     yield details.insert(r"^\.\. _PKG-([A-Z0-9-]+):", [part("Packages_details.rst")], end=r"(?!)")
@@ -158,7 +179,7 @@ def style_pages(tree):
     for kind, table, overview in (("compute", "Commands_compute.rst", "compute.rst"), ("fix", "Commands_fix.rst", "fix.rst"),
                                   ("pair", "Commands_pair.rst", "pair_style.rst")):
         chosen = [row for row in rows if row[0] == kind]
-        # LAMMPS' checks take "/gpu" for a suffix: exceptions.txt.
+        # LAMMPS' checks interpret "/gpu" as a suffix: exceptions.txt.
         entries = [[f"   * :doc:`{name}{' (k)' if (kind, name) in kokkos else ''} <{page}>`"] for _, name, page, _ in chosen]
         yield List(tree, f"doc/src/{table}").insert(rf"^   \* :doc:`(\S+)(?: \(\w+\))? <{kind}_", entries, end=r"^\s*$")
         entries = [[f"* :doc:`{name} <{page}>` - {description}"] for _, name, page, description in chosen]
@@ -170,23 +191,50 @@ def style_pages(tree):
     yield toctree.insert(r"^   (\w+)$", [[f"   {page}"] for _, _, page, _ in commands])
 
 
+def howto_pages(tree):
+    names = sorted(path.stem for path in (TOP / "doc/src").glob("Howto_*.rst"))
+    index = List(tree, "doc/src/Howto.rst").after(r"^ +:name: packages_howto$")
+    return index.insert(r"^   (Howto_\w+)$", [[f"   {name}"] for name in names], end=r"^\s*$")
+
+
 def spelling_words(tree):
     words = List(tree, "doc/utils/sphinx-config/false_positives.txt")
     new = [[word] for word in part("spelling.txt") if word not in words.lines]
     return words.insert(r"^(\S+)$", new) if new else words
 
 
+def code_owners(tree, accounts):
+    """GitHub asks them for reviews of changes; the last matching line counts."""
+    def lines(*patterns):
+        return [[f"{pattern:<21} {' '.join(accounts)}"] for pattern in patterns]
+
+    owners = List(tree, ".github/CODEOWNERS")
+    owners.insert(r"^(lib/\S+)\s", lines("lib/gpucoord/*"), end=r"^$")
+    owners.insert(r"^(src/[A-Z0-9-]+/\*)\s", lines("src/GPUCOORD/*"), end=r"^$")
+    kokkos = sorted(path.name for path in (TOP / "src/KOKKOS").glob("*.h"))
+    owners.after("^# individual files in packages")
+    return owners.insert(r"^(src/\S+)\s", lines(*(f"src/KOKKOS/{name[:-1]}*" for name in kokkos)), end=r"^$")
+
+
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    tree = pathlib.Path(sys.argv[1])
+    tree, accounts = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    for account in accounts:
+        if not account.startswith("@"):
+            sys.exit(f"Error: '{account}' is no GitHub account with a leading @, such as @octocat. Nothing was changed.")
     try:
-        lists = [*build_lists(tree), *package_pages(tree), *style_pages(tree), spelling_words(tree)]
+        check_release(tree)
+        lists = [*build_lists(tree), *package_pages(tree), *style_pages(tree), howto_pages(tree), spelling_words(tree)]
+        if accounts:
+            lists.append(code_owners(tree, accounts))
     except UnknownForm as error:
         sys.exit(f"Error: {tree} has another form than LAMMPS 4 Jul 2026: {error}. Nothing was changed; "
                  "adapt cmake/upstream/insert.py to this tree.")
     for edited in lists:
         edited.write()
+    if not accounts and (tree / ".github/CODEOWNERS").exists():    # not in a tarball of LAMMPS
+        print(f"{tree}/.github/CODEOWNERS is unchanged: it needs GitHub accounts, which upstream.sh takes after the tree: @ACCOUNT...")
 
 
 if __name__ == "__main__":

@@ -16,14 +16,17 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "doc/sphinx"))
+from lammps_manual import labels
+
 # Extensions for pages about the source code, which read the output of Doxygen and of Fortran modules.
 UNUSED = ("breathe", "sphinxfortran.fortran_domain")
 
 
 def stub(text, known):
-    """Return a page with those labels of another one that are not known yet, and add them."""
+    """Return a page with the labels of another one that are not in the known ones yet, and add them to these."""
     lines = [":orphan:", "", "Page", "====", ""]
-    for label in re.findall(r"^ *\.\. _(?!`)([^:\n]+):[ ]*$", text, re.MULTILINE):
+    for label in labels(text):
         if label.casefold() not in known:
             known.add(label.casefold())
             lines += [f".. _{label}:", "", "Label", ""]

@@ -125,8 +125,7 @@ def plot(path, r, rdf, time, hydration):
         right.set(ylim=(0, 15), yticks=range(0, 16, 3), ylabel="oxygens within r")
         handles = [h for a in (left, right) for h in a.get_legend_handles_labels()[0]]
         left.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 0.98), ncol=4)
-        if k == len(IONS) - 1:
-            left.set_xlabel("r (Å)")
+        left.set_xlabel("distance r (Å)")
 
         mean = hydration[k][1:].mean()
         series.plot(time, hydration[k], color=ion.color, lw=0.8)
@@ -134,7 +133,7 @@ def plot(path, r, rdf, time, hydration):
         series.annotate(f"{label}  {mean:.2f}", (time[-1], mean), xytext=(4, 0), textcoords="offset points",
                         color=ion.color, va="center", annotation_clip=False)
     series.spines["right"].set_visible(False)
-    series.set(xlabel="time (ps)", ylabel="S/N by compute coord/gpu", xlim=(0, time[-1]))
+    series.set(xlabel="time (ps)", ylabel="oxygens per ion, S/N of compute coord/gpu", xlim=(0, time[-1]))
     figure.savefig(path, dpi=150)
 
 

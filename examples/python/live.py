@@ -40,8 +40,8 @@ class Plot:
         plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
         self.figure, (self.left, self.right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
         self.series, = self.left.plot([], [], lw=0.8)
-        self.left.set(xlabel="step", ylabel="neighbors S")
-        self.right.set(xlabel="neighbors S", ylabel="free energy (kT)")
+        self.left.set(xlabel="timestep", ylabel="number of neighbors S")
+        self.right.set(xlabel="number of neighbors S", ylabel="free energy (kT)")
 
     def update(self, steps, values):
         self.series.set_data(steps, values)

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_arguments.h"
 
 #include "gpucoord_lammps_compat.h"
@@ -56,7 +60,7 @@ std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const s
   return name;
 }
 
-// Returns the IDs of the computes. iarg: the first argument after them.
+// Returns the IDs of the computes. Sets iarg to the first argument after them.
 static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg)
 {
   auto *const error = lmp->error;

@@ -22,13 +22,15 @@ class Bias;
 namespace LAMMPS_NS {
 class LAMMPS;
 
-// Returns the ID of the compute in an argument c_ID, which must be a collective variable and not
-// one of the earlier ones. command, verb: begin messages, such as "Fix coord/bias" and "biases".
+// Returns the ID of the compute in an argument c_ID. It must be a collective variable and differ
+// from the earlier ones. command, verb: used at the beginning of messages, such as "Fix coord/bias"
+// and "biases"
 std::string parse_variable(LAMMPS *, int iarg, char **arg, const std::string &command,
                            const std::string &verb, const std::vector<std::string> &earlier);
 
-// The bias that a user defines by "fix ID group coord/bias c_A [c_B ...] KIND keyword values ...",
-// checked as far as it can be without the system. Its names are the IDs of the computes.
+// Makes the bias that a user defines by "fix ID group coord/bias c_A [c_B ...] KIND keyword values
+// ...". Checks everything that can be checked before the system exists. The names of the bias are
+// the IDs of the computes.
 std::unique_ptr<gpucoord::Bias> parse_bias(LAMMPS *, int narg, char **arg);
 
 }    // namespace LAMMPS_NS

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_board.h"
 
 #include "bias_evaluation.h"
@@ -78,9 +82,9 @@ void BiasBoard::add_with_children(CollectiveVariable *variable, unsigned want, b
 
 void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment moment, int level)
 {
-  // a fix that was defined after the last setup (run pre no)
+  // This fix was defined after the last setup (run pre no).
   if (std::find(users.begin(), users.end(), caller) == users.end()) caller->check_variables();
-  // Each user calls once in an evaluation, in any order; the first one announces for the others.
+  // Each user calls once per force evaluation, in any order. The first one announces for all.
   const bool goes_on = level == level_of_callers && !callers.empty() &&
       std::find(callers.begin(), callers.end(), caller) == callers.end();
   if (!goes_on) forget_evaluation();
@@ -94,8 +98,9 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
     if (user != caller && user->fix()->datamask_modify) atoms_to_host();
     user->prepare(moment);
     const unsigned want = user->want(vflag);
-    // A fix without KOKKOS has the masks of all atom data, which LAMMPS then takes for changed on
-    // the host. A variable without KOKKOS changes forces there, and so must the others.
+    // The data masks of a fix without KOKKOS cover all atom data. LAMMPS then considers all atom
+    // data as changed on the host. A variable without KOKKOS changes forces on the host. In both
+    // cases, the other variables must change forces there as well.
     const auto &mine = user->variables();
     const bool is_on_host = user->fix()->datamask_modify ||
         std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
@@ -108,8 +113,8 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
   }
   for (Entry &mine : entries) mine.variable->announce(mine.want);
 
-  // A variable that one fix needs on the host is evaluated there for all, with its parents and
-  // children, and a fix with such a variable needs all its variables there.
+  // If one fix needs a variable on the host, it is evaluated there for all fixes, with its parents
+  // and children. A fix with such a variable needs all its variables on the host.
   for (Entry &mine : entries)
     if (mine.want && !mine.variable->can_enqueue()) mine.on_host = true;
   for (bool changed = true; changed;) {
@@ -163,7 +168,7 @@ void BiasBoard::evaluate()
   std::copy_if(due.begin(), due.end(), std::back_inserter(others), [](const auto *variable) {
     return !variable->is_started();
   });
-  // the masks of a fix are about its own variables alone
+  // The data masks of a fix only cover its own variables.
   if (std::any_of(others.begin(), others.end(), [](const CollectiveVariable *variable) {
         return variable->is_without_kokkos();
       }))
@@ -189,7 +194,7 @@ void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
     entries = of_forces;
     throw;
   }
-  // fixes that still need them in this force evaluation evaluate them again
+  // Other fixes may still need these variables in this force evaluation. They evaluate them again.
   entries = of_forces;
   for (const Entry &one : entries)
     if (std::find(due.begin(), due.end(), one.variable) != due.end())
@@ -203,7 +208,7 @@ void BiasBoard::start(const std::vector<CollectiveVariable *> &due, bool is_for_
   for (CollectiveVariable *variable : due) variable->start(is_for_forces);
 }
 
-// A rank that fails says so in its numbers, so that all ranks reach the sum.
+// If a rank fails, its numbers contain an error flag. All ranks therefore reach the sum.
 void BiasBoard::finish(const std::vector<CollectiveVariable *> &due)
 {
   constexpr int N = CollectiveVariable::NSHARED;

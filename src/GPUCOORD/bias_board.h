@@ -27,52 +27,54 @@ class CollectiveVariable;
 class VariableUser {
  public:
   virtual class Fix *fix() = 0;
-  // Collective. Errors for variables that no longer exist.
+  // Collective. Raises an error if a variable no longer exists.
   virtual void check_variables() const = 0;
   virtual const std::vector<CollectiveVariable *> &variables() const = 0;
   // Collective. Called before want() in each force evaluation.
   virtual void prepare(gpucoord::Step::Moment) {}
-  // gpucoord::Want of its variables in this force evaluation; 0: none is needed.
+  // Returns the outputs (gpucoord::Want) that it needs of its variables in this force evaluation;
+  // 0: the variables are not needed.
   virtual unsigned want(int vflag) const = 0;
-  // This force evaluation.
+  // Returns the description of this force evaluation.
   virtual gpucoord::Step step_of(gpucoord::Step::Moment) const = 0;
   virtual const BiasEvaluation &its_evaluation() const = 0;
-  // rRESPA level at which it acts.
+  // Returns the rRESPA level at which the fix acts.
   virtual int level() const = 0;
-  // Between host and GPU, without those for its variables; -1: not all data are resident.
+  // Returns the bytes copied between host and GPU, without those for its variables; -1: not all
+  // data are resident.
   virtual double bytes_copied() const { return 0.0; }
 
  protected:
   ~VariableUser() = default;
 };
 
-// Atom data on the host with KOKKOS, for whoever reads or changes them there. Without KOKKOS there
-// is no such object, because atom data are on the host alone.
+// Host copies of atom data with KOKKOS, for styles that read or change the data on the host.
+// Without KOKKOS this object does not exist, because all atom data are on the host.
 
 class HostAtoms {
  public:
   virtual ~HostAtoms() = default;
-  virtual void update() = 0;    // copies them to the host where they have changed on the GPU
+  virtual void update() = 0;    // copies data to the host that have changed on the GPU
   virtual void forces_changed() = 0;
 };
 
-// Evaluates the variables of all fixes of one LAMMPS together. The first fix announces for all what
-// they need; values are summed over ranks in one MPI_Allreduce; a variable of several fixes is
-// evaluated once.
+// Evaluates the variables of all fixes of one LAMMPS instance together. The first fix announces the
+// needs of all fixes. Values are summed over ranks in one MPI_Allreduce. A variable of several
+// fixes is evaluated once.
 
 class BiasBoard : protected Pointers {
  public:
-  // The board of this LAMMPS.
+  // Returns the board of this LAMMPS instance.
   static std::shared_ptr<BiasBoard> of(LAMMPS *);
   explicit BiasBoard(LAMMPS *lmp) : Pointers(lmp) {}
   ~BiasBoard();
   BiasBoard(const BiasBoard &) = delete;
   BiasBoard &operator=(const BiasBoard &) = delete;
 
-  // Before each run: the users in the order of fixes.
+  // Called before each run. Lists the users in the order of fixes.
   void find_users();
   void remove(VariableUser *);
-  // A KOKKOS fix gives the board this object.
+  // Called by a KOKKOS fix.
   void use(std::unique_ptr<HostAtoms> with_kokkos) { host_atoms = std::move(with_kokkos); }
   void atoms_to_host()
   {
@@ -84,16 +86,19 @@ class BiasBoard : protected Pointers {
   }
 
   static constexpr int ALL_LEVELS = -1;
-  // Each user calls this first in each force evaluation; with KOKKOS on a GPU fix coord/plumed does
-  // so before the pair style. level: of rRESPA.
+  // Each user calls this first in each force evaluation. With KOKKOS on a GPU, fix coord/plumed
+  // calls it before the pair style. level: rRESPA level
   void announce(VariableUser *, int vflag, gpucoord::Step::Moment, int level = ALL_LEVELS);
-  // Whether the variables of this user stay on the GPU, so that the host need not wait for them.
+  // Returns whether the variables of this user stay on the GPU, so that the host need not wait for
+  // them.
   bool are_enqueued(const VariableUser *) const;
-  // Enqueues what evaluate() will wait for, where a GPU can go on with other forces.
+  // Enqueues the variables that evaluate() will wait for, if a GPU can compute other forces
+  // meanwhile.
   void start();
-  // Collective. Evaluates all announced variables on all ranks, unless they are known.
+  // Collective. Evaluates all announced variables on all ranks, except those that are already
+  // known.
   void evaluate();
-  // Collective. Evaluates one variable and its children outside of force evaluations, on the host.
+  // Collective. Evaluates one variable and its children on the host, outside of force evaluations.
   void evaluate_now(CollectiveVariable *, unsigned want);
 
  private:
@@ -103,7 +108,7 @@ class BiasBoard : protected Pointers {
   struct Entry {
     CollectiveVariable *variable;
     unsigned want;
-    bool on_host;    // a fix needs its value there
+    bool on_host;    // a fix needs the value on the host
   };
   Entry &entry(CollectiveVariable *);
   void add_with_children(CollectiveVariable *, unsigned want, bool on_host);
@@ -113,7 +118,7 @@ class BiasBoard : protected Pointers {
 
   std::vector<VariableUser *> users;
   std::unique_ptr<HostAtoms> host_atoms;
-  // This force evaluation: those that have called announce(), and at which level.
+  // Users that have called announce() in this force evaluation, and their level.
   std::vector<const VariableUser *> callers;
   int level_of_callers = ALL_LEVELS;
   std::vector<Entry> entries;    // children before parents

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_enqueued.h"
 
 #include "gpucoord_variable.h"
@@ -32,7 +36,7 @@ EnqueuedBias::EnqueuedBias(LAMMPS *lmp, std::string owner_in, gpucoord::Bias &bi
 {
 }
 
-// rerun comes here for each frame; after an error in the last run the GPU may have failed
+// rerun calls this for each frame. If the last run ended in an error, the GPU may have failed.
 void EnqueuedBias::begin_run()
 {
   try {
@@ -49,7 +53,7 @@ bool EnqueuedBias::can_evaluate(const gpucoord::Step &step) const
       !bias.on_device().empty();
 }
 
-// Errors of the GPU and of the bias end all.
+// Errors of the GPU and of the bias end the run.
 void EnqueuedBias::call(const std::function<void()> &work)
 {
   try {
@@ -70,7 +74,7 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
     if (!resident) resident = gpucoord::make_resident_bias();
     if (holder != Holder::DEVICE) return;
     seen = resident->last_seen();
-    // the GPU may be writing: only after a wait are all numbers those of one evaluation
+    // The GPU may be writing. Only after a wait do all numbers belong to the same evaluation.
     if (seen.not_finite || seen.outside) seen = resident->wait(stream);
   });
   if (holder == Holder::DEVICE) raise_errors(seen);
@@ -123,7 +127,7 @@ void EnqueuedBias::take(const State &state)
 // Raises the errors that the GPU found in evaluations since the state was set.
 void EnqueuedBias::raise_errors(const State &state)
 {
-  if (!update->whichflag) return;    // after an error that ended the run: the variables may be gone
+  if (!update->whichflag) return;    // the last run ended in an error; the variables may be deleted
   for (std::size_t v = 0; v < variables.size(); ++v)
     variables[v]->raise_device_errors(state.moved,
                                       state.bad_atom >= 0 || !std::isfinite(state.s[v]));
@@ -135,7 +139,7 @@ void EnqueuedBias::raise_errors(const State &state)
       bias.check();
     });
   } else {
-    // the host finds this as well, and says where the grid ends
+    // The host finds the same error, and its message gives the end of the grid.
     last_step.moment = gpucoord::Step::Moment::STEP;
     call([&] {
       bias.evaluate(last_step, state.s);

@@ -24,29 +24,29 @@
 namespace LAMMPS_NS {
 class CollectiveVariable;
 
-// Evaluates a bias on the GPU, behind the evaluations of its variables, on one rank. The host does
-// not wait for S: the state that it knows of the bias is that of an earlier step until wait().
+// Evaluates a bias on the GPU, after the evaluations of its variables, on one rank. The host does
+// not wait for S. Until wait(), it knows the state of the bias in an earlier timestep.
 
 class EnqueuedBias : protected Pointers {
  public:
-  // owner: begins messages, "Fix coord/bias ID".
+  // owner: beginning of messages, "Fix coord/bias ID"
   EnqueuedBias(LAMMPS *, std::string owner, gpucoord::Bias &,
                const std::vector<CollectiveVariable *> &);
 
-  // Before a run.
+  // Called before a run.
   void begin_run();
-  // Whether the GPU can evaluate the bias in this step.
+  // Returns whether the GPU can evaluate the bias in this timestep.
   bool can_evaluate(const gpucoord::Step &) const;
-  // Enqueues the variables and the bias. strength: forces are this many times those of V.
+  // Enqueues the variables and the bias. strength: factor of the forces
   void evaluate(const gpucoord::Step &, double strength);
-  // Enqueues the forces of one variable, after evaluate().
+  // Enqueues the forces of one variable. Call after evaluate().
   void add_forces(std::size_t variable, double strength);
-  // Waits, if the GPU has the state of the bias, which takes it then.
+  // If the GPU has the state of the bias, waits and copies the state to the bias.
   void wait();
-  // The host has evaluated the bias.
+  // Call this when the host has evaluated the bias.
   void host_has_evaluated() { holder = Holder::HOST; }
 
-  double bytes_copied() const;    // between host and GPU
+  double bytes_copied() const;    // bytes copied between host and GPU
 
  private:
   using State = gpucoord::ResidentBias::State;
@@ -59,8 +59,8 @@ class EnqueuedBias : protected Pointers {
   const std::vector<CollectiveVariable *> &variables;
   std::unique_ptr<gpucoord::ResidentBias> resident;
   gpucoord::Step last_step;
-  gpucoord::DeviceStream stream = nullptr;    // last one; the variables may be gone
-  // Holder of the state of the last evaluation.
+  gpucoord::DeviceStream stream = nullptr;    // stored, because the variables may be deleted
+  // Location of the state of the last evaluation.
   enum class Holder { HOST, DEVICE, BOTH } holder = Holder::HOST;
 };
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_evaluation.h"
 
 #include "gpucoord_broadcast_text.h"
@@ -72,7 +76,7 @@ void BiasEvaluation::call(const std::function<void()> &work) const
     try {
       work();
     } catch (const std::bad_alloc &) {
-      if (!bias.on_rank_0())    // other ranks may have memory
+      if (!bias.on_rank_0())    // other ranks may have enough memory
         error->one(FLERR, Error::NOLASTLINE, "{}: out of memory", owner);
       failure = "out of memory";
     } catch (const std::exception &e) {
@@ -159,7 +163,7 @@ void BiasEvaluation::add_forces(double strength)
       continue;
     }
     const double factor = strength * bias.state().dVdS[v];
-    if (factor == 0.0) continue;    // the bias may not have needed the variable
+    if (factor == 0.0) continue;    // 0 if the bias did not need the variable
     const bool needs_sync = variables[v]->is_without_kokkos();
     if (needs_sync) board->atoms_to_host();
     variables[v]->add_forces({factor});

@@ -23,34 +23,35 @@
 
 namespace LAMMPS_NS {
 
-// Evaluates the bias of a fix and its variables. They are evaluated on the GPU, without a wait of
-// the host, if all of them can be, and otherwise on the host. The fix does not know which.
+// Evaluates the bias of a fix and its variables. If all variables can be evaluated on the GPU, the
+// bias is evaluated there, too, without a wait of the host. Otherwise it is evaluated on the host.
+// The fix does not depend on this choice.
 
 class BiasEvaluation : protected Pointers {
  public:
   using Moment = gpucoord::Step::Moment;
 
-  // owner: begins messages, "Fix coord/bias ID".
+  // owner: beginning of messages, "Fix coord/bias ID"
   BiasEvaluation(LAMMPS *, std::string owner, gpucoord::Bias &, VariableUser &);
   ~BiasEvaluation();
   BiasEvaluation(const BiasEvaluation &) = delete;
   BiasEvaluation &operator=(const BiasEvaluation &) = delete;
 
-  // Before and after a run.
+  // Called before and after a run.
   void begin_run();
   void end_run();
 
-  // Collective, first in each force evaluation: see BiasBoard.
+  // Collective. Must be called first in each force evaluation; see BiasBoard.
   void announce(int vflag, Moment moment, int level)
   {
     board->announce(&user, vflag, moment, level);
   }
-  // Sets the parameters of this evaluation, also from variables of the input script.
+  // Sets the parameters of this evaluation, including those from variables of the input script.
   void set_parameters(const gpucoord::Step &);
-  // Collective. strength: forces are this many times those of V.
+  // Collective. strength: factor of the forces
   void evaluate(const gpucoord::Step &, double strength);
-  // For a bias that is evaluated on the host: starts the variables, which is optional, and
-  // evaluates them. Collective.
+  // For a bias that is evaluated on the host. Collective. start_variables() is optional;
+  // evaluate_variables() evaluates the variables.
   void start_variables() { board->start(); }
   void evaluate_variables();
   // Adds the forces of the last evaluation.
@@ -60,12 +61,14 @@ class BiasEvaluation : protected Pointers {
   const gpucoord::BiasState &state();
   double output(int n);    // collective
 
-  // Collective. Calls the bias on the ranks that evaluate it. Its failure is an error on all ranks.
+  // Collective. Calls the bias on the ranks that evaluate it. A failure is raised as an error on
+  // all ranks.
   void call(const std::function<void()> &) const;
-  // Collective. Sends the state of a bias on rank 0 to all ranks.
+  // Collective. Sends the state of a bias that is on rank 0 to all ranks.
   void share_state();
 
-  // Whether the host must have the values of the variables to evaluate the bias in this step.
+  // Returns whether the host needs the values of the variables to evaluate the bias in this
+  // timestep.
   bool needs_values(const gpucoord::Step &step) const { return !enqueued.can_evaluate(step); }
 
  private:
@@ -76,9 +79,9 @@ class BiasEvaluation : protected Pointers {
   VariableUser &user;
   const std::shared_ptr<BiasBoard> board;
   EnqueuedBias enqueued;
-  bool is_enqueued;        // in this force evaluation
-  bigint nevaluations;     // in this run
-  double copied_before;    // between host and GPU before this run, bytes; -1: not all is resident
+  bool is_enqueued;        // the bias of this force evaluation is enqueued
+  bigint nevaluations;     // number of evaluations in this run
+  double copied_before;    // bytes copied before this run; -1: not all data are resident
 };
 
 }    // namespace LAMMPS_NS

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_plumed.h"
 
 #include "bias_plumed_input.h"
@@ -23,7 +27,7 @@
 using namespace LAMMPS_NS;
 using gpucoord::Step;
 
-// Names of values that PLUMED makes itself.
+// Names that PLUMED itself defines.
 static const char *const NAMES_OF_PLUMED[] = {"posx",    "posy", "posz",   "Masses",
                                               "Charges", "Box",  "Energy", "timestep",
                                               "kBT",     "step", "LAMMPS"};
@@ -33,7 +37,7 @@ PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings
     Bias(surroundings, "PLUMED"),
     settings(settings_in), kernel(std::move(kernel_in))
 {
-  now.own = {NONE, NONE};    // timesteps of the last update, and of the known forces
+  now.own = {NONE, NONE};    // timestep of the last update, timestep of the known forces
   value.assign(nvariables(), 0.0);
   force.assign(nvariables(), 0.0);
   needed.variables.assign(nvariables(), 1);
@@ -60,7 +64,8 @@ static std::vector<std::string> parts_of(const std::string &text)
   return parts;
 }
 
-// Names of the files that an action of PLUMED writes hills to, unless several programs do.
+// Returns the names of the files that an action of PLUMED writes hills to. Returns an empty list if
+// several programs write to them.
 static std::vector<std::string> files_of(const PlumedInput::Action &action)
 {
   if (action.has("WALKERS_N")) return {};
@@ -73,7 +78,7 @@ static std::vector<std::string> files_of(const PlumedInput::Action &action)
   return files;
 }
 
-// Finds what PLUMED does not find, or only by a crash.
+// Finds errors that PLUMED does not report, or reports only by a crash.
 void PlumedBias::check_input(const PlumedInput &input)
 {
   units_command = input.units();
@@ -101,7 +106,7 @@ void PlumedBias::check_input(const PlumedInput &input)
     const std::string name = action.value("NAME");
     if (!name.empty() && !is_known(name))
       throw std::runtime_error(
-          action.place + ": EXTRACV NAME=" + name + " is no variable of the " + "fix" +
+          action.place + ": EXTRACV NAME=" + name + " is not a variable of the " + "fix" +
           (known.empty() ? "" : ", which has " + known) +
           " - give the compute after the fix's style, as c_ID, or as c_ID as " + name);
   }
@@ -159,15 +164,15 @@ void PlumedBias::begin(const gpucoord::BiasStart &start)
   plumed->command("init");
   works.assign(names_of_work.size(), 0.0);
   for (std::size_t k = 0; k < works.size(); ++k) {
-    long rank = 0;    // the type that PLUMED writes
+    long rank = 0;    // PLUMED writes a long
     plumed->command("getDataRank " + names_of_work[k], &rank);
     plumed->command("setMemoryForData " + names_of_work[k], &works[k]);
   }
 }
 
-// The energy that PLUMED returns where the bias is the value of an action, in the units of the
-// input. PLUMED converts its bias to the caller's units, but not the force on an EXTRACV: the bias
-// 1 is the unit of that force.
+// Returns the energy that PLUMED returns if the bias is the value of an action given in the units
+// of the input. PLUMED converts its bias to the caller's units, but does not convert the force on
+// an EXTRACV. The result for a bias of 1 is therefore the unit of that force.
 double PlumedBias::bias_of_value(const std::string &action, double timestep,
                                  std::int64_t number) const
 {
@@ -190,8 +195,8 @@ double PlumedBias::bias_of_value(const std::string &action, double timestep,
   return energy;
 }
 
-// Hills of the run that wrote the restart file, after the step of that file, must not act. Times
-// are those of that run, whose timestep and step numbers this one may not have.
+// Hills that were deposited after the timestep of the restart file must not act. Times are those of
+// the run that wrote the file. The timestep and step numbers of this run may differ.
 void PlumedBias::trim_files() const
 {
   const auto time_of = [&](std::int64_t step) {
@@ -263,15 +268,15 @@ const PlumedBias::Needs &PlumedBias::prepare(std::int64_t timestep, const Matrix
   return needed;
 }
 
-// PLUMED takes a list of atoms that is new for a rearrangement of all atoms, which costs much more
-// than the atoms.
+// A list of atoms is announced to PLUMED only if it has changed. For each new list, PLUMED
+// rearranges all atoms, which costs much more than passing their data.
 void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
                             const std::vector<double> &charge)
 {
   of_atoms.id = needed.atoms;
   of_atoms.x = x;
   of_atoms.force.assign(x.size(), 0.0);
-  if (!x.empty()) {    // else they may still be those of all atoms
+  if (!x.empty()) {    // otherwise keep those of all atoms
     masses = mass;
     charges = charge;
   }
@@ -292,7 +297,7 @@ void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<doub
 double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
 {
   std::copy_n(s, nvariables(), value.begin());
-  stop = 0;    // PLUMED sets it in prepareDependencies where nothing is to be done
+  stop = 0;    // PLUMED sets it in prepareDependencies if there is nothing to do
   const bool updates = step.moment == Step::Moment::LAST_OF_STEP ||
       (step.moment == Step::Moment::SETUP && updates_at_setup);
   plumed->command(updates ? "performCalc" : "performCalcNoUpdate");
@@ -308,7 +313,7 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
 
 /* ---------------------------------------------------------------------- */
 
-// Without atoms of an evaluation of all of them: the next setup then evaluates again.
+// Does not save the atoms of an evaluation with all atoms. The next setup then evaluates again.
 void PlumedBias::save(gpucoord::Archive &archive) const
 {
   Bias::save(archive);

@@ -24,24 +24,24 @@
 namespace LAMMPS_NS {
 class PlumedInput;
 
-// The bias that PLUMED computes from its own input: PLUMED reads the variables by its action
-// EXTRACV, and may ask for atoms. PLUMED runs on rank 0.
+// The bias that PLUMED computes from its own input. PLUMED reads the variables with its action
+// EXTRACV, and may request atoms. PLUMED runs on rank 0.
 //
-// An evaluation on rank 0: prepare(), give_atoms(), evaluate(). All ranks have the results.
+// An evaluation on rank 0 calls prepare(), give_atoms() and evaluate(). All ranks get the results.
 
 class PlumedBias : public gpucoord::Bias {
  public:
   struct Settings {
-    std::string file, log_file;        // PLUMED's input and log; "": its log is the standard output
-    std::vector<std::string> names;    // NAME of EXTRACV, one a variable
+    std::string file, log_file;        // PLUMED's input and log; "": log to the standard output
+    std::vector<std::string> names;    // NAME of EXTRACV, one per variable
     double kbt = 0.0;                  // energy; 0: not given
-    bool has_natural_units = false;    // those of Lennard-Jones; else:
+    bool has_natural_units = false;    // Lennard-Jones units; otherwise:
     double energy_unit = 1.0, length_unit = 1.0, time_unit = 1.0;    // in kJ/mol, nm, ps
-    int natoms = 0;                                                  // largest ID of an atom
+    int natoms = 0;                                                  // largest atom ID
     std::int64_t checksum = 0;    // identifies the text of the input
   };
-  // kernel and input: on rank 0 only, null on the others. Throws std::runtime_error where the input
-  // is wrong.
+  // kernel, input: only on rank 0, null on the others. Throws std::runtime_error if the input is
+  // wrong.
   PlumedBias(const gpucoord::BiasContext &, const Settings &, std::shared_ptr<const PlumedKernel>,
              const PlumedInput *);
 
@@ -55,38 +55,39 @@ class PlumedBias : public gpucoord::Bias {
   void load(gpucoord::Archive &) override;
 
   static constexpr std::int64_t NONE = -1;
-  // Timestep of the last evaluation, whose forces are those of its variables, atoms and box, or
-  // NONE. The caller sets it on all ranks.
+  // Timestep whose forces are known, with their variables, atoms and box; NONE: there is no such
+  // timestep. The caller sets it on all ranks.
   std::int64_t known_step() const { return static_cast<std::int64_t>(now.own[1]); }
   void set_known_step(std::int64_t step) { now.own[1] = static_cast<double>(step); }
-  // Rank 0. Whether PLUMED updated its state in this timestep.
+  // Rank 0. Returns whether PLUMED updated its state in this timestep.
   bool is_done(std::int64_t step) const { return static_cast<double>(step) == now.own[0]; }
-  // Rank 0. Whether PLUMED updates its state at the next setup: deposits, prints, moves.
+  // Rank 0. Sets whether PLUMED updates its state at the next setup: deposits hills, prints, moves
+  // restraints.
   void update_at_setup(bool updates) { updates_at_setup = updates; }
 
   using Matrix = std::array<std::array<double, 3>, 3>;
-  // What PLUMED asks for in an evaluation. In the first one it asks for all atoms, whose masses and
-  // charges it keeps, and later only for those that it needs.
+  // Data that PLUMED requests for an evaluation. In the first evaluation, it requests all atoms and
+  // keeps their masses and charges. Later, it requests only the atoms that it needs.
   struct Needs {
-    std::vector<int> variables;    // whether it needs the value, one a variable
+    std::vector<int> variables;    // [variables] whether PLUMED needs the value
     std::vector<int> atoms;        // IDs minus 1, in PLUMED's order
   };
   // PLUMED's results in addition to the state of a bias.
   struct Atoms {
-    std::vector<int> id;             // minus 1
+    std::vector<int> id;             // IDs minus 1
     std::vector<double> x, force;    // [3 n]
-    Matrix box = {};                 // rows are its edges
-    Matrix virial = {};              // minus the sum of x_a F_b, as PLUMED has it
-    int stops = 0;                   // whether PLUMED ends the run
+    Matrix box = {};                 // rows are the box edges
+    Matrix virial = {};              // minus the sum of x_a F_b, PLUMED's convention
+    int stops = 0;                   // nonzero: PLUMED ends the run
   };
-  // Rank 0. box: rows are its edges. is_checkpoint: PLUMED writes its state after the evaluation.
-  // Throws std::runtime_error.
+  // Rank 0. box: rows are the box edges. is_checkpoint: PLUMED writes its state after the
+  // evaluation. Throws std::runtime_error.
   const Needs &prepare(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
-  // Rank 0. Data of the atoms that it needs, in that order; x: [3 n].
+  // Rank 0. Passes the data of the requested atoms, in the order of Needs::atoms. x: [3 n]
   void give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
                   const std::vector<double> &charge);
 
-  // After evaluate() on rank 0; the caller sends it to all ranks.
+  // Valid after evaluate() on rank 0. The caller sends it to all ranks.
   Atoms &atoms() { return of_atoms; }
 
  private:
@@ -103,18 +104,19 @@ class PlumedBias : public gpucoord::Bias {
   const std::shared_ptr<const PlumedKernel> kernel;
   std::unique_ptr<Plumed> plumed;
   std::string units_command;    // the UNITS command of the input, or ""
-  // Files that PLUMED reads in a restarted run: it goes on with hills, and takes a state as it is.
+  // Files that PLUMED reads in a restarted run: files of hills, which it continues, and files of a
+  // state, which it reads unchanged.
   std::vector<std::string> files_of_hills, files_of_state;
   bool updates_at_setup = true;
   double saved_timestep = 0.0;    // timestep of the run that wrote the restart file
-  double unit_of_force = 1.0;     // energy units of PLUMED's input in those of the caller
+  double unit_of_force = 1.0;     // energy unit of PLUMED's input, in the caller's units
 
-  // PLUMED keeps pointers to these.
+  // PLUMED stores pointers to these members.
   int stop = 0;
-  std::vector<double> value, force;          // one a variable
-  std::vector<std::string> names_of_work;    // PLUMED's values whose sum is the work
+  std::vector<double> value, force;          // [variables]
+  std::vector<std::string> names_of_work;    // names of PLUMED values whose sum is the work
   std::vector<double> works;
-  std::vector<int> atoms_of_plumed;    // those that PLUMED has been told of
+  std::vector<int> atoms_of_plumed;    // atoms announced to PLUMED, IDs minus 1
   std::vector<double> masses, charges;
   Atoms of_atoms;
   Needs needed;

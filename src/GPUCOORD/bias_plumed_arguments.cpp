@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_plumed_arguments.h"
 
 #include "bias_arguments.h"
@@ -40,9 +44,9 @@ using namespace LAMMPS_NS;
    [temp T]
 ------------------------------------------------------------------------- */
 
-static constexpr int FIRST_VARIABLE = 3;    // position of its argument
+static constexpr int FIRST_VARIABLE = 3;    // index of the first variable's argument
 
-// PLUMED's units of MD programs, in kJ/mol, nm and ps, as in fix plumed.
+// Sets PLUMED's units of MD programs, in kJ/mol, nm and ps, as fix plumed does.
 static void set_units(LAMMPS *lmp, PlumedBias::Settings &settings)
 {
   const std::string style = lmp->update->unit_style;
@@ -60,10 +64,10 @@ static void set_units(LAMMPS *lmp, PlumedBias::Settings &settings)
       settings.time_unit = 0.001 / lmp->force->femtosecond;
       return;
     }
-  lmp->error->all(FLERR, Error::NOLASTLINE,
-                  "Fix coord/plumed knows no units of PLUMED for units {} - use units lj, real, "
-                  "metal, si, cgs or electron",
-                  style);
+  lmp->error->all(
+      FLERR, Error::NOLASTLINE,
+      "Fix coord/plumed does not support units {} - use units lj, real, metal, si, cgs or electron",
+      style);
 }
 
 static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,
@@ -90,8 +94,8 @@ static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,
   }
 }
 
-// PLUMED takes the standard output where it cannot write its log. A file that does not exist yet is
-// left so, because PLUMED keeps an existing one as a backup.
+// PLUMED uses the standard output if it cannot write its log. A file that does not exist yet must
+// not exist afterwards, because PLUMED would keep it as a backup.
 static void check_log(const std::string &file)
 {
   if (file.empty()) return;
@@ -105,7 +109,7 @@ static void check_log(const std::string &file)
   if (!existed) platform::unlink(file);
 }
 
-// An error of rank 0 ends all ranks.
+// An error on rank 0 ends all ranks.
 std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int narg, char **arg)
 {
   auto *const error = lmp->error;
@@ -137,7 +141,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
       position_of_file = iarg + 1;
     } else if (keyword == "outfile") {
       settings.log_file = value;
-      // as fix plumed
+      // Same name as in fix plumed.
       if (lmp->universe->existflag) settings.log_file += fmt::format(".{}", lmp->universe->iworld);
       position_of_log = iarg + 1;
     } else if (keyword == "kernel") {

@@ -18,8 +18,8 @@
 namespace LAMMPS_NS {
 class LAMMPS;
 
-// Collective. Makes a PlumedBias from the arguments of fix coord/plumed, and ends in an error where
-// they are wrong.
+// Collective. Makes a PlumedBias from the arguments of fix coord/plumed. Raises an error if they
+// are wrong.
 std::unique_ptr<gpucoord::Bias> make_plumed_bias(LAMMPS *, int narg, char **arg);
 
 }    // namespace LAMMPS_NS

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_plumed_atoms.h"
 
 #include "bias_board.h"
@@ -41,8 +45,8 @@ int PlumedAtoms::largest_id(LAMMPS *lmp)
   MPI_Allreduce(&mine, &largest, 1, MPI_LMP_BIGINT, MPI_MAX, lmp->world);
   if (largest > MAXSMALLINT)
     lmp->error->all(FLERR, Error::NOLASTLINE,
-                    "Fix coord/plumed: the largest ID of an atom is {}, and PLUMED takes at most "
-                    "{} - use command reset_atoms id",
+                    "Fix coord/plumed: the largest ID of an atom is {}, but PLUMED supports at "
+                    "most {} - use command reset_atoms id",
                     largest, MAXSMALLINT);
   return static_cast<int>(largest);
 }
@@ -52,14 +56,13 @@ int PlumedAtoms::largest_id(LAMMPS *lmp)
 void PlumedAtoms::check_map() const
 {
   if (atom->map_style == Atom::MAP_NONE)
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "{}: PLUMED asks for atoms, which are found by their IDs - use atom_modify map array or "
-        "hash, or leave atoms out of the PLUMED file",
-        owner);
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: PLUMED requests atoms, which are found by their IDs - use atom_modify map "
+               "array or hash, or leave atoms out of the PLUMED file",
+               owner);
 }
 
-// Atoms may have been deleted since PLUMED was told of them.
+// Atoms may have been deleted since they were announced to PLUMED.
 int PlumedAtoms::index_of(int id) const
 {
   if (id + 1 > atom->map_tag_max) return NOT_HERE;
@@ -83,11 +86,10 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
   asked = !ids.empty();
   if (!asked || (ids == requested && is_all == has_all)) return;
   if (ids.size() > static_cast<std::size_t>(MAXSMALLINT / COLUMNS))
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "{}: PLUMED asks for {} atoms, and MPI takes at most {} - use command reset_atoms id, "
-        "or fewer atoms",
-        owner, ids.size(), MAXSMALLINT / COLUMNS);
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: PLUMED requests {} atoms, but MPI supports at most {} - use command "
+               "reset_atoms id, or fewer atoms",
+               owner, ids.size(), MAXSMALLINT / COLUMNS);
   if (!is_all) check_map();
   requested = ids;
   has_all = is_all;
@@ -101,7 +103,7 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
   charges_of_all = charges;
 }
 
-// PLUMED keeps masses and charges from its first step on, in which it asks for all atoms.
+// PLUMED keeps the masses and charges of its first timestep, in which it requests all atoms.
 void PlumedAtoms::take_masses()
 {
   if (comm->me != 0) return;

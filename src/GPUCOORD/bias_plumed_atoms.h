@@ -22,57 +22,57 @@
 namespace LAMMPS_NS {
 class BiasBoard;
 
-// The atoms that PLUMED asks for, by their IDs minus 1, as PLUMED counts them. Each rank has those
-// that it owns; rank 0 gets them all.
+// The atoms that PLUMED requests, by ID minus 1, which is PLUMED's index. Each rank has the data of
+// its own atoms. Rank 0 gathers the data of all.
 
 class PlumedAtoms : protected Pointers {
  public:
-  // owner: begins messages, "Fix coord/plumed ID".
+  // owner: beginning of messages, "Fix coord/plumed ID"
   PlumedAtoms(LAMMPS *, std::string owner);
   virtual ~PlumedAtoms() = default;
   PlumedAtoms(const PlumedAtoms &) = delete;
   PlumedAtoms &operator=(const PlumedAtoms &) = delete;
 
-  // PLUMED's atoms are those of the IDs from 1 to this one. Collective.
+  // Collective. Returns the largest atom ID. PLUMED's atoms have the IDs from 1 to this one.
   static int largest_id(LAMMPS *);
 
   virtual void begin_run() {}
-  // Collective, before start(). The same list on all ranks. is_all: it has all IDs in their order,
-  // also of atoms that do not exist.
+  // Collective. Must be called before start(), with the same list on all ranks. is_all: the list
+  // has all IDs in ascending order, including IDs of atoms that do not exist
   void request(const std::vector<int> &ids, bool is_all);
-  // Starts to collect the positions.
+  // Starts to gather the positions.
   virtual void start() {}
-  // Collective. Takes the positions to rank 0.
+  // Collective. Gathers the positions on rank 0.
   void collect();
 
-  // On rank 0, one an atom.
+  // Data of the requested atoms, only on rank 0.
   const std::vector<double> &x() const { return positions; }    // [3 n]
   const std::vector<double> &mass() const { return masses; }
   const std::vector<double> &charge() const { return charges; }
   bool exists(std::size_t k) const { return is_there[k]; }
 
-  // Whether the atoms of this rank are at x, [3 n], up to rounding.
+  // Returns whether the atoms of this rank are at x, [3 n], up to rounding.
   bool are_at(const std::vector<int> &ids, const std::vector<double> &x);
-  // Adds forces, [3 n], to those of the atoms of this rank.
+  // Adds forces, [3 n], to the atoms of this rank.
   virtual void add_forces(const std::vector<int> &ids, const std::vector<double> &force);
 
-  virtual double bytes_copied() const { return -1.0; }    // as in CollectiveVariable
+  virtual double bytes_copied() const { return -1.0; }    // see CollectiveVariable
   virtual double memory_usage() const;
 
  protected:
   static constexpr int COLUMNS = 4;    // columns of own_positions(): x, y, z, and 1
-  // Whether PLUMED asks for atoms in this evaluation.
+  // Returns whether PLUMED requests atoms in this evaluation.
   bool is_asked() const { return asked; }
-  // Index of each requested atom of this rank, or NOT_HERE.
+  // find() returns the index of each requested atom of this rank, or NOT_HERE.
   static constexpr int NOT_HERE = gpucoord::ResidentAtoms::NOT_HERE;
   std::vector<int> find() const;
-  // Sets the rows of the requested atoms of this rank, [n][COLUMNS]; the others are 0.
+  // Sets rows, [n][COLUMNS], of the requested atoms of this rank. The rows of other atoms remain 0.
   virtual void own_positions(double *rows);
 
   const std::string owner;
   const std::shared_ptr<BiasBoard> board;
-  std::vector<int> requested;    // the last list that was not empty
-  bool has_all;                  // it has all IDs in their order
+  std::vector<int> requested;    // last list that was not empty
+  bool has_all;                  // this list has all IDs in ascending order
 
  private:
   int index_of(int id) const;
@@ -82,8 +82,8 @@ class PlumedAtoms : protected Pointers {
 
   bool asked;
   std::vector<double> positions, masses, charges;
-  bool knows_masses;    // whether masses_of_all and charges_of_all are set
-  std::vector<double> masses_of_all, charges_of_all;    // on rank 0, one an ID
+  bool knows_masses;                                    // masses_of_all and charges_of_all are set
+  std::vector<double> masses_of_all, charges_of_all;    // on rank 0, [IDs]
   std::vector<char> is_there;
 };
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_plumed_input.h"
 
 #include <algorithm>
@@ -19,7 +23,7 @@
 
 using namespace LAMMPS_NS;
 
-static constexpr int MAX_DEPTH = 30;    // files that include files
+static constexpr int MAX_DEPTH = 30;    // depth of files that include files
 
 PlumedInput::PlumedInput(const std::string &file)
 {
@@ -61,8 +65,8 @@ std::string PlumedInput::units() const
 }
 
 /* ----------------------------------------------------------------------
-   PLUMED's syntax: words with spaces are in braces, # begins a comment, a line that ends with ...
-   goes on up to a line that begins with ...
+   PLUMED's syntax: words with spaces are in braces; # begins a comment; a line that ends with ...
+   continues up to a line that begins with ...
 ------------------------------------------------------------------------- */
 
 static std::vector<std::string> words_of(const std::string &line)

@@ -18,32 +18,32 @@
 
 namespace LAMMPS_NS {
 
-// A file of PLUMED commands, as far as the caller of PLUMED must know it: PLUMED has no call that
-// says which variables of the caller it reads, nor in which units it works.
+// A file of PLUMED commands, parsed as far as the caller of PLUMED needs it. PLUMED has no call
+// that returns its units, or the caller's variables that it reads.
 
 class PlumedInput {
  public:
-  // Reads the file and those that it includes. Throws std::runtime_error.
+  // Reads the file and the files that it includes. Throws std::runtime_error.
   explicit PlumedInput(const std::string &file);
 
   struct Action {
     std::string name;                                           // "METAD"
-    std::string label;                                          // "", where it has none
+    std::string label;                                          // "" if there is no label
     std::vector<std::pair<std::string, std::string>> values;    // "SIGMA", "0.1"
     std::string place;                                          // "plumed.dat, line 3"
 
     bool has(const std::string &keyword) const;
-    // The value of a keyword, or "".
+    // Returns the value of a keyword, or "".
     std::string value(const std::string &keyword) const;
   };
 
-  // All actions, in their order.
+  // Returns all actions, in their order.
   const std::vector<Action> &actions() const { return list; }
-  // Those of a name.
+  // Returns the actions with this name.
   std::vector<Action> actions(const std::string &name) const;
-  // The UNITS command with its values, or "".
+  // Returns the UNITS command with its values, or "".
   std::string units() const;
-  // Differs, almost surely, where the text differs.
+  // Returns a checksum of the text.
   std::int64_t checksum() const { return static_cast<std::int64_t>(sum); }
 
  private:
@@ -51,7 +51,7 @@ class PlumedInput {
   void add(const std::vector<std::string> &words, const std::string &place, int depth);
 
   std::vector<Action> list;
-  bool has_ended = false;                         // by ENDPLUMED
+  bool has_ended = false;                         // ENDPLUMED was read
   std::uint64_t sum = 14695981039346656037ull;    // FNV-1a (Fowler, Noll and Vo)
 };
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_plumed_kernel.h"
 
 #include <cstdlib>
@@ -19,8 +23,8 @@
 
 using namespace LAMMPS_NS;
 
-// PLUMED's binary interface: its developers' manual, "Plumed.h", plumed_symbol_table_type. Members
-// are added at the end of the table, with a larger version.
+// PLUMED's binary interface, from its developer manual ("Plumed.h", plumed_symbol_table_type). New
+// versions add members at the end of the table.
 
 extern "C" {
 struct PlumedNothrowHandler {
@@ -34,7 +38,7 @@ struct PlumedKernel::SymbolTable {
   void *(*create)();
   void (*command)(void *object, const char *key, const void *value);
   void (*finalize)(void *object);
-  // since version 2
+  // Added in version 2.
   void (*command_nothrow)(void *object, const char *key, const void *value, PlumedNothrowHandler);
 };
 
@@ -53,8 +57,8 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
 #if defined(_WIN32)
   throw std::runtime_error("PLUMED libraries cannot be loaded on Windows - use Linux or macOS");
 #else
-  // Symbols are local, because LAMMPS may have loaded another PLUMED, and the library's own ones
-  // come first, because that PLUMED may have made its symbols global.
+  // Local symbols, because LAMMPS may have loaded another PLUMED. The library's own symbols have
+  // priority, because that PLUMED may have made its symbols global.
   int flags = RTLD_NOW | RTLD_LOCAL;
 #if defined(RTLD_DEEPBIND)
   flags |= RTLD_DEEPBIND;
@@ -67,23 +71,22 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
   table = static_cast<const SymbolTable *>(dlsym(handle, "plumed_symbol_table"));
   if (!table || table->version < 2)
     throw std::runtime_error("the library " + path +
-                             " is no PLUMED kernel of version 2.9 or later - give the file "
+                             " is not a PLUMED kernel of version 2.9 or later - give the file "
                              "libplumedKernel.so of a newer PLUMED");
   const void *const its_mpi_init = dlsym(handle, "MPI_Init");
-  // In a program without position-independent code the address of MPI_Init is one in the program.
+  // In a program without position-independent code, the address of MPI_Init is inside the program.
   // Only a function whose address the program does not take has the same address everywhere.
   const void *const finalize = dlsym(RTLD_DEFAULT, "MPI_Finalize");
   const bool is_same = its_mpi_init == mpi_init ||
       (finalize && finalize == dlsym(handle, "MPI_Finalize"));
   if (its_mpi_init && mpi_init && !is_same)
     throw std::runtime_error("the PLUMED library " + path +
-                             " is linked to another MPI than LAMMPS - use a PLUMED that is built "
-                             "with the MPI of LAMMPS, or without MPI");
+                             " is linked to a different MPI than LAMMPS - use a PLUMED that is "
+                             "built with the MPI of LAMMPS, or without MPI");
   if (its_mpi_init && !mpi_init)
     throw std::runtime_error(
         "the PLUMED library " + path +
-        " is linked to an MPI, and LAMMPS to none - use a PLUMED that is built "
-        "without MPI");
+        " is linked to an MPI, but LAMMPS is not - use a PLUMED that is built without MPI");
 #endif
 }
 
@@ -110,7 +113,7 @@ Plumed::~Plumed()
   kernel->symbols().finalize(object);
 }
 
-// The message without PLUMED's frames of '+', and without the place in its source.
+// Returns the message without PLUMED's frames of '+' and without the position in its source.
 static std::string in_one_line(const std::string &message)
 {
   std::istringstream lines(message);

@@ -16,13 +16,13 @@
 
 namespace LAMMPS_NS {
 
-// A PLUMED library, loaded at run time by its C entry points, which are those of PLUMED 2.5 and
-// later. It stays loaded until the process ends, because PLUMED keeps data of the whole process.
+// A PLUMED library, loaded at run time. Uses the C entry points of PLUMED 2.5 and later. The
+// library stays loaded until the process ends, because PLUMED keeps data of the whole process.
 
 class PlumedKernel {
  public:
-  // file: the library, or "" for that of the environment variable PLUMED_KERNEL. mpi_init: address
-  // of the caller's MPI_Init, or null. Throws std::runtime_error, with the way out.
+  // file: the library, or "" for the library in the environment variable PLUMED_KERNEL. mpi_init:
+  // address of the caller's MPI_Init, or null. Throws std::runtime_error with the way out.
   PlumedKernel(const std::string &file, const void *mpi_init);
 
   const std::string &file() const { return path; }
@@ -40,12 +40,12 @@ class PlumedKernel {
 class Plumed {
  public:
   explicit Plumed(std::shared_ptr<const PlumedKernel>);
-  ~Plumed();    // PLUMED writes what it has not written yet
+  ~Plumed();    // PLUMED flushes its files
   Plumed(const Plumed &) = delete;
   Plumed &operator=(const Plumed &) = delete;
 
-  // Gives PLUMED a command of its interface for MD programs. Throws std::runtime_error with
-  // PLUMED's message.
+  // Sends a command of PLUMED's interface for MD programs. Throws std::runtime_error with PLUMED's
+  // message.
   void command(const char *key, const void *value = nullptr);
   void command(const std::string &key, const void *value) { command(key.c_str(), value); }
 

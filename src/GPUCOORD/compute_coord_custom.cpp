@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_custom.h"
 
 #include "bias_board.h"
@@ -34,8 +38,8 @@ using gpucoord::Expression;
    compute ID all coord/custom expression name c_ID [name c_ID ...]
 ------------------------------------------------------------------------- */
 
-static constexpr int EXPRESSION = 3;    // position of its argument
-static constexpr int CHILDREN = 4;      // position of the first name
+static constexpr int EXPRESSION = 3;    // index of its argument
+static constexpr int CHILDREN = 4;      // index of the argument of the first name
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), board(BiasBoard::of(lmp)), wanted(0), where(Where::UNKNOWN),
@@ -145,13 +149,13 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                  "variables must not form a loop, so use another compute ID",
                  compute_id, id);
     list.push_back({name, compute_id, variable->number()});
-    // with KOKKOS, gradients stay where the children have them
+    // With KOKKOS, gradients stay where the children store them.
     kokkosable = (list.size() == 1 || kokkosable) && compute->kokkosable;
   }
 }
 
-// Whether the expression contains a compute of this ID. Children may have been deleted, so only IDs
-// are compared.
+// Returns whether the expression contains a compute with this ID. Compares only IDs, because
+// children may have been deleted.
 bool ComputeCoordCustom::depends_on(const std::string &compute_id) const
 {
   return std::any_of(list.begin(), list.end(), [this, &compute_id](const Child &child) {
@@ -178,7 +182,7 @@ static std::string gpu_failure(const char *id, const char *what)
   return fmt::format("Compute coord/custom {}: {} - use device host for its variables", id, what);
 }
 
-// Computes are initialized in the order of their definition, the children before this one.
+// LAMMPS initializes computes in the order of their definition, the children before this one.
 void ComputeCoordCustom::make_resident()
 {
   if (resident || !gpu_limit.empty() || !is_resident()) return;
@@ -209,7 +213,7 @@ CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
   return variable;
 }
 
-// Prints the line once, and again after a change: rerun calls init() for each frame.
+// Prints the line once, and again after a change. rerun calls init() for each frame.
 void ComputeCoordCustom::print_setup()
 {
   std::string mesg = fmt::format("Compute coord/custom {}: S = {} with", id, text);
@@ -224,15 +228,15 @@ void ComputeCoordCustom::print_setup()
 }
 
 /* ----------------------------------------------------------------------
-   the collective variable, for fixes that bias it
+   interface of collective variables
 ------------------------------------------------------------------------- */
 
-// Collective. Checks the children in each force evaluation, because run pre no does not call
-// init().
+// Collective. Checks the children in each force evaluation, because LAMMPS does not call init()
+// with run pre no.
 const std::vector<CollectiveVariable *> &ComputeCoordCustom::children() const
 {
   for (std::size_t k = 0; k < variables.size(); ++k)
-    if (!is_alive(variables[k], list[k].number)) variable_of(list[k]);    // ends in an error
+    if (!is_alive(variables[k], list[k].number)) variable_of(list[k]);    // raises an error
   return variables;
 }
 
@@ -251,7 +255,7 @@ void ComputeCoordCustom::announce(unsigned want)
   where = Where::UNKNOWN;
 }
 
-// The host must wait where values are summed over ranks.
+// Not with several ranks, because the host must wait for the sums over ranks.
 bool ComputeCoordCustom::is_resident() const
 {
   return comm->nprocs == 1 && gpu_limit.empty() &&
@@ -267,7 +271,7 @@ bool ComputeCoordCustom::can_enqueue() const
 
 gpucoord::DeviceValue ComputeCoordCustom::enqueue()
 {
-  // Output in the middle of a force evaluation may have evaluated a child for something else.
+  // Output during a force evaluation may have evaluated a child with other outputs.
   std::vector<gpucoord::DeviceValue> of_children;
   for (CollectiveVariable *variable : variables) of_children.push_back(variable->enqueue());
   if (where != Where::ENQUEUED) {
@@ -281,8 +285,8 @@ gpucoord::DeviceValue ComputeCoordCustom::enqueue()
   return resident->device_value();
 }
 
-// The host evaluates the expression to say at which values it is not finite. The atoms have moved
-// since the GPU found it.
+// The host evaluates the expression to report at which values it is not finite. If the host result
+// is finite, the atoms have moved since the GPU found the error.
 void ComputeCoordCustom::raise_device_errors(bool has_moved, bool is_not_finite)
 {
   for (CollectiveVariable *variable : variables)
@@ -300,7 +304,7 @@ void ComputeCoordCustom::reneighbored(bool due)
   for (CollectiveVariable *variable : children()) variable->reneighbored(due);
 }
 
-// The values of the children are those of all ranks: nothing is to be summed.
+// The values of the children are already sums over all ranks. Nothing is left to be summed.
 void ComputeCoordCustom::share(double *numbers)
 {
   std::fill_n(numbers, NSHARED, 0.0);
@@ -321,8 +325,7 @@ static std::string in_words(double number)
   return std::isnan(number) ? "not a number" : fmt::format("{}", number);
 }
 
-// Ends in the same error on all ranks, which have the same values.
-// Differences of its children count by the derivatives, where the host knows them.
+// The rounding errors of the children are weighted with the derivatives, if the host knows them.
 double ComputeCoordCustom::rounding() const
 {
   double sum = 0.0, largest = CollectiveVariable::rounding();
@@ -335,6 +338,7 @@ double ComputeCoordCustom::rounding() const
   return std::max(CollectiveVariable::rounding(), sum / std::max(1.0, std::fabs(known_value)));
 }
 
+// Raises the same error on all ranks, because all ranks have the same values.
 void ComputeCoordCustom::check_finite(bool has_derivatives) const
 {
   std::string problem;
@@ -390,7 +394,7 @@ void ComputeCoordCustom::add_gradients(double factor, double **array, int first_
 }
 
 /* ----------------------------------------------------------------------
-   output, outside of force evaluations
+   output outside of force evaluations
 ------------------------------------------------------------------------- */
 
 void ComputeCoordCustom::evaluate(unsigned want)

@@ -33,8 +33,8 @@ class ResidentExpression;
 namespace LAMMPS_NS {
 class BiasBoard;
 
-// An expression of other variables, its children. Its gradients and virial follow from theirs by
-// the chain rule, so it has no data of atoms and needs no communication of its own.
+// An expression of other variables, its children. Its gradients and virial follow from those of the
+// children by the chain rule. It therefore has no atom data and needs no communication of its own.
 
 class ComputeCoordCustom : public Compute, public CollectiveVariable {
  public:
@@ -66,14 +66,15 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void add_virial(double factor, double *virial) const override;
   void add_atom_virial(double factor, double **vatom) const override;
   void add_gradients(double factor, double **array, int first_column) const override;
-  double bytes_copied() const override { return 0.0; }    // children count their own
+  double bytes_copied() const override { return 0.0; }    // the children count their own bytes
 
  private:
-  // S and its derivatives of this force evaluation: not known; enqueued on the GPU; on the host.
+  // S and its derivatives of this force evaluation. UNKNOWN: not evaluated. ENQUEUED: on the GPU.
+  // HOST: on the host.
   enum class Where { UNKNOWN, ENQUEUED, HOST };
   struct Child {
     std::string name, compute_id;
-    int number;    // tells the compute from a later one of the same ID
+    int number;    // distinguishes the compute from a later one with the same ID
   };
 
   void parse_children(int narg, char **arg);
@@ -85,21 +86,21 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void check_finite(bool has_derivatives) const;
 
   std::string text;
-  std::vector<std::string> names;    // one a child
+  std::vector<std::string> names;    // [children]
   std::unique_ptr<gpucoord::Expression> expression;
   std::unique_ptr<gpucoord::ResidentExpression> resident;    // null: evaluated on the host
-  std::string gpu_limit;    // the reason why the GPU cannot evaluate it, or ""
+  std::string gpu_limit;    // reason why the GPU cannot evaluate it, or ""
   std::vector<Child> list;
-  std::vector<CollectiveVariable *> variables;    // the children, from init() on
+  std::vector<CollectiveVariable *> variables;    // the children, set by init()
   std::shared_ptr<BiasBoard> board;
   std::string printed;
 
-  // this force evaluation
-  unsigned wanted;    // as announced
+  // Data of this force evaluation.
+  unsigned wanted;    // announced outputs
   Where where;
   double known_value;                 // S
-  std::vector<double> values;         // S of each child
-  std::vector<double> derivatives;    // dS/dS_k for each child
+  std::vector<double> values;         // [children] S
+  std::vector<double> derivatives;    // [children] dS/dS_k
   int nmax;
 };
 

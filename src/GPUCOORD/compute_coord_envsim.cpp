@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_envsim.h"
 
 #include "envsim_arguments.h"
@@ -46,7 +50,7 @@ std::unique_ptr<gpucoord::OrderParameter> ComputeCoordEnvsim::make_reference() c
   return gpucoord::make_reference_environment_similarity(options);
 }
 
-// The similarity of an atom without partners is ln(n)/lambda.
+// The similarity of an atom without partners is ln(n)/lambda, n environments.
 std::string ComputeCoordEnvsim::without_partners() const
 {
   const std::size_t n = options.environments.size();

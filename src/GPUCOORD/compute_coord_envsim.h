@@ -26,7 +26,7 @@ ComputeStyle(coord/envsim,ComputeCoordEnvsim);
 
 namespace LAMMPS_NS {
 
-// Similarity of atoms to environments of a crystal.
+// Similarity of atoms to crystal environments.
 
 class ComputeCoordEnvsim : public ComputeCoordOrder {
  public:

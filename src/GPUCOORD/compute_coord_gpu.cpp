@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
@@ -123,7 +127,7 @@ void ComputeCoordGPU::init()
     if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, why);
   }
 
-  // Neighbor hands out lists again only where requests have changed: keep the last one
+  // Neighbor assigns lists again only if requests have changed. Otherwise keep the last list.
   if (args->engine == Engine::LIST) {
     if (neighbor->style == Neighbor::MULTI)
       error->all(FLERR, Error::NOLASTLINE,
@@ -136,12 +140,12 @@ void ComputeCoordGPU::init()
     list_ncalls = -1;
   }
 
-  last_build = {-1, -1};    // Neighbor's counts begin again in each run
+  last_build = {-1, -1};    // Neighbor's counts restart in each run
   std::fill(nevaluations, nevaluations + NWANTS, 0);
   wanted = 0;
   where = Where::UNKNOWN;
   warned_empty = false;
-  // Dynamic groups are empty before a run; evaluate() checks them.
+  // Dynamic groups are empty before a run. evaluate() checks them.
   const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
   if (args->groups != Groups::PAIRS_FILE && !group->dynamic[igroup] && !group->dynamic[igroup2])
     warn_if_empty(group->count(igroup), group->count(igroup2));
@@ -186,7 +190,7 @@ gpucoord::Box ComputeCoordGPU::current_box() const
 
 ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current) const
 {
-  // pair mode knows the nearest image only
+  // Pair mode knows only the nearest image.
   if (args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE) return Path::PAIRS;
 
   const double limit = gpucoord::first_ambiguous_range(current);
@@ -195,16 +199,14 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
 
   if (ambiguous && args->image == Image::UNNAMED) {
     if (!table->has_end())
-      error->all(
-          FLERR, Error::NOLASTLINE,
-          "{}: the range{} has no end, so all images of an atom are in range - "
-          "say image minimum, or give dmax below {:.10g}, half the shortest period of the box",
-          name, args->of_longest(), limit);
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: the range{} is infinite, so all images of an atom are in range - use image "
+                 "minimum, or give dmax below {:.10g}, half the shortest period of the box",
+                 name, args->of_longest(), limit);
     error->all(
         FLERR, Error::NOLASTLINE,
-        "{}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of "
-        "the box, so several images of one atom are in range - give a smaller dmax, or say image "
-        "minimum{}",
+        "{}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of the box, so "
+        "several images of one atom are in range - give a smaller dmax, or use image minimum{}",
         name, dmax, args->of_longest(),
         std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
         args->engine == Engine::ALLPAIRS ? "" : " or image all");
@@ -227,8 +229,8 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
 }
 
 /* ----------------------------------------------------------------------
-   every partner within dmax must be an owned or ghost atom of this rank,
-   until atoms have moved by the skin
+   Checks that every partner within dmax is an owned or ghost atom of this rank, until atoms have
+   moved by the skin.
 ------------------------------------------------------------------------- */
 
 void ComputeCoordGPU::check_ghost_shell(double cutghost) const
@@ -255,8 +257,8 @@ void ComputeCoordGPU::check_ghost_shell(double cutghost) const
 }
 
 /* ----------------------------------------------------------------------
-   neighbor lists lack bonded pairs of special weight zero, which a
-   coordination number counts
+   Checks that the neighbor lists are complete. They lack bonded pairs with special weight zero,
+   which a coordination number counts.
 ------------------------------------------------------------------------- */
 
 void ComputeCoordGPU::check_list_is_complete()
@@ -300,14 +302,14 @@ void ComputeCoordGPU::check_list_is_complete()
 }
 
 /* ----------------------------------------------------------------------
-   atoms of both groups, owned first, and the version of these lists, which
-   changes with each build of neighbor lists as well; returns the ID of an
-   atom whose position is not finite, or 0
+   Updates the lists of the atoms of both groups, owned first, and the version of these lists. The
+   version also changes with each build of neighbor lists. Returns the ID of an atom whose position
+   is not finite, or 0.
 ------------------------------------------------------------------------- */
 
 bigint ComputeCoordGPU::select_atoms()
 {
-  constexpr int MANY = 4096;    // atoms for which threads pay off
+  constexpr int MANY = 4096;    // smallest loop worth parallelizing
   const int nlocal = atom->nlocal;
   const int nall = nlocal + atom->nghost;
   const int *const mask = atom->mask;
@@ -337,7 +339,7 @@ bigint ComputeCoordGPU::select_atoms()
 
 void ComputeCoordGPU::list_selected_atoms()
 {
-  nlocal_selected = NOT_SELECTED;    // if an exception is thrown
+  nlocal_selected = NOT_SELECTED;    // remains if an exception is thrown
   const int nlocal = atom->nlocal;
   const auto list_group = [this, nlocal](unsigned char bit, std::vector<int> &index) {
     int nowned = 0;
@@ -365,7 +367,7 @@ gpucoord::CellsInput ComputeCoordGPU::cells_input() const
   in.types.type = atom->type;
   in.version = cells_version;
   in.skin = neighbor->skin;
-  // an empty second group is not the same as none
+  // An empty second group differs from no second group.
   if (groupbit2)
     in.b = {index_b.empty() ? &nothing : index_b.data(), static_cast<int>(index_b.size()),
             nowned_b};
@@ -373,7 +375,7 @@ gpucoord::CellsInput ComputeCoordGPU::cells_input() const
 }
 
 /* ----------------------------------------------------------------------
-   this rank's share by the backend, or by the reference loops
+   Returns this rank's share, computed by the backend or by the reference loops.
 ------------------------------------------------------------------------- */
 
 gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, double *peratom,
@@ -413,7 +415,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
 }
 
 /* ----------------------------------------------------------------------
-   message of a rank whose backend failed
+   Returns the error message of a rank whose backend failed.
 ------------------------------------------------------------------------- */
 
 std::string ComputeCoordGPU::failure(Path path, const char *what, const std::string &way_out) const
@@ -435,8 +437,8 @@ ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
   const Path path = last_path = choose_path(box);
   if (path == Path::CELLS || path == Path::LIST) {
     check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
-    // fix deform and fix press/berendsen change the box and the owned atoms at the end of a
-    // step: ghost atoms are then those of the old box
+    // Fix deform and fix press/berendsen change the box and the owned atoms at the end of a
+    // timestep. The ghost atoms then still belong to the old box.
     if (domain->box_change && !ghosts_are_current) comm->forward_comm();
   }
   return path;
@@ -453,16 +455,16 @@ void ComputeCoordGPU::compute_share(Share &share)
   if (path == Path::LIST) {
     if (neighbor->exclude)
       error->all(FLERR, Error::NOLASTLINE,
-                 "{}: engine list would miss the pairs that neigh_modify exclude "
-                 "takes from the neighbor list - use engine cells",
+                 "{}: engine list would miss the pairs that neigh_modify exclude removes from the "
+                 "neighbor list - use engine cells",
                  name);
     if (neighbor->includegroup)
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: engine list would miss the atoms that neigh_modify include "
                  "leaves out of the neighbor list - use engine cells",
                  name);
-    // In KOKKOS runs, a build at the timestep of the last one does not make occasional lists due:
-    // run 0 twice
+    // In KOKKOS runs, a build at the same timestep as the last one (run 0 twice) does not make
+    // occasional lists due.
     if (lmp->kokkos && list_ncalls != neighbor->ncalls)
       LammpsInternals::make_build_due(neighbor, list);
     list_ncalls = neighbor->ncalls;
@@ -476,7 +478,7 @@ void ComputeCoordGPU::compute_share(Share &share)
     else
       gather->groups(groupbit, groupbit2);
     share.bad_atom = gather->bad_atom();
-    // may end in an error, on all ranks, so not where a rank can fail alone
+    // These functions raise errors on all ranks. Do not call them if one rank can fail alone.
     if (path == Path::PAIRS && !share.bad_atom)
       pairs = args->groups == Groups::PAIRS
           ? gather->pairs_of_groups(box)
@@ -494,7 +496,7 @@ void ComputeCoordGPU::compute_share(Share &share)
                              fmt::format("use more ranks or a smaller {}", args->range_word()));
     }
   }
-  // Other ranks wait for the numbers of this one. Gathered atoms are the same on all ranks.
+  // Other ranks wait for the numbers of this rank. Gathered atoms are the same on all ranks.
   const bool can_fail_alone = path == Path::CELLS || path == Path::LIST || !share.bad_atom;
   if (can_fail_alone) take_part(share);
 }
@@ -510,15 +512,14 @@ void ComputeCoordGPU::evaluate_share(Share &share)
 }
 
 /* ----------------------------------------------------------------------
-   An evaluation of S on all ranks, which sets array_atom and vector where dS/dx and W are wanted. A
-   rank that fails alone says so in its numbers, so that all ranks reach the sum over ranks.
+   Evaluates S on all ranks. Sets array_atom and vector if dS/dx and W are requested. If a rank
+   fails alone, its numbers contain an error flag. All ranks therefore reach the sum over ranks.
 ------------------------------------------------------------------------- */
 
 double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 {
   double numbers[NSHARED], sums[NSHARED];
-  if (where == Where::STARTED)
-    where = Where::UNKNOWN;    // this takes the place of what was started
+  if (where == Where::STARTED) where = Where::UNKNOWN;    // discard the started evaluation
   start_evaluation(want, is_for_forces);
   share(numbers);
   MPI_Allreduce(numbers, sums, NSHARED, MPI_DOUBLE, MPI_SUM, world);
@@ -528,7 +529,7 @@ double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
 {
   running = {};
-  running.path = begin_evaluation(is_for_forces);    // ghost atoms are current then
+  running.path = begin_evaluation(is_for_forces);    // makes ghost atoms current
   running.is_for_forces = is_for_forces;
   running.want = want;
   const bool is_copied = (want & ATOM_VIRIAL) || function;
@@ -565,14 +566,14 @@ void ComputeCoordGPU::share(double *numbers)
   numbers[7] = counts_rows ? static_cast<double>(of.rows.size()) : nowned_a;
   numbers[8] = groupbit2 ? nowned_b : nowned_a;
   numbers[9] = running.bad_atom ? 1.0 : 0.0;
-  numbers[10] = 0.0;    // NaN if a gradient is not finite.
+  numbers[10] = 0.0;    // NaN if a gradient is not finite
   if (running.peratom) {
     const std::size_t n =
         gpucoord::peratom_columns(running.want) * static_cast<std::size_t>(atom->nlocal);
     for (std::size_t k = 0; k < n; ++k) numbers[10] += 0.0 * running.peratom[k];
   }
   numbers[11] = running.failed.empty() ? 0.0 : 1.0;
-  numbers[12] = 0.0;    // for derived styles
+  numbers[12] = 0.0;    // used by derived styles
 }
 
 double ComputeCoordGPU::finish_evaluation(const double *sum)
@@ -589,8 +590,8 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   if (sum[11] > 0.0) device_choice().stop(running.failed);
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: S or a derivative is not a finite number, although all positions "
-               "are - {} has none at some distance",
+               "{}: S or a derivative is not a finite number, although all positions are - {} is "
+               "not finite at some distance",
                name, functions_in_words() + (function ? " or " + description() : ""));
   if (args->check_every && nevaluations[want] % args->check_every == 0)
     with_memory([&] {
@@ -623,7 +624,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   return scale * sum[0];
 }
 
-// Runs work; no memory on one rank is an error of this rank.
+// Runs work. Lack of memory on one rank is an error of this rank.
 template <class Work> void ComputeCoordGPU::with_memory(const Work &work) const
 {
   try {

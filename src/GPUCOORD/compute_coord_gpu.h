@@ -38,7 +38,8 @@ class Backend;
 class CoordGather;
 class DeviceChoice;
 
-// Compute coord/gpu, and the base of styles that evaluate other numbers of atoms by engine cells.
+// Compute coord/gpu, and the base class of styles that evaluate other per-atom numbers with engine
+// cells.
 
 class ComputeCoordGPU : public Compute, public CollectiveVariable {
  public:
@@ -70,52 +71,54 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void add_gradients(double factor, double **array, int first_column) const override;
 
  protected:
-  // A derived style reads its own arguments, which name a function, and has its own backend.
+  // A derived style reads its own arguments, which include a function, and has its own backend.
   using ReadArguments = std::function<std::unique_ptr<CoordArguments>()>;
   ComputeCoordGPU(class LAMMPS *, int, char **, const ReadArguments &);
 
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
 
-  // The value and the gradients of this force evaluation: not known; enqueued on the GPU; started;
-  // the value on the host and the gradients on the GPU; both on the host.
+  // State of the value and the gradients in this force evaluation. UNKNOWN: not evaluated.
+  // ENQUEUED: on the GPU. STARTED: evaluation started. DEVICE: value on the host, gradients on the
+  // GPU. HOST: both on the host.
   enum class Where { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
 
-  // The evaluation of this rank.
+  // The evaluation of one rank.
   struct Share {
     Path path = Path::CELLS;
     unsigned want = 0;
-    bool is_for_forces = false;    // in a force evaluation, for fixes
-    double *peratom = nullptr;     // [nlocal][peratom_columns(want)]; null: not wanted on the host
+    bool is_for_forces = false;    // part of a force evaluation, for fixes
+    double *peratom = nullptr;     // [nlocal][peratom_columns(want)]; null: not on the host
     gpucoord::Contribution mine;
-    double value = 0.0;     // share of this rank in S, before norm
-    bigint bad_atom = 0;    // ID of an atom whose position is not finite, -1 without IDs; 0: none
-    std::string failed;     // why this rank has no contribution; "": it has
+    double value = 0.0;     // this rank's share of S, before norm
+    bigint bad_atom = 0;    // ID of an atom whose position is not finite; -1: it has no ID; 0: none
+    std::string failed;     // why this rank has no contribution; "": it has one
   };
 
-  // KOKKOS: copies atom data to the host before they are read there.
+  // KOKKOS: copies atom data to the host before the host reads them.
   virtual void atoms_to_host() {}
-  // KOKKOS: enqueues the evaluation on the GPU where the atoms are resident.
+  // KOKKOS: enqueues the evaluation on the GPU if the atoms are resident.
   virtual void start_share(Share &) {}
   virtual void compute_share(Share &);
-  // Prepares the numbers of atoms of a function.
+  // Prepares the per-atom numbers of a function.
   virtual void begin_share(const Share &);
   // Collective. Sets the value and the contribution of this rank. May throw DeviceError and
   // bad_alloc.
   virtual void evaluate_share(Share &);
-  // Collective. After a failure of this rank: makes the communication that evaluate_share() has not
-  // made, because other ranks wait for it.
+  // Collective. After a failure of this rank: performs the remaining communication of
+  // evaluate_share(), because other ranks wait for it.
   virtual void take_part(Share &);
-  // Collective. The share of this rank by plain loops.
+  // Collective. Computes the share of this rank by plain loops.
   virtual gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
   virtual double finish_evaluation(const double *sums);
   virtual void init_backend();
   virtual DeviceChoice &device_choice() const;
-  // The function, for the setup line and errors; empty: S is a sum over pairs.
+  // Returns a description of the function, for the setup line and errors; "": S is a sum over
+  // pairs.
   virtual std::string description() const;
-  // KOKKOS: whether gradients stay elsewhere than in array_atom.
+  // KOKKOS: returns whether gradients are not stored in array_atom.
   virtual bool keeps_gradients(const Share &) const { return false; }
   virtual std::string data_path(Path) const;
-  // For a warning: the result if group2 is empty.
+  // Returns the result if group2 is empty, for a warning.
   virtual std::string with_empty_group2() const;
 
   double evaluate(unsigned want, bool is_for_forces = false);
@@ -149,65 +152,65 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::string functions_in_words() const;
 
   const std::unique_ptr<CoordArguments> args;
-  const std::string name;    // 'Compute coord/gpu ID', the beginning of messages
+  const std::string name;    // 'Compute coord/gpu ID', beginning of messages
   std::unique_ptr<gpucoord::AtomFunction> function;    // null: S is the sum of s(r_ij) over pairs
   std::unique_ptr<gpucoord::SwitchTable> table;
-  std::unique_ptr<Backend> backend;    // null: the style has its own
-  // Words for the numbers of atoms in messages.
+  std::unique_ptr<Backend> backend;    // null: the style has its own backend
+  // Words for the per-atom numbers in messages.
   struct NumberWords {
     const char *symbol = "s", *number = "s_i", *numbers = "coordination numbers",
-               *of_ghosts = "weights";    // what is sent to ghost atoms
+               *of_ghosts = "weights";    // numbers sent to ghost atoms
   } words;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
   std::int64_t list_version;
   bigint list_ncalls;
   static constexpr int NWANTS = 8;
-  bigint nevaluations[NWANTS];    // by want
-  double scale;                   // S over the sum over pairs, of the last evaluation
+  bigint nevaluations[NWANTS];    // [want]
+  double scale;                   // S divided by the sum over pairs, in the last evaluation
   bool warned_empty;
   std::string printed;
   int groupbit2;
   int nmax;
 
-  // this force evaluation
-  unsigned wanted;    // as announced, with ON_HOST
+  // Data of this force evaluation.
+  unsigned wanted;    // announced outputs, with ON_HOST
   Where where;
   double known_value;    // S
 
-  Path last_path;    // last evaluation, or setup
-  Share running;     // between start_evaluation() and finish_evaluation()
-  // array_atom and the virials of atoms, [nlocal][10], with ATOM_VIRIAL. The virials are those of
-  // whole pairs, not of half of each.
+  Path last_path;    // path of the last evaluation, or of setup
+  Share running;     // valid between start_evaluation() and finish_evaluation()
+  // With ATOM_VIRIAL: array_atom and the virials of atoms, [nlocal][10]. The virials are those of
+  // whole pairs, not of half pairs.
   std::vector<double> ten_columns;
-  // [nlocal][4] the first columns of array_atom, if it has more.
+  // [nlocal][4] the first columns of array_atom, if it has more columns.
   std::vector<double> four_columns;
 
   // Data of the function in this evaluation.
   struct OfFunction {
-    std::vector<int> rows;              // owned atoms to which s and f belong
+    std::vector<int> rows;              // owned atoms that s and f refer to
     std::vector<double> s, f, slope;    // [rows]
     std::vector<double> s_of_atoms;     // [nlocal]
     std::vector<double> weights;        // [nlocal + nghost]
-    bool is_reduced = false;            // this rank has taken part in sums over ranks
+    bool is_reduced = false;            // this rank has taken part in the sums over ranks
   } of;
 
-  // The function for a GPU to evaluate without KOKKOS; null: it is evaluated on the host.
+  // The function that a GPU evaluates without KOKKOS; null: the host evaluates it.
   std::unique_ptr<gpucoord::DeviceFunction> on_gpu;
   std::vector<int> owner_of_atom;    // DeviceFunction::owner
-  std::int64_t version_of_owners;    // their cells_version
+  std::int64_t version_of_owners;    // cells_version of owner_of_atom
 
-  // of this evaluation
+  // Data of this evaluation.
   gpucoord::Box box;
-  gpucoord::PairsInput pairs;    // of pair mode
+  gpucoord::PairsInput pairs;    // used in pair mode
 
-  // owned, then ghost atoms of the two groups, and the group bits of all atoms
+  // Owned atoms, then ghost atoms of the two groups; group bits of all atoms.
   std::vector<int> index_a, index_b;
   int nowned_a, nowned_b;
   std::vector<unsigned char> member;
   static constexpr int NOT_SELECTED = -1;
-  int nlocal_selected;                     // number of owned atoms when the lists were made
-  std::int64_t cells_version;              // version of the lists and of neighbor lists
+  int nlocal_selected;                     // number of owned atoms when the atom lists were made
+  std::int64_t cells_version;              // version of these lists and of the neighbor lists
   std::pair<bigint, bigint> last_build;    // Neighbor's ncalls and lastcall
 };
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
@@ -20,7 +24,8 @@
 using namespace LAMMPS_NS;
 
 /* ----------------------------------------------------------------------
-   keyword check: plain loops in double on the host; same verdict on all ranks
+   keyword check: compares with plain loops in double on the host. The result is the same on all
+   ranks.
 ------------------------------------------------------------------------- */
 
 void ComputeCoordGPU::compare_with_reference(const Share &share)
@@ -39,7 +44,7 @@ void ComputeCoordGPU::compare_with_reference(const Share &share)
   for (int k = 0; k < 6; ++k) local[1 + k] -= share.mine.virial[k];
   MPI_Allreduce(local, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
 
-  // largest magnitude and difference of s_i, of gradients and of virials over all atoms
+  // Largest magnitude and difference of s_i, of gradients and of virials over all atoms.
   double peak[6] = {}, peaks[6];
   if (peratom)
     for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -47,7 +52,7 @@ void ComputeCoordGPU::compare_with_reference(const Share &share)
       const int kind = column == 0 ? 0 : column < 4 ? 2 : 4;
       peak[kind] = MAX(peak[kind], fabs(expected[k]));
       const double difference = fabs(expected[k] - peratom[k]);
-      // a result that is not a number differs from everything
+      // NaN differs from everything.
       peak[kind + 1] = MAX(peak[kind + 1], difference == difference ? difference : HUGE_VAL);
     }
   MPI_Allreduce(peak, peaks, 6, MPI_DOUBLE, MPI_MAX, world);

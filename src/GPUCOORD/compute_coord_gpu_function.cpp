@@ -8,7 +8,11 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// S as a function of coordination numbers: what happens between the two passes over pairs.
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
+// S as a function of coordination numbers: the steps between the two passes over pairs.
 
 #include "compute_coord_gpu.h"
 
@@ -28,12 +32,12 @@ using gpucoord::DERIVATIVES;
 using gpucoord::VIRIAL;
 
 /* ----------------------------------------------------------------------
-   The owned atoms whose coordination numbers count, and memory.
+   Lists the owned atoms whose coordination numbers count, and reserves memory.
 ------------------------------------------------------------------------- */
 
 void ComputeCoordGPU::list_rows()
 {
-  if (args->groups == CoordArguments::Groups::PAIRS_FILE) {    // each first atom once
+  if (args->groups == CoordArguments::Groups::PAIRS_FILE) {    // count each first atom once
     of.rows.clear();
     std::copy_if(pairs.row_a, pairs.row_a + pairs.n, std::back_inserter(of.rows), [](int row) {
       return row >= 0;
@@ -51,7 +55,7 @@ void ComputeCoordGPU::begin_function(Path path)
 {
   list_rows();
   const bool has_ghosts = path == Path::CELLS || path == Path::LIST;
-  // Communication may be that of more atoms than there are now: after delete_atoms, before a run.
+  // Communication may include more atoms than there are now (delete_atoms before a run).
   of.weights.assign(has_ghosts ? atom->nmax : atom->nlocal, 0.0);
 }
 
@@ -78,8 +82,8 @@ void ComputeCoordGPU::find_owners()
 }
 
 /* ----------------------------------------------------------------------
-   Collective. Evaluates the function, and returns dS/ds_i of the owned and ghost atoms, the
-   gathered atoms or the pairs of the engine; null: no derivatives are wanted.
+   Collective. Evaluates the function. Returns dS/ds_i of the owned and ghost atoms, the gathered
+   atoms or the pairs of the engine; null: derivatives are not requested.
 ------------------------------------------------------------------------- */
 
 const double *ComputeCoordGPU::weigh(Share &share)
@@ -107,7 +111,7 @@ try {
   out_of_memory();    // other ranks wait for this one
 }
 
-// Returns a sum or largest value over ranks.
+// Returns a function that computes sums or largest values over ranks.
 gpucoord::AtomFunction::Reduce ComputeCoordGPU::reduction() const
 {
   return [this](double *numbers, int count, gpucoord::AtomFunction::Reduction by) {
@@ -116,7 +120,7 @@ gpucoord::AtomFunction::Reduce ComputeCoordGPU::reduction() const
   };
 }
 
-// Returns the error of a function that is not finite at the number s of an owned atom.
+// Returns the error text for a function that is not finite at the number s of an owned atom.
 std::string ComputeCoordGPU::not_finite(int row, double s) const
 {
   return fmt::format("{}: function {} or its derivative is not a finite number at {} = {:.10g}{} - "
@@ -129,7 +133,7 @@ std::string ComputeCoordGPU::of_atom(int row) const
   return atom->tag_enable ? fmt::format(" of atom ID {}", atom->tag[row]) : "";
 }
 
-// Collective. reference: by plain loops
+// Collective. reference: use plain loops
 gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool reference)
 {
   gpucoord::SecondPass second;
@@ -144,7 +148,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool ref
   if (may_be_on_gpu) {
     if (share.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
     on_gpu->owner = owner_of_atom.data();
-    on_gpu->f = share.is_for_forces ? nullptr : of.f.data();    // biases read gradients alone
+    on_gpu->f = share.is_for_forces ? nullptr : of.f.data();    // biases only read gradients
     second.on_device = on_gpu.get();
   }
   const auto mine = evaluate_path(share.path, share.want, share.peratom, reference, &second);

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
@@ -33,7 +37,7 @@ std::string at_dmax(const gpucoord::Switch &function)
 
 /* ---------------------------------------------------------------------- */
 
-// Prints once, and again after a change: rerun calls init() for each frame.
+// Prints once, and again after a change. rerun calls init() for each frame.
 void ComputeCoordGPU::print_setup(Path path)
 {
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};

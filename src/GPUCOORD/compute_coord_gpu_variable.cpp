@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
@@ -18,7 +22,7 @@
 using namespace LAMMPS_NS;
 
 /* ----------------------------------------------------------------------
-   the collective variable, for fixes that bias it
+   interface of collective variables
 ------------------------------------------------------------------------- */
 
 std::string ComputeCoordGPU::dynamic_group() const
@@ -73,7 +77,7 @@ void ComputeCoordGPU::add_virial(double factor, double *virial_of_fix) const
   for (int k = 0; k < 6; ++k) virial_of_fix[k] += factor * vector[k];
 }
 
-// A pair gives half of its virial to each of its atoms.
+// Each atom of a pair gets half of the pair's virial.
 void ComputeCoordGPU::add_atom_virial(double factor, double **vatom) const
 {
   const int nlocal = atom->nlocal;

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_order.h"
 
 #include "coord_arguments.h"
@@ -87,7 +91,7 @@ std::string ComputeCoordOrder::description() const
 }
 
 /* ----------------------------------------------------------------------
-   The evaluation of one rank.
+   evaluation of one rank
 ------------------------------------------------------------------------- */
 
 gpucoord::OrderInput ComputeCoordOrder::input()
@@ -128,7 +132,7 @@ void ComputeCoordOrder::find_owners()
 double ComputeCoordOrder::share_in_s(double value) const
 {
   const bool is_sum = !is_global && function->is_sum();
-  return is_sum || comm->me == 0 ? value : 0.0;    // S itself is known to all ranks
+  return is_sum || comm->me == 0 ? value : 0.0;    // S itself is the same on all ranks
 }
 
 void ComputeCoordOrder::begin_share(const Share &share)
@@ -145,7 +149,7 @@ void ComputeCoordOrder::begin_numbers(const Share & /*share*/)
   wanted_numbers = {};
 }
 
-// Communication may be that of more atoms than there are now: after delete_atoms, before a run.
+// Communication may include more atoms than there are now (delete_atoms before a run).
 void ComputeCoordOrder::reserve_exchange()
 {
   const std::size_t size = comm_forward * static_cast<std::size_t>(atom->nmax);
@@ -211,7 +215,7 @@ void ComputeCoordOrder::unpack_forward_comm(int n, int first, double *buf)
 }
 
 /* ----------------------------------------------------------------------
-   A warning, once in a run, if no atom has a partner.
+   Also warns, once in a run, if no atom has a partner.
 ------------------------------------------------------------------------- */
 
 void ComputeCoordOrder::share(double *numbers)

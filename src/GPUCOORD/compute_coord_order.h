@@ -23,9 +23,9 @@
 namespace LAMMPS_NS {
 class OrderBackend;
 
-// Base of styles whose numbers of atoms are an order parameter of the library. The library
-// evaluates them and their function, and calls for the communication with other ranks. The
-// arguments of such a style always have a function.
+// Base class of styles whose per-atom numbers are an order parameter of the library. The library
+// evaluates the order parameters and their function, and calls back for the communication with
+// other ranks. The arguments of such a style always include a function.
 
 class ComputeCoordOrder : public ComputeCoordGPU {
  public:
@@ -39,7 +39,8 @@ class ComputeCoordOrder : public ComputeCoordGPU {
 
  protected:
   ComputeCoordOrder(class LAMMPS *, int, char **, const ReadArguments &);
-  // S is one number of all atoms, not a sum over atoms. Call it in the constructor of a style.
+  // Call this in the constructor of a style whose S is one number of all atoms, not a sum over
+  // atoms.
   void set_global();
 
   // Make the order parameter on the host, on the GPU 'device', and by plain loops for keyword
@@ -47,13 +48,13 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   virtual std::unique_ptr<gpucoord::OrderParameter> make_host() const = 0;
   virtual std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device) const = 0;
   virtual std::unique_ptr<gpucoord::OrderParameter> make_reference() const = 0;
-  // The order parameter in one line, without its function.
+  // Returns a one-line description of the order parameter, without its function.
   virtual std::string order_in_words() const = 0;
-  // For a warning if no atom has a partner: the range of partners, and the result.
+  // Return the range of partners, and the result if no atom has a partner, for a warning.
   virtual std::string range_of_partners() const;
   virtual std::string without_partners() const { return "all order parameters are 0"; }
-  // Prepares the numbers of atoms of an evaluation. A style sets pointers in 'wanted_numbers' to
-  // those that the library returns besides v_i and f.
+  // Prepares the per-atom numbers of an evaluation. A style sets pointers in 'wanted_numbers' to
+  // request numbers in addition to v_i and f.
   virtual void begin_numbers(const Share &);
 
   DeviceChoice &device_choice() const override;
@@ -62,12 +63,12 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   double share_in_s(double value) const;
   double volume() const;
   const gpucoord::OrderParameter &
-  order_parameter() const;    // with the state of the last evaluation
+  order_parameter() const;    // has the state of the last evaluation
 
   bool is_global;
   std::int64_t natoms_with_partners;    // on this rank; with a GPU: 1 if there are any
   gpucoord::OrderNumbers wanted_numbers;
-  // Numbers that are sent to ghost atoms, [nmax][ncolumns] with at most comm_forward columns.
+  // Numbers sent to ghost atoms, [nmax][ncolumns], with at most comm_forward columns.
   std::vector<double> exchanged;
   int ncolumns;
 
@@ -84,7 +85,7 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   void find_owners();
 
   std::unique_ptr<OrderBackend> order_backend;
-  std::unique_ptr<gpucoord::OrderParameter> reference;    // keyword check; null: none
+  std::unique_ptr<gpucoord::OrderParameter> reference;    // for keyword check; null: not needed
   bool warned_alone;
   std::vector<double> f_of_atoms;    // [nlocal]
 };

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_orientorder.h"
 
 #include "orient_order_arguments.h"
@@ -47,10 +51,10 @@ std::unique_ptr<gpucoord::OrderParameter> ComputeCoordOrientOrder::make_referenc
 }
 
 /* ----------------------------------------------------------------------
-   w_l/|q_l|^3, column 6 of the per-atom output.
+   w_l/|q_l|^3 is column 6 of the per-atom output.
 ------------------------------------------------------------------------- */
 
-// Biases read gradients alone.
+// Biases only read gradients.
 bool ComputeCoordOrientOrder::wants_w_hat(const Share &share) const
 {
   return has_w_hat && share.peratom && !share.is_for_forces;

@@ -39,7 +39,7 @@ class ComputeCoordOrientOrder : public ComputeCoordOrder {
   bool wants_w_hat(const Share &) const;
 
   const gpucoord::OrientOrderOptions options;
-  std::vector<double> w_of_atoms;    // [nlocal]; empty: not wanted
+  std::vector<double> w_of_atoms;    // [nlocal]; empty: not requested
 
  private:
   std::unique_ptr<gpucoord::OrderParameter> make_host() const override;
@@ -48,7 +48,7 @@ class ComputeCoordOrientOrder : public ComputeCoordOrder {
   std::string order_in_words() const override { return gpucoord::description(options); }
   double finish_evaluation(const double *sums) override;
 
-  const bool has_w_hat;    // column 6
+  const bool has_w_hat;    // column 6 exists
 };
 
 }    // namespace LAMMPS_NS

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_pairentropy.h"
 
 #include "pair_entropy_arguments.h"
@@ -87,7 +91,7 @@ void ComputeCoordPairEntropy::need_density() const
              name, boundary);
 }
 
-// change_box may change the boundary after init().
+// Checks the box again: change_box may change the boundary after init().
 void ComputeCoordPairEntropy::begin_numbers(const Share &share)
 {
   need_density();

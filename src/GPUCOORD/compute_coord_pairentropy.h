@@ -35,7 +35,7 @@ class ComputeCoordPairEntropy : public ComputeCoordOrder {
 
  protected:
   void begin_numbers(const Share &) override;
-  // After an evaluation with its virial: g(r_k), [bins].
+  // Returns g(r_k), [bins]. Valid after an evaluation with the virial.
   virtual const double *distribution() const;
 
   const gpucoord::PairEntropyOptions options;

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // The grid is a LAMMPS Grid3d with its default rule: a rank has the points whose cell centers are
 // in its part of the box. The grids of fix ave/grid and dump grid then have the same points on each
 // rank. With align corner, a point itself may be outside the rank's part by half a cell.
@@ -53,8 +57,8 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
   settings = std::make_unique<PotentialArguments>(lmp, narg, arg);
   if (!atom->q_flag)
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
-               "Compute potential/grid needs atoms with charges, which atom_style {} has none of - "
-               "use atom_style charge or full",
+               "Compute potential/grid needs charges, but atom_style {} has none - use atom_style "
+               "charge or full",
                atom->get_style());
   if (domain->dimension != 3)
     error->all(
@@ -107,7 +111,7 @@ void ComputePotentialGrid::init()
   }
   settings->map.tiny = coincidence_tolerance();
   check_distances(false);
-  evaluated_at = -1;    // A run may begin at the last step of the previous run.
+  evaluated_at = -1;    // a run may begin at the last timestep of the previous run
   if (!settings->reference.empty()) reference_region();
   is_set_up = has_warned_of_overflow = false;
   if (!potential_far) set_up();
@@ -177,12 +181,12 @@ void ComputePotentialGrid::print_setup()
   const int *const n = settings->n;
   const auto &tile = gpucoord::MAP_TILE_OF_GPU;
   if (backend->is_cuda() && (n[0] < tile[0] || n[1] < tile[1] || n[2] < tile[2]))
-    error->warning(
-        FLERR,
-        "Compute potential/grid {}: a grid of {} x {} x {} points is smaller than a tile of the "
-        "GPU, {} x {} x {} points: "
-        "{:.0f} % of its work is for points that are not there - device host may be faster",
-        id, n[0], n[1], n[2], tile[0], tile[1], tile[2], 100.0 * (1.0 - share_of_tiles()));
+    error->warning(FLERR,
+                   "Compute potential/grid {}: a grid of {} x {} x {} points is smaller than a "
+                   "tile of the GPU, {} x {} x {} points: {:.0f} % of its work is for points "
+                   "outside the grid - device host may be faster",
+                   id, n[0], n[1], n[2], tile[0], tile[1], tile[2],
+                   100.0 * (1.0 - share_of_tiles()));
 }
 
 std::string ComputePotentialGrid::data_path() const
@@ -310,9 +314,9 @@ int ComputePotentialGrid::get_griddata_by_name(int igrid, const std::string &nam
 }
 
 /* ----------------------------------------------------------------------
-   Fix ave/grid checks whether the compute was invoked, but never clears that flag for the next
-   step. Without this check of the step it would average one map repeatedly. All commands that read
-   a grid do so on all ranks.
+   Fix ave/grid checks whether the compute was invoked, but does not clear that flag for the next
+   timestep. Without this check of the timestep, it would average one map repeatedly. All commands
+   that read a grid do so on all ranks.
 ------------------------------------------------------------------------- */
 
 void *ComputePotentialGrid::get_griddata_by_index(int index)
@@ -349,7 +353,7 @@ void ComputePotentialGrid::begin_evaluation(bool on_gpu)
     if (!on_gpu)
       refresh_ghosts();
     else if (domain->box_change)
-      // As in refresh_ghosts(): the ghost atoms may be those of the old box.
+      // As in refresh_ghosts(), the ghost atoms may belong to the old box.
       comm->forward_comm();
   }
   bigint bad;
@@ -378,7 +382,7 @@ ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_
                "they were set wrongly",
                id, any_bad > 0 ? fmt::format("atom ID {}", any_bad) : std::string("an atom"));
   }
-  // A dynamic group may be empty on some steps.
+  // A dynamic group may be empty in some timesteps.
   if (sums.charged == 0.0 && !group->dynamic[igroup])
     error->all(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: no atom of group {} has a charge - set charges, or use "
@@ -389,7 +393,7 @@ ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_
 
 /* ----------------------------------------------------------------------
    Selects the charges of the group, those of owned atoms first. Returns sums over the owned atoms.
-   bad: as in share_sums().
+   bad: see share_sums()
 ------------------------------------------------------------------------- */
 
 ComputePotentialGrid::Sums ComputePotentialGrid::select_charges(bigint &bad)
@@ -551,7 +555,7 @@ void ComputePotentialGrid::compute_pergrid()
     return;
   }
   evaluate([this](const gpucoord::MapCharges &charges) {
-    if (is_empty) {    // alpha may be unknown then
+    if (is_empty) {    // alpha may then be unknown
       for (GridValues *const values : {&phi, &field, &near, &far})
         std::fill_n(values->data(), values->size(), 0.0);
       return;
@@ -576,7 +580,7 @@ Region *ComputePotentialGrid::reference_region() const
   Region *const region = domain->get_region_by_id(settings->reference);
   if (!region)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: its reference, region {}, is no longer there", id,
+               "Compute potential/grid {}: its reference region {} no longer exists", id,
                settings->reference);
   return region;
 }
@@ -606,7 +610,7 @@ void ComputePotentialGrid::set_reference()
   MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, world);
   if (all[1] == 0.0)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: no point of its grid is in region {}, its reference - "
+               "Compute potential/grid {}: no point of its grid is in its reference region {} - "
                "use a larger region or a finer grid",
                id, settings->reference);
   reference_value = all[0] / all[1];
@@ -620,11 +624,11 @@ void ComputePotentialGrid::set_reference()
 void ComputePotentialGrid::compute_peratom()
 {
   invoked_peratom = update->ntimestep;
-  // LAMMPS then allocates no buffer for reverse communication from ghost atoms.
+  // LAMMPS does not allocate a buffer for reverse communication from ghost atoms in this case.
   if (potential_far && !force->newton)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: with newton off LAMMPS brings nothing from ghost atoms "
-               "to their owners, which potentials at atoms with far fft need - use newton on{}",
+               "Compute potential/grid {}: potentials at atoms with far fft need reverse "
+               "communication, which LAMMPS lacks with newton off - use newton on{}",
                id, lmp->kokkos ? ", with KOKKOS on a GPU package kokkos newton on neigh half" : "");
   if (atom->nmax > nmax) {
     memory->destroy(vector_atom);

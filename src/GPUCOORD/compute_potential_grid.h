@@ -68,20 +68,21 @@ class ComputePotentialGrid : public Compute {
   virtual void set_listener(Listener *);
   const Listener *get_listener() const { return listener; }
   virtual void set_sum(const std::vector<double> &);
-  virtual void add_to_sum();    // adds the map of this step
+  virtual void add_to_sum();    // adds the map of this timestep
   virtual std::vector<double> get_sum();
 
  protected:
   struct Sums {
-    double charged = 0.0, bad = 0.0;    // numbers of charged atoms and of non-finite ones
+    double charged = 0.0, bad = 0.0;    // number of charged atoms; number of non-finite ones
     // Sums of squared charges, charges and their magnitudes.
     double q_sq = 0.0, q = 0.0, size = 0.0;
   };
   virtual void atoms_to_host() {}
-  virtual void atoms_changed_on_host() {}    // charges and groups of ghost atoms were changed
-  // True if this evaluation computes the map from atoms on the GPU and leaves the map there.
+  virtual void atoms_changed_on_host() {}    // charges and groups of ghost atoms have changed
+  // Returns true if this evaluation computes the map from atoms on the GPU and leaves the map
+  // there.
   virtual bool stays_on_gpu() const { return false; }
-  // Same results as select_charges().
+  // Returns the same results as select_charges().
   virtual Sums begin_on_gpu(bigint &bad)
   {
     bad = 0;
@@ -102,7 +103,7 @@ class ComputePotentialGrid : public Compute {
   std::unique_ptr<PotentialFar> potential_far;    // null: no far field
   GridValues phi, field;
   bool is_fetched;        // phi and field hold the last map
-  bigint evaluated_at;    // step of the last map; -1: no map
+  bigint evaluated_at;    // timestep of the last map; -1: no map
 
  private:
   void part_of_box(int axis, double &from, double &to) const;
@@ -139,7 +140,7 @@ class ComputePotentialGrid : public Compute {
 
   bool is_set_up;    // set_up() was called in this run: alpha is known
   bool has_warned, has_warned_of_overflow;
-  bool is_empty;          // no charged atom in this evaluation
+  bool is_empty;          // there is no charged atom in this evaluation
   std::string printed;    // last setup text, without alpha
 
   std::unique_ptr<class Grid3d> grid;
@@ -147,18 +148,18 @@ class ComputePotentialGrid : public Compute {
   // Largest distance of a point of any rank from the rank's part of the box, as a fraction of the
   // box edges.
   double outside[3];
-  Listener *listener;            // or null
+  Listener *listener;            // null: no listener
   std::vector<double> sum;       // sum of phi for the listener
   GridValues near, far;          // parts of phi if there is a far field
   double reference_value;        // mean that was subtracted from phi
   std::vector<double> at_all;    // [nlocal + nghost] far field at atoms from this rank's points
-  // [nlocal] true if another rank or a periodic image has a ghost copy of the atom.
+  // [nlocal] nonzero: another rank or a periodic image has a ghost copy of the atom
   std::vector<char> is_sent;
   int nreceived;    // number of ghost atoms that received charges
   int nmax;
 
-  // Charges that this rank's points see in this evaluation. Charges of owned atoms are first; for
-  // kernel direct they begin at first_owned.
+  // Charges that act on this rank's points in this evaluation. Charges of owned atoms come first;
+  // for kernel direct they begin at first_owned.
   std::vector<double> x, q;
   int first_owned;
   std::vector<int> owned;    // local indices of the owned charges' atoms

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // Checks of compute potential/grid: whether the box, the memory and the distances are supported.
 
 #include "compute_potential_grid.h"
@@ -28,8 +32,8 @@
 using namespace LAMMPS_NS;
 
 // A charge closer to a point than this is treated as coincident with it. The unit is the larger of
-// the cutoff and a cell of the grid, or the longest edge of the box for kernel direct. The value is
-// far larger than rounding of distances in float, and far smaller than distances that occur by
+// the cutoff and a grid cell, or the longest edge of the box for kernel direct. The value is far
+// larger than rounding errors of distances in float, and far smaller than distances that occur by
 // chance.
 static constexpr double ON_A_POINT = 1e-5;
 
@@ -43,7 +47,7 @@ double ComputePotentialGrid::coincidence_tolerance() const
   for (int c = 0; c < 3; ++c) step = MAX(step, domain->prd[c] / settings->n[c]);
   return ON_A_POINT *
       MAX(settings->map.cutoff,
-          step);    // rounding in float grows with the size of a tile of points
+          step);    // rounding errors in float grow with the size of a tile of points
 }
 
 /* ----------------------------------------------------------------------
@@ -54,23 +58,21 @@ void ComputePotentialGrid::check_box(int argument) const
 {
   const std::string self = argument == Error::NOLASTLINE ? fmt::format(" {}:", id) : "";
   if (settings->has_far() && !(domain->xperiodic && domain->yperiodic && domain->zperiodic))
-    error->all(
-        FLERR, argument,
-        "Compute potential/grid{} far fft is for boxes that are periodic in all directions, also "
-        "beside kspace_modify slab - use "
-        "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic",
-        self);
+    error->all(FLERR, argument,
+               "Compute potential/grid{} far fft needs a box that is periodic in all directions, "
+               "also with kspace_modify slab - use boundary p p p with a slab of vacuum, or kernel "
+               "direct in a box that is not periodic",
+               self);
   if (!settings->is_direct() || !(domain->xperiodic || domain->yperiodic || domain->zperiodic))
     return;
   error->all(FLERR, argument,
-             "Compute potential/grid{} kernel direct sums 1/r over all atoms, which has no limit "
-             "in a periodic box - use kernel cut, "
-             "smooth or taylor with a cutoff, or boundary f f f",
+             "Compute potential/grid{} kernel direct sums 1/r over all atoms, which diverges in a "
+             "periodic box - use kernel cut, smooth or taylor with a cutoff, or boundary f f f",
              self);
 }
 
 /* ----------------------------------------------------------------------
-   Distances below 'tiny' are treated as zero, so neither cutoff nor radius may be shorter. With a
+   Distances below 'tiny' are treated as zero, so that cutoff and radius must not be shorter. With a
    far field, such a cutoff would need a mesh that is too large.
 ------------------------------------------------------------------------- */
 
@@ -84,20 +86,20 @@ void ComputePotentialGrid::check_distances(bool in_command) const
   if (!settings->is_direct() && !settings->has_far() && map.cutoff <= map.tiny)
     error->all(FLERR, argument(settings->cutoff_position + 1),
                "Compute potential/grid{} cutoff is {:.10g} but must be more than {:.4g}, {:g} of "
-               "the longest edge of a grid cell: nearer "
-               "charges count as on a point and are left out - use a larger cutoff or a finer grid",
+               "the longest edge of a grid cell: nearer charges are treated as coincident with a "
+               "point and skipped - use a larger cutoff or a finer grid",
                self, map.cutoff, map.tiny, ON_A_POINT);
   if (map.overlap == gpucoord::MapOverlap::SOFT && map.radius < map.tiny)
     error->all(FLERR, argument(settings->overlap_position + 2),
                "Compute potential/grid{} overlap soft radius is {:.10g} but must be {:.4g} or "
-               "more: nearer charges count as on a point - "
-               "use a larger radius or overlap skip",
+               "more: nearer charges are treated as coincident with a point - use a larger radius "
+               "or overlap skip",
                self, map.radius, map.tiny);
 }
 
 /* ----------------------------------------------------------------------
-   Grid3d numbers the cells that overlap this rank's part of the box, including those cut by its
-   faces. The error of Grid3d itself occurs on one rank and leaves the grid incomplete.
+   Grid3d counts the cells that overlap this rank's part of the box, including those cut by its
+   faces. Grid3d itself raises this error on one rank only and leaves the grid incomplete.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_size() const
@@ -111,15 +113,15 @@ void ComputePotentialGrid::check_size() const
   }
   MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, world);
   if (most > MAXSMALLINT)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a "
-               "rank and at its faces, and LAMMPS takes "
-               "{} at most - use fewer points or more ranks",
-               id, n[0], n[1], n[2], most, MAXSMALLINT);
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a rank and "
+        "at its faces, but LAMMPS supports at most {} - use fewer points or more ranks",
+        id, n[0], n[1], n[2], most, MAXSMALLINT);
 }
 
 /* ----------------------------------------------------------------------
-   Operating systems promise more memory than there is, and kill a process that uses it.
+   Operating systems allocate more memory than there is, and kill a process that uses it.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_memory() const
@@ -145,7 +147,7 @@ void ComputePotentialGrid::check_memory() const
   MPI_Allreduce(&bytes, mine, 1, MPI_DOUBLE, MPI_SUM, machine);
   MPI_Comm_free(&machine);
 #endif
-  double worst[2];    // largest need of one machine, smallest memory (negated)
+  double worst[2];    // largest need of one machine; smallest memory, negated
   MPI_Allreduce(mine, worst, 2, MPI_DOUBLE, MPI_MAX, world);
   if (worst[0] > -worst[1])
     error->all(FLERR, Error::NOLASTLINE,

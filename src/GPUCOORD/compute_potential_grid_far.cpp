@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // The far field of compute potential/grid: its contributions at grid points and at atoms, without
 // the charges that a point or an atom excludes.
 
@@ -29,8 +33,8 @@
 
 using namespace LAMMPS_NS;
 
-// Relative to the sum of magnitudes of charges. A smaller net charge is rounding of the charges
-// that a user sets.
+// Relative to the sum of magnitudes of charges. A smaller net charge comes from rounding of the
+// charges that a user sets.
 static constexpr double NEUTRAL = 1e-6;
 
 /* ---------------------------------------------------------------------- */
@@ -53,14 +57,13 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
   if (std::fabs(sums.q) > NEUTRAL * sums.size && !has_warned && comm->me == 0)
     error->warning(FLERR,
                    "Compute potential/grid {}: charges of group {} add up to {:.6g}: its periodic "
-                   "potential is that with a uniform "
-                   "background that makes them neutral",
+                   "potential includes a uniform background that neutralizes them",
                    id, group->names[igroup], sums.q);
   has_warned = has_warned || std::fabs(sums.q) > NEUTRAL * sums.size;
 }
 
 /* ----------------------------------------------------------------------
-   The FFTs of LAMMPS are collective themselves, so this path needs no collective error check.
+   LAMMPS' FFTs are collective themselves, so that this path needs no collective error check.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::run_far(const std::function<void()> &run)
@@ -131,7 +134,7 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
 
 /* ----------------------------------------------------------------------
    The near field of an atom excludes other atoms at the same position, such as shells on their
-   cores. Subtracts their far field, too.
+   cores. Subtracts their far field as well.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_atoms) const

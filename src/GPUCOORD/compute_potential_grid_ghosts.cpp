@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // Checks of the ghost atoms that maps use: whether they reach far enough around the rank's part of
 // the box, and whether they agree with the current owned atoms.
 
@@ -93,15 +97,15 @@ void ComputePotentialGrid::refresh_ghosts()
     comm->forward_comm(this);
     atoms_changed_on_host();
   }
-  // In a run, LAMMPS decides how far atoms may move before it rebuilds the ghost atoms.
+  // During a run, LAMMPS decides how far atoms may move before it rebuilds the ghost atoms.
   const bool is_in_run = update->whichflag != 0;
   stop_if(nreceived != atom->nghost || ((all == 0 || !is_in_run) && is_without_ghosts()));
   if (all == 0) return;
   if (!is_in_run)
     stop_if(have_ghosts_jumped());
   else if (domain->box_change)
-    // Fix deform and fix press/berendsen change the box and the owned atoms at the end of a step.
-    // The ghost atoms are then those of the old box.
+    // Fix deform and fix press/berendsen change the box and the owned atoms at the end of a
+    // timestep. The ghost atoms then still belong to the old box.
     forward_positions();
 }
 
@@ -112,8 +116,8 @@ void ComputePotentialGrid::forward_positions()
 }
 
 /* ----------------------------------------------------------------------
-   Copies the current positions to ghost atoms. Returns whether one moved farther than the skin
-   allows.
+   Copies the current positions to ghost atoms. Returns whether one of them has moved farther than
+   the skin allows.
 ------------------------------------------------------------------------- */
 
 bool ComputePotentialGrid::have_ghosts_jumped()

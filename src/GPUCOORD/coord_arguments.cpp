@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "coord_arguments.h"
 
 #include "coord_function.h"
@@ -191,17 +195,15 @@ void CoordArguments::check_engine(char **arg) const
         "- use image minimum, or engine cells");
   if (!has_end) {
     if (engine == Engine::CELLS || engine == Engine::LIST)
-      error->all(
-          FLERR, engine_position + 1,
-          "Compute coord/gpu engine {} needs a range with an end, but the switching function{} "
-          "has none - give dmax, or use engine allpairs",
-          arg[engine_position + 1], of_longest());
+      error->all(FLERR, engine_position + 1,
+                 "Compute coord/gpu engine {} needs a finite dmax, but the switching function{} "
+                 "has none - give dmax, or use engine allpairs",
+                 arg[engine_position + 1], of_longest());
     if (image == Image::ALL)
-      error->all(
-          FLERR, image_position + 1,
-          "Compute coord/gpu image all needs a range with an end, but the switching function{} "
-          "has none - give dmax, or use image minimum",
-          of_longest());
+      error->all(FLERR, image_position + 1,
+                 "Compute coord/gpu image all needs a finite dmax, but the switching function{} "
+                 "has none - give dmax, or use image minimum",
+                 of_longest());
   }
 }
 
@@ -212,11 +214,10 @@ void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
 {
   if (iarg + 4 > narg) utils::missing_cmd_args(FLERR, "compute " + style + " coeff", error);
   if (!domain->box_exist)
-    error->all(
-        FLERR, iarg,
-        "Compute {} coeff names atom types, which there are none of before the simulation box is "
-        "defined - define the compute after the box",
-        style);
+    error->all(FLERR, iarg,
+               "Compute {} coeff needs atom types, which do not exist before the simulation box is "
+               "defined - define the compute after the box",
+               style);
   const auto range = [this, arg](int k, int &lo, int &hi) {
     // Like utils::bounds_typelabel(), but its error points at the argument.
     const std::unique_ptr<char[]> number(utils::expand_type(FLERR, arg[k], Atom::ATOM, lmp));

@@ -24,8 +24,8 @@
 
 namespace LAMMPS_NS {
 
-// Arguments of "compute ID group coord/gpu", and those that other styles take, too. They are
-// checked as far as this is possible before atoms exist.
+// Arguments of "compute ID group coord/gpu", and the arguments that other styles share with it.
+// They are checked as far as possible before atoms exist.
 
 class CoordArguments : protected Pointers {
  public:
@@ -50,9 +50,9 @@ class CoordArguments : protected Pointers {
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;
   Words::Device device = Words::Device::AUTO;
-  int device_position = 0;    // argument to point at in an error
+  int device_position = 0;    // index of the argument for errors
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
-  int check_every = 0;    // in evaluations; 0: never
+  int check_every = 0;    // number of evaluations between checks; 0: never
   double check_tolerance = 0.0;
 
   // Function of 'switch', for all types, then the function of each 'coeff'.
@@ -60,29 +60,32 @@ class CoordArguments : protected Pointers {
     std::string words;         // 'switch' or 'coeff I J'
     int ilo, ihi, jlo, jhi;    // ranges of atom types
     gpucoord::SwitchOptions options;
-    int position = 0;    // argument of the function's name, to point at in an error
+    int position = 0;    // index of the argument with the function's name, for errors
   };
-  std::vector<Function> functions;    // none in a style without keyword switch
+  std::vector<Function> functions;    // empty in a style without keyword switch
   double cutoff = 0.0;                // range of such a style, > 0, distance
-  // Same functions, same order. Without any: one that only serves for its dmax, the cutoff.
+  // Returns the same functions in the same order. Without functions, returns a table with one
+  // function that only provides dmax, the cutoff.
   gpucoord::SwitchTable table() const;
-  const Function &longest() const;    // function with the largest dmax
-  std::string of_longest() const;     // ' of coeff I J' for errors; empty without keyword coeff
-  virtual const char *range_word() const;    // 'dmax' or 'cutoff'
+  const Function &longest() const;           // returns the function with the largest dmax
+  std::string of_longest() const;            // ' of coeff I J' for errors; "" without keyword coeff
+  virtual const char *range_word() const;    // returns 'dmax' or 'cutoff'
 
  protected:
-  // A style that takes these keywords. example: of a switching function, if the style takes one.
+  // For a style that accepts these keywords. example: a switching function, if the style accepts
+  // one
   CoordArguments(LAMMPS *, std::string style_in, std::vector<std::string> keywords_in,
                  std::string example_in = "");
   void read(int narg, char **arg);
   // Reads a keyword that compute coord/gpu lacks, and sets iarg to the first argument after it.
   virtual void read_own(int & /*iarg*/, int /*narg*/, char ** /*arg*/) {}
-  // Raises an error at iarg if the keyword has been given. position: where, 0: not.
+  // Raises an error at iarg if the keyword has already been given. position: index of its argument;
+  // 0: not given
   void need_first(int position, const char *keyword, int iarg) const;
   double number(int iarg, const char *text, const std::string &what) const;
 
   const std::vector<std::string> keywords;
-  // Arguments to point at in errors; 0: not given.
+  // Indices of arguments for errors; 0: not given.
   int group2_position = 0, function_position = 0, norm_position = 0;
 
  private:

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "coord_function.h"
 
 #include "coord_switch.h"
@@ -36,7 +40,8 @@ static const std::vector<Choice<AtomFunctionKind>> KINDS = {
 
 /* ---------------------------------------------------------------------- */
 
-// Returns the number that must be at arg[iarg]. kind: of the function; what: its name.
+// Returns the number that must be at arg[iarg]. kind: kind of the function; what: name of the
+// number
 double CoordFunction::number(int narg, char **arg, int iarg, const std::string &kind,
                              const std::string &what) const
 {
@@ -47,7 +52,7 @@ double CoordFunction::number(int narg, char **arg, int iarg, const std::string &
   return utils::numeric(FLERR, arg[iarg], false, lmp);
 }
 
-// 'compute coord/gpu function'
+// Returns 'compute coord/gpu function'.
 std::string CoordFunction::command() const
 {
   return "c" + style.substr(1) + " function";

@@ -20,15 +20,15 @@
 
 namespace LAMMPS_NS {
 
-// The words of a function of per-atom values, as computes take them: function KIND arguments.
+// The words of a function of per-atom values in computes: function KIND arguments.
 
 class CoordFunction : protected Pointers {
  public:
-  // style: what errors begin with, 'Compute coord/gpu'
+  // style: beginning of errors, 'Compute coord/gpu'
   CoordFunction(LAMMPS *lmp, std::string style_in) : Pointers(lmp), style(std::move(style_in)) {}
 
   // Reads a function from arg[iarg + 1] on, and sets iarg to the first argument after it. next:
-  // keywords that may follow.
+  // keywords that may follow
   gpucoord::AtomFunctionOptions parse(int &iarg, int narg, char **arg,
                                       const std::vector<std::string> &next);
 

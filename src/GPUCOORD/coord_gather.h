@@ -26,7 +26,7 @@ namespace LAMMPS_NS {
 
 class CoordGather : protected Pointers {
  public:
-  // owner: 'Compute coord/gpu ID', the beginning of errors.
+  // owner: beginning of errors, 'Compute coord/gpu ID'
   CoordGather(LAMMPS *lmp, std::string owner_in) : Pointers(lmp), owner(std::move(owner_in)) {}
 
   // Collective. Gathers positions of atoms with a group bit of either group (0: no group).
@@ -42,14 +42,14 @@ class CoordGather : protected Pointers {
 
   gpucoord::AllPairsInput allpairs(const gpucoord::Box &) const;
 
-  // Collective. Gathers one number of each gathered atom from its owner; of_row: [nlocal]. Returns
+  // Collective. Gathers one number of each gathered atom from its owner. of_row: [nlocal]. Returns
   // the numbers of the atoms of the first group, or of the first atom of each pair.
   const std::vector<double> &numbers_of_group(const double *of_row);
   const std::vector<double> &numbers_of_pairs(const double *of_row);
 
-  // Return pairs of the gathered atoms: of the two groups in the order of ID, or by ID. Errors are
-  // raised on all ranks if the groups differ in size, an atom is paired with itself or an ID does
-  // not exist.
+  // Return pairs of the gathered atoms: by the order of IDs in the two groups, or by pairs of IDs.
+  // Raise errors on all ranks if the groups differ in size, an atom is paired with itself or an ID
+  // does not exist.
   gpucoord::PairsInput pairs_of_groups(const gpucoord::Box &);
   gpucoord::PairsInput pairs_of_ids(const gpucoord::Box &,
                                     const std::vector<std::pair<tagint, tagint>> &id_pairs,

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "coord_switch.h"
 
 #include "gpucoord_words.h"
@@ -38,7 +42,7 @@ std::vector<Choice<SwitchKind>> choices()
   return list;
 }
 
-// Returns null if the function does not take the keyword.
+// Returns null if the function does not have the keyword.
 const SwitchParameter *find(const SwitchInfo &function, const std::string &keyword)
 {
   for (const auto &parameter : function.parameters)
@@ -67,7 +71,7 @@ std::string lowercase_first(std::string text)
   return text;
 }
 
-// Blanks mean nothing in an expression, and end a word.
+// Removes blanks. They have no meaning in an expression, but end a word.
 std::string without_blanks(std::string text)
 {
   const auto is_blank = [](unsigned char c) {
@@ -109,7 +113,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
   o.kind = Words::choose(lowercase_first(command), iarg, narg, arg, choices(), input, error);
   const SwitchInfo &function = SwitchInfo::of(o.kind);
   const char *const name = arg[iarg + 1];
-  std::map<std::string, const char *> word_of;    // that set a field of SwitchOptions
+  std::map<std::string, const char *> word_of;    // [field of SwitchOptions] word that set it
   iarg += 2;
 
   if (!function.why_no_r0) {
@@ -147,12 +151,12 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
     iarg += 2;
   }
 
-  // a misspelt word must not be reported as something that is missing
+  // A misspelled word must not be reported as a missing one.
 
   if (iarg < narg && std::find(next.begin(), next.end(), arg[iarg]) == next.end())
     error->all(FLERR, position(arg[iarg]), "{}: {} - {} {} takes {}{}", unknown, arg[iarg],
                command.substr(command.rfind(' ') + 1), name, switch_keywords(function),
-               next.empty() ? "" : ", and then may come " + utils::join_words(next, ", "));
+               next.empty() ? "" : ", then optionally " + utils::join_words(next, ", "));
 
   try {
     const gpucoord::Switch checked = range == Range::ENDLESS ? gpucoord::make_endless_switch(o)
@@ -193,10 +197,10 @@ std::string CoordSwitch::words(const SwitchOptions &o)
 
 namespace {
 
-// Restart files have this where version 1 has the number of the function.
+// Restart files contain this number in place of the number of the function in version 1.
 constexpr int BY_NAME = -1;
 
-// Returns the parameters that a restart file holds.
+// Returns the parameters that a restart file stores.
 std::vector<SwitchParameter> stored(const SwitchInfo &function)
 {
   std::vector<SwitchParameter> list = function.parameters;
@@ -209,7 +213,7 @@ void read_version_1(RestartReader &in, int number, SwitchOptions &o)
 {
   static_assert(static_cast<int>(SwitchKind::RATIONAL) == 0 &&
                     static_cast<int>(SwitchKind::CUSTOM) == 8,
-                "new functions stand last in switch_functions.def");
+                "new functions are at the end of switch_functions.def");
   constexpr double SwitchOptions::*NUMBERS[] = {
       &SwitchOptions::r0,     &SwitchOptions::d0, &SwitchOptions::dmax, &SwitchOptions::n,
       &SwitchOptions::m,      &SwitchOptions::a,  &SwitchOptions::b,    &SwitchOptions::beta,
@@ -276,7 +280,7 @@ SwitchOptions CoordSwitch::read_restart(RestartReader &in)
 std::string CoordSwitch::why_no_potential(const gpucoord::Switch &function)
 {
   if (!function.has_end())
-    return "needs a range with an end, but this function has none - give a finite dmax";
+    return "needs a finite range, but this function has none - give a finite dmax";
   const double s = function.value_at_dmax(), derivative = function.derivative_at_dmax();
   if (std::isfinite(s) && std::isfinite(derivative)) return "";
   return fmt::format("is {} with derivative {} at dmax {:.10g}, but both must be finite numbers - "

@@ -22,37 +22,38 @@
 
 namespace LAMMPS_NS {
 
-// The words of a switching function, as compute coord/gpu and pair_style coord take them:
-// NAME [r0] keyword value ...
+// The words of a switching function in compute coord/gpu and pair_style coord: NAME [r0] keyword
+// value ...
 
 class CoordSwitch : protected Pointers {
  public:
-  // command: what errors begin with, 'Compute coord/gpu switch'; unknown: how they begin where a
-  // word is not known, 'Unknown compute coord/gpu keyword'
+  // command: beginning of errors, 'Compute coord/gpu switch'. unknown: beginning of errors about
+  // unknown words, 'Unknown compute coord/gpu keyword'
   CoordSwitch(LAMMPS *lmp, std::string command_in, std::string unknown_in) :
       Pointers(lmp), command(std::move(command_in)), unknown(std::move(unknown_in))
   {
   }
 
-  // The range where dmax is not given: that of the function, or without end.
+  // Range if dmax is not given: the default of the function, or infinite.
   enum class Range { DEFAULT, ENDLESS };
 
   // Reads a function from arg[iarg + 1] on, and sets iarg to the first argument after it. next:
-  // keywords that may follow.
+  // keywords that may follow
   gpucoord::SwitchOptions parse(int &iarg, int narg, char **arg,
                                 const std::vector<std::string> &next, Range range = Range::DEFAULT);
 
-  // the words that parse() would read
+  // Returns the words that parse() would read.
   static std::string words(const gpucoord::SwitchOptions &);
 
-  // A function in a restart file, by its name and keywords
+  // Write and read a function in a restart file, by its name and keywords.
   static void write_restart(RestartWriter &, const gpucoord::SwitchOptions &);
   gpucoord::SwitchOptions read_restart(RestartReader &);
 
-  // whether this is the name of a function
+  // Returns whether this is the name of a function.
   static bool is_name(const std::string &);
 
-  // Why a function is no pair potential: no end, or no finite force there. Empty if it is one.
+  // Returns why a function cannot be a pair potential: infinite dmax, or an infinite force at dmax.
+  // Returns "" if it can.
   static std::string why_no_potential(const gpucoord::Switch &);
 
  private:

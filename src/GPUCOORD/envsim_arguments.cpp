@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "envsim_arguments.h"
 
 #include "envsim_file.h"
@@ -54,7 +58,7 @@ EnvsimArguments::EnvsimArguments(LAMMPS *lmp, int narg, char **arg) :
                "Compute coord/envsim needs sigma, for example: sigma 0.4");
   image = Image::ALL;
 
-  if (!function) function.emplace();    // sum
+  if (!function) function.emplace();    // default: sum
   options.function = *function;
   try {
     gpucoord::check_options(options);
@@ -117,8 +121,8 @@ void EnvsimArguments::read_structure(int &iarg, int narg, char **arg)
   iarg = end;
 }
 
-// Appends the environments of a file. Rank 0 reads it, and all ranks parse the same text, so that
-// they find the same errors.
+// Appends the environments of a file. Rank 0 reads it. All ranks parse the same text and therefore
+// find the same errors.
 void EnvsimArguments::read_file(int iarg, const std::string &name)
 {
   std::string text, failure;
@@ -148,13 +152,13 @@ void EnvsimArguments::read_file(int iarg, const std::string &name)
     error->all(FLERR, iarg, "Compute coord/envsim file {} cannot be used: {}", name, failure);
 }
 
-// Returns the atom type that a file names by its number or label.
+// Returns the atom type that a file gives by number or label.
 int EnvsimArguments::read_type(const std::string &word, std::string &why) const
 {
   if (atom->ntypes == 0)
     why = "atom types need a simulation box - define the compute after the box";
   else if (utils::is_integer(word)) {
-    const long type = std::strtol(word.c_str(), nullptr, 10);    // saturates
+    const long type = std::strtol(word.c_str(), nullptr, 10);    // overflow saturates
     if (type >= 1 && type <= atom->ntypes) return static_cast<int>(type);
     why = fmt::format("atom type {} is not one of the types 1 to {}", word, atom->ntypes);
   } else {

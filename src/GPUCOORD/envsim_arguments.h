@@ -34,7 +34,7 @@ class EnvsimArguments : public CoordArguments {
   void read_file(int iarg, const std::string &name);
   int read_type(const std::string &word, std::string &why) const;
 
-  // Arguments to point at in errors; 0: not given.
+  // Indices of arguments for errors; 0: not given.
   int sigma_position = 0, lambda_position = 0, cutoff_position = 0;
 };
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "envsim_file.h"
 
 #include "fmt/format.h"
@@ -57,7 +61,7 @@ template <class Visit> void for_each_line(const std::string &text, const Visit &
   }
 }
 
-// Moves an environment to the end of all, unless it is empty.
+// Appends an environment to all, unless it is empty, and clears it.
 void close_environment(Environment &environment, std::vector<Environment> &all)
 {
   if (environment.empty()) return;
@@ -65,14 +69,15 @@ void close_environment(Environment &environment, std::vector<Environment> &all)
   environment.clear();
 }
 
-// Raises an error if there is no environment. what: the parts of a file that would be one.
+// Raises an error if there is no environment. what: the parts of a file that would be an
+// environment
 std::vector<Environment> checked(std::vector<Environment> all, const char *what)
 {
   if (all.empty()) throw std::runtime_error(fmt::format("it has no {}", what));
   return all;
 }
 
-// Whether a line begins as the records of atoms of a PDB file, in any case.
+// Returns whether a line begins like an atom record of a PDB file, in upper or lower case.
 bool begins_as_atom(const std::string &line)
 {
   const std::string word = utils::uppercase(utils::trim(line).substr(0, 6));

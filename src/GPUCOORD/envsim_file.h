@@ -24,7 +24,7 @@ namespace LAMMPS_NS {
 
 namespace EnvsimFile {
 
-  // Returns the number of an atom type, or a message why there is none.
+  // Returns the number of an atom type, or sets 'why' to the reason why there is no such type.
   using ReadType = std::function<int(const std::string &word, std::string &why)>;
 
   // Returns the text of a file. Called by one rank.
@@ -32,11 +32,11 @@ namespace EnvsimFile {
 
   bool is_pdb(const std::string &name);    // the name ends with .pdb
 
-  // Lines 'x y z [type]', distance; # starts a comment. Blank lines separate environments.
+  // Reads lines 'x y z [type]', distance. # starts a comment. Blank lines separate environments.
   std::vector<gpucoord::Environment> parse_vectors(const std::string &text, const ReadType &);
 
-  // ATOM and HETATM records of a PDB file. END and ENDMDL end an environment. angstrom: length of
-  // an Angstrom, distance.
+  // Reads ATOM and HETATM records of a PDB file. END and ENDMDL end an environment. angstrom:
+  // length of one Angstrom, distance
   std::vector<gpucoord::Environment> parse_pdb(const std::string &text, double angstrom);
 
 }    // namespace EnvsimFile

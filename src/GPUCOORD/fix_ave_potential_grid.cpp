@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "fix_ave_potential_grid.h"
 
 #include "atom_masks.h"
@@ -41,7 +45,7 @@ FixAvePotentialGrid::FixAvePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
                "that, or another compute",
                compute_id);
   compute->set_listener(this);
-  if (compute->kokkosable) {    // the compute syncs atoms with the GPU itself
+  if (compute->kokkosable) {    // the compute itself syncs atoms with the GPU
     kokkosable = 1;
     datamask_read = datamask_modify = EMPTY_MASK;
   }
@@ -100,7 +104,7 @@ void FixAvePotentialGrid::need_compute() const
 
 void FixAvePotentialGrid::end_of_step()
 {
-  need_compute();    // run pre no calls no init()
+  need_compute();    // LAMMPS does not call init() with run pre no
   compute->add_to_sum();
   ++nmaps;
 }
@@ -174,7 +178,7 @@ void FixAvePotentialGrid::after_new_grid(Grid3d *old_grid, Grid3d *new_grid)
   arrived.clear();
 }
 
-// LAMMPS numbers the owned points of a rank among its owned and ghost points.
+// LAMMPS' index of an owned point counts the owned and ghost points of a rank.
 
 FixAvePotentialGrid::PointsOfGrid::PointsOfGrid(Grid3d *grid)
 {

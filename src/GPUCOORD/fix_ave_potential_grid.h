@@ -55,11 +55,11 @@ class FixAvePotentialGrid : public Fix, private ComputePotentialGrid::Listener {
   void make_mean();
 
   const std::string compute_id;
-  ComputePotentialGrid *compute;    // null after the compute was deleted
+  ComputePotentialGrid *compute;    // null if the compute was deleted
   bigint nmaps;                     // number of maps in the sum
   GridValues mean;
 
-  // Used while sums move between ranks.
+  // Used while sums are moved between ranks.
   struct PointsOfGrid {
     PointsOfGrid() = default;
     explicit PointsOfGrid(class Grid3d *);

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
@@ -32,10 +36,10 @@
 using namespace LAMMPS_NS;
 using namespace FixConst;
 
-// First number of the state in restart files: minus the version of its format. The size of an
+// First number of the state in restart files: minus the version of the format. The size of an
 // Archive in bytes follows, as an int, and then the Archive. Files of versions before format 1
-// begin with a kind of bias, a number >= 0 (gpucoord::read_numbered_bias()). doc/compatibility.md
-// says when the format changes.
+// begin with the number of a kind of bias, >= 0 (gpucoord::read_numbered_bias()).
+// doc/compatibility.md lists the changes of the format.
 static constexpr double ARCHIVE = -1.0;
 
 /* ---------------------------------------------------------------------- */
@@ -74,7 +78,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
   restart_global = 1;
   time_depend = bias->moves() ? 1 : 0;
 
-  // a pressure that is asked for before the first evaluation
+  // A pressure may be requested before the first evaluation.
   std::fill(virial, virial + 6, 0.0);
 }
 
@@ -85,7 +89,7 @@ int FixCoordBias::setmask()
 
 /* ---------------------------------------------------------------------- */
 
-// Null: another integrator.
+// Returns null for any other integrator.
 static Respa *respa_of(const Update *update)
 {
   const bool is_respa = utils::strmatch(update->integrate_style, "^respa");
@@ -117,7 +121,7 @@ void FixCoordBias::init()
 }
 
 /* ----------------------------------------------------------------------
-   Variables of the input script may be redefined, computes must not.
+   Variables of the input script may be redefined. Computes must not be.
 ------------------------------------------------------------------------- */
 
 CollectiveVariable *FixCoordBias::variable_of(std::size_t v) const
@@ -163,8 +167,8 @@ void FixCoordBias::find_variables()
 }
 
 /* ----------------------------------------------------------------------
-   Barostats ask for the pressure in their setup, which must find the virial
-   of this fix. Constraints are to act on all forces.
+   Barostats request the pressure in their setup. The virial of this fix must be known by then.
+   Constraints must act on all forces.
 ------------------------------------------------------------------------- */
 
 void FixCoordBias::check_order_of_fixes()
@@ -185,7 +189,7 @@ void FixCoordBias::check_order_of_fixes()
                  "{} must be defined before fix {} of style {}, which needs its "
                  "virial - define it first",
                  owner, fix->id, style);
-    // fix deform does not use the pressure
+    // Fix deform does not use the pressure.
     const bool changes_box = (fix->box_change & (BOX_CHANGE_SIZE | BOX_CHANGE_SHAPE)) &&
         style != "deform" && !utils::strmatch(style, "^deform/kk");
     if (thermo_virial && warns && changes_box)
@@ -206,7 +210,7 @@ void FixCoordBias::check_order_of_fixes()
 
 /* ---------------------------------------------------------------------- */
 
-// Prints once, and again after a change: rerun calls init() for each frame.
+// Prints once, and again after a change. rerun calls init() for each frame.
 void FixCoordBias::print_setup()
 {
   std::string mesg = fmt::format("{}: {} bias of", owner, bias->kind());
@@ -239,7 +243,7 @@ void FixCoordBias::begin()
 unsigned FixCoordBias::want(int vflag) const
 {
   if (!is_due()) return 0;
-  // Same test as v_init(), which runs later.
+  // Same test as in v_init(), which runs later.
   unsigned wanted = gpucoord::DERIVATIVES;
   if (!thermo_virial) return wanted;
   if (vflag & (VIRIAL_PAIR | VIRIAL_FDOTR)) wanted |= gpucoord::VIRIAL;
@@ -252,7 +256,7 @@ bool FixCoordBias::is_due() const
   return update->whichflag == 2 || update->ntimestep % bias->stride() == 0;
 }
 
-// run pre no calls no init()
+// LAMMPS does not call init() with run pre no.
 void FixCoordBias::check_variables() const
 {
   for (std::size_t v = 0; v < numbers.size(); ++v)
@@ -263,7 +267,7 @@ void FixCoordBias::check_variables() const
                  owner, bias->names()[v]);
 }
 
-// KOKKOS only: see setmask() there
+// Called only with KOKKOS; see setmask() of the KOKKOS fix.
 void FixCoordBias::post_neighbor()
 {
   check_variables();
@@ -276,7 +280,7 @@ void FixCoordBias::setup(int vflag)
 {
   evaluations_done = 0;
   bias->begin_run(update->ntimestep);
-  Respa *const respa = respa_of(update);    // run_style may follow init(): run pre no
+  Respa *const respa = respa_of(update);    // with run pre no, run_style may follow init()
   if (respa) respa->copy_flevel_f(ilevel_respa);
   apply(vflag, Moment::SETUP);
   if (respa) respa->copy_f_flevel(ilevel_respa);
@@ -291,7 +295,7 @@ void FixCoordBias::min_setup(int vflag)
 void FixCoordBias::post_run()
 {
   evaluation->end_run();
-  // k and s0 move in time, and a minimization takes none
+  // k and s0 move in time, and time does not advance in a minimization.
   if (update->whichflag == 2) first_step += update->ntimestep - first_of_minimization;
 }
 
@@ -322,7 +326,8 @@ void FixCoordBias::apply(int vflag, Moment moment, int level)
   evaluation->announce(vflag, moment, level);
   v_init(vflag);
   if (!is_due()) {
-    // Variables of the script may need computes announced one evaluation before.
+    // Variables of the input script may need computes. These must be announced one evaluation
+    // earlier.
     if (moment == Moment::SETUP && bias->moves())
       modify->addstep_compute_all((update->ntimestep / bias->stride() + 1) * bias->stride());
     return;
@@ -346,7 +351,7 @@ gpucoord::Step FixCoordBias::step_of(Moment moment) const
 
 /* ---------------------------------------------------------------------- */
 
-// A bias of every n-th step is n times as strong.
+// A bias that acts every n-th timestep is n times as strong.
 double FixCoordBias::strength() const
 {
   return update->whichflag == 2 ? 1.0 : bias->stride();
@@ -359,7 +364,7 @@ void FixCoordBias::add_forces()
   for (std::size_t v = 0; v < found.size(); ++v) {
     const double factor = strength() * bias->state().dVdS[v];
     if (factor == 0.0) continue;
-    // W is that of all ranks; LAMMPS adds the virials of the ranks
+    // W is the sum over all ranks. LAMMPS adds the virials of the ranks.
     if (vflag_global && comm->me == 0) found[v]->add_virial(factor, virial);
     if (vflag_atom) found[v]->add_atom_virial(factor, vatom);
   }
@@ -405,7 +410,7 @@ void FixCoordBias::restart(char *buf)
     if (begin < ARCHIVE)
       throw std::runtime_error(fmt::format(
           "the restart file has its state in format {}, but this version of GPUCOORD knows formats "
-          "up to {} - go on with the version that wrote it, or use another fix ID",
+          "up to {} - continue with the version that wrote it, or use another fix ID",
           -begin, -ARCHIVE));
     if (begin == ARCHIVE) {
       int size;
@@ -430,8 +435,8 @@ void FixCoordBias::restart(char *buf)
     bias->load(saved.state);
     if (saved.state.unread())
       throw std::runtime_error(
-          fmt::format("its saved state has {} bytes more than kind {} has - go on with the version "
-                      "that wrote it, or use another fix ID",
+          fmt::format("its saved state has {} bytes more than kind {} reads - continue with the "
+                      "version that wrote it, or use another fix ID",
                       saved.state.unread(), bias->kind()));
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
@@ -445,8 +450,8 @@ void FixCoordBias::restart(char *buf)
                owner, first_step, update->ntimestep);
   restart_step = update->ntimestep;
 
-  // A restart file that was written in the course of a run has the time of the run's begin, which
-  // the next run takes for that of the restarted step: times of hills would go back.
+  // A restart file written during a run contains the time at the beginning of that run. The next
+  // run would use it as the time of the restarted timestep, and the times of hills would go back.
   update->update_time();
 }
 

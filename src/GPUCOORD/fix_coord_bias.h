@@ -65,7 +65,7 @@ class FixCoordBias : public Fix, public VariableUser {
   FixCoordBias(class LAMMPS *, int, char **, const std::string &style_name, const MakeBias &);
 
   void check_order_of_fixes();
-  CollectiveVariable *variable_of(std::size_t) const;    // null: no compute of this ID is one
+  CollectiveVariable *variable_of(std::size_t) const;    // null: no such variable
   void find_variables();
   void begin();
   void print_setup();
@@ -75,20 +75,20 @@ class FixCoordBias : public Fix, public VariableUser {
   double strength() const;
   void add_forces();
 
-  const std::string owner;    // begins messages: "Fix coord/bias ID"
+  const std::string owner;    // beginning of messages, "Fix coord/bias ID"
   std::unique_ptr<gpucoord::Bias> bias;
-  std::vector<int> numbers;                   // each variable when the fix was defined
-  std::vector<CollectiveVariable *> found;    // by init()
+  std::vector<int> numbers;                   // number() of each variable when the fix was defined
+  std::vector<CollectiveVariable *> found;    // set by init()
   std::unique_ptr<BiasEvaluation> evaluation;
-  bigint first_step;      // definition of the bias; iterations of minimizations do not count
-  bigint restart_step;    // reading of a restart file, or NONE
-  bool has_begun;         // bias->begin() was called
+  bigint first_step;      // timestep of the definition of the bias, without minimizations
+  bigint restart_step;    // timestep at which a restart file was read, or NONE
+  bool has_begun;         // bias->begin() has been called
   bool is_set_up;         // init() has been called
   bool warned_of_rerun;
   std::string printed;
 
   int ilevel_respa;
-  int evaluations_a_step, evaluations_done;    // rRESPA: of this fix's level
+  int evaluations_a_step, evaluations_done;    // rRESPA: evaluations of this fix's level
   bigint last_step;
   bigint first_of_minimization;
 };

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "fix_coord_plumed.h"
 
 #include "bias_plumed_arguments.h"
@@ -46,16 +50,16 @@ void FixCoordPlumed::init()
   if (!has_begun) dt = update->dt;
   if (dt != update->dt)
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: the timestep has changed from {} to {}, which PLUMED cannot take - define the "
-               "fix again after command timestep, with RESTART as the first command of the PLUMED "
-               "file to go on with its files",
+               "{}: the timestep has changed from {} to {}, which PLUMED does not support - define "
+               "the fix again after command timestep, with RESTART as the first command of the "
+               "PLUMED file to continue its files",
                owner, dt, update->dt);
   is_announced = false;
   atoms->begin_run();
   FixCoordBias::init();
 }
 
-// A run that PLUMED has ended is not the last one.
+// PLUMED may end a run, but further runs may follow.
 void FixCoordPlumed::post_run()
 {
   FixCoordBias::post_run();
@@ -65,17 +69,17 @@ void FixCoordPlumed::post_run()
   timer->reset_timeout();
 }
 
-// fix dt/reset
+// Called by fix dt/reset.
 void FixCoordPlumed::reset_dt()
 {
-  if (update->whichflag && dt != update->dt)    // not command timestep: see init()
+  if (update->whichflag && dt != update->dt)    // not for command timestep, which init() handles
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: a fix such as dt/reset changes the timestep from {} to {}, which PLUMED cannot "
-               "take - use a fixed timestep",
+               "{}: a fix such as dt/reset changes the timestep from {} to {}, which PLUMED does "
+               "not support - use a fixed timestep",
                owner, dt, update->dt);
 }
 
-// PLUMED deposits nothing in a minimization.
+// PLUMED deposits no hills in a minimization.
 void FixCoordPlumed::min_setup(int vflag)
 {
   first_of_minimization = update->ntimestep;
@@ -83,8 +87,8 @@ void FixCoordPlumed::min_setup(int vflag)
 }
 
 /* ----------------------------------------------------------------------
-   PLUMED says what it needs before the variables are evaluated, except at the setup of a run that
-   goes on: see apply().
+   PLUMED announces its needs before the variables are evaluated. The setup of a continued run is an
+   exception; see apply().
 ------------------------------------------------------------------------- */
 
 void FixCoordPlumed::prepare(Moment moment)
@@ -111,11 +115,10 @@ void FixCoordPlumed::prepare_plumed()
   MPI_Bcast(requested.data(), n, MPI_INT, 0, world);
   const bool needs_all = !is_first && n > 1 && n == plumed->natoms();
   if (needs_all && !warned_of_all && comm->me == 0)
-    utils::logmesg(
-        lmp,
-        "{}: PLUMED asks for all {} atoms, which pass through rank 0 in each timestep in "
-        "which it does, as with fix plumed\n",
-        owner, n);
+    utils::logmesg(lmp,
+                   "{}: PLUMED requests all {} atoms, which then pass through rank 0 in each such "
+                   "timestep, as with fix plumed\n",
+                   owner, n);
   warned_of_all |= needs_all;
   atoms->request(requested, asks_for_all());
   atoms->start();
@@ -140,11 +143,11 @@ unsigned FixCoordPlumed::want(int vflag) const
 
 /* ---------------------------------------------------------------------- */
 
-// With KOKKOS on a GPU the variables are computed before the other forces, which the GPU computes
+// With KOKKOS on a GPU, the variables are computed before the other forces. The GPU computes these
 // while PLUMED runs.
 void FixCoordPlumed::pre_force(int vflag)
 {
-  plumed->set_known_step(PlumedBias::NONE);    // an error may follow before all ranks have results
+  plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
   evaluation->announce(vflag, Moment::LAST_OF_STEP, BiasBoard::ALL_LEVELS);
   is_announced = true;
   evaluation->start_variables();
@@ -152,7 +155,7 @@ void FixCoordPlumed::pre_force(int vflag)
 
 void FixCoordPlumed::apply(int vflag, Moment moment, int level)
 {
-  // An error may have ended the last timestep after pre_force().
+  // After pre_force(), an error may have ended the last timestep.
   if (!is_announced || moment == Moment::SETUP) evaluation->announce(vflag, moment, level);
   is_announced = false;
   v_init(vflag);
@@ -166,7 +169,7 @@ void FixCoordPlumed::apply(int vflag, Moment moment, int level)
   if (!is_known)
     evaluate_plumed(moment, s, is_same);
   else if (is_new) {
-    // PLUMED gets the first step of a restarted run, but its forces are those that are known.
+    // PLUMED evaluates the first timestep of a restarted run, but the forces are the known ones.
     const gpucoord::BiasState state = bias->state();
     const PlumedBias::Atoms known = plumed->atoms();
     evaluate_plumed(moment, s, is_same);
@@ -180,7 +183,7 @@ void FixCoordPlumed::apply(int vflag, Moment moment, int level)
   if (plumed->atoms().stops) timer->force_timeout();
 }
 
-// Collective. is_same: PLUMED has had this configuration.
+// Collective. is_same: PLUMED has already evaluated this configuration
 void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s, bool is_same)
 {
   plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
@@ -191,8 +194,9 @@ void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s
     for (std::size_t k = 0; k < requested.size() && !asks_for_all(); ++k)
       if (!atoms->exists(k)) fail_for_missing(requested[k] + 1);
     plumed->give_atoms(atoms->x(), atoms->mass(), atoms->charge());
-    // PLUMED deposits nothing in its first step, which a restarted run repeats. A configuration
-    // that PLUMED has had is not a new timestep, whatever its number (reset_timestep).
+    // PLUMED deposits no hills in its first timestep, which a restarted run repeats. A
+    // configuration that PLUMED has already evaluated is not a new timestep, whatever its number
+    // (reset_timestep).
     plumed->update_at_setup(is_new || (!is_same && !plumed->is_done(step.number)));
     bias->evaluate(step, s.data());
     check_missing_atoms();
@@ -206,8 +210,8 @@ void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s
   is_new = false;
 }
 
-// The forces are those of an unbroken run, in which a hill of this timestep acts from the next one
-// on. S may have another rounding than in the last evaluation.
+// Uses the forces of a run without interruption, in which a hill of this timestep acts from the
+// next timestep on. S may be rounded differently than in the last evaluation.
 void FixCoordPlumed::take_known_forces(const std::vector<double> &s)
 {
   gpucoord::BiasState state = bias->state();
@@ -216,7 +220,7 @@ void FixCoordPlumed::take_known_forces(const std::vector<double> &s)
   bias->take(state);
 }
 
-// Collective. Whether variables, atoms and box are those of the last evaluation.
+// Collective. Returns whether variables, atoms and box are those of the last evaluation.
 bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
 {
   int differs = current_box() == plumed->atoms().box ? 0 : 1;
@@ -232,7 +236,7 @@ bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
 
 /* ---------------------------------------------------------------------- */
 
-// In the first evaluation.
+// Returns true only in the first evaluation.
 bool FixCoordPlumed::asks_for_all() const
 {
   return is_first && !requested.empty() && static_cast<int>(requested.size()) == plumed->natoms();
@@ -241,12 +245,12 @@ bool FixCoordPlumed::asks_for_all() const
 void FixCoordPlumed::fail_for_missing(int atom_id)
 {
   throw std::runtime_error(
-      "PLUMED asks for the atom of ID " + std::to_string(atom_id) +
+      "PLUMED requests the atom with ID " + std::to_string(atom_id) +
       ", which does not exist - use other atoms in the PLUMED file, or command "
       "reset_atoms id before the fix");
 }
 
-// In the first evaluation PLUMED asks for all IDs, and uses some of them.
+// In the first evaluation, PLUMED requests all IDs, but uses only some of them.
 void FixCoordPlumed::check_missing_atoms() const
 {
   const auto &used = plumed->atoms();

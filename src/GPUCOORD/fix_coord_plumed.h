@@ -24,8 +24,8 @@ FixStyle(coord/plumed,FixCoordPlumed);
 
 namespace LAMMPS_NS {
 
-// PLUMED's biases of collective variables, and of the atoms that PLUMED asks for. Only the values
-// of variables and these atoms come to rank 0, where PLUMED runs.
+// PLUMED biases of collective variables, and of the atoms that PLUMED requests. Only the values of
+// variables and these atoms are sent to rank 0, where PLUMED runs.
 
 class FixCoordPlumed : public FixCoordBias {
  public:
@@ -57,14 +57,14 @@ class FixCoordPlumed : public FixCoordBias {
   bool is_same_configuration(const std::vector<double> &s);
   void add_forces_on_atoms();
 
-  double dt;        // timestep that PLUMED knows
-  bool is_first;    // PLUMED has not asked for all atoms yet
-  bool is_new;      // PLUMED has not been evaluated in this process yet
+  double dt;        // timestep size known to PLUMED
+  bool is_first;    // PLUMED has not requested all atoms yet
+  bool is_new;      // PLUMED has not been called in this process yet
   bool warned_of_all;
   PlumedBias *plumed;            // owned by FixCoordBias
-  bool is_announced;             // by pre_force(), for this evaluation
-  bool may_be_known;             // this evaluation is of a timestep that PLUMED has done
-  std::vector<int> needed;       // whether PLUMED needs each variable
+  bool is_announced;             // pre_force() has announced this evaluation
+  bool may_be_known;             // PLUMED may have evaluated this timestep before
+  std::vector<int> needed;       // [variables] whether PLUMED needs the value
   std::vector<int> requested;    // atoms, IDs minus 1
 };
 

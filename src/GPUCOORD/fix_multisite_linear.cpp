@@ -8,9 +8,13 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// A linear molecule has no inertia about its axis. LAMMPS' ellipsoids have a tiny inertia there,
-// and the smallest torque about the axis, from rounding or from a thermostat, would make the
-// molecule spin. This fix removes torque and angular momentum about the axis.
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
+// A linear molecule has no moment of inertia about its axis. LAMMPS' ellipsoids have a tiny one
+// there. The smallest torque about the axis, from rounding errors or from a thermostat, would make
+// the molecule spin. This fix removes torque and angular momentum about the axis.
 
 #include "fix_multisite_linear.h"
 
@@ -60,7 +64,7 @@ void FixMultisiteLinear::init()
   const auto of_type = PairMultisite::components_of_types(lmp);
   if (of_type.empty())
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix multisite/linear needs pair_style multisite, which says what a molecule is");
+               "Fix multisite/linear needs pair_style multisite, which defines molecules");
 
   axis.assign(atom->ntypes + 1, -1);
   bool has_linear = false;
@@ -72,15 +76,14 @@ void FixMultisiteLinear::init()
     if (MultisiteShape::half_axes(component)[0] == 0.0 && MultisiteShape::feels_torque(component) &&
         comm->me == 0)
       error->warning(FLERR,
-                     "Fix multisite/linear {} leaves component {} of type {} alone: it has no "
-                     "moments of inertia that would say "
-                     "whether it is linear",
+                     "Fix multisite/linear {} ignores component {} of type {}: without moments of "
+                     "inertia, it is unknown whether it is linear",
                      id, component.name, type);
   }
   if (!has_linear && comm->me == 0)
     error->warning(FLERR,
-                   "Fix multisite/linear {} does nothing: no component has moments of inertia of "
-                   "which one is 0",
+                   "Fix multisite/linear {} does nothing: no component has exactly one moment of "
+                   "inertia that is 0",
                    id);
 }
 
@@ -112,8 +115,8 @@ void FixMultisiteLinear::take_away(Vectors which)
 /* ---------------------------------------------------------------------- */
 
 /* ----------------------------------------------------------------------
-   Runs before setup() of any fix: otherwise a thermostat computes the friction of a body that spins
-   about its axis with almost no inertia.
+   Runs before setup() of any fix. Otherwise a thermostat would compute the friction of a body that
+   spins about its axis with almost no moment of inertia.
 ------------------------------------------------------------------------- */
 
 void FixMultisiteLinear::setup_pre_neighbor()
@@ -158,7 +161,7 @@ void FixMultisiteLinear::min_post_force(int vflag)
   post_force(vflag);
 }
 
-// Rounding adds angular momentum about the axis during integration.
+// Rounding errors add angular momentum about the axis during integration.
 void FixMultisiteLinear::end_of_step()
 {
   if (!order_is_checked) check_order();
@@ -166,7 +169,7 @@ void FixMultisiteLinear::end_of_step()
 }
 
 /* ----------------------------------------------------------------------
-   Fixes that are defined later may add torques after this fix removed them.
+   Fixes that are defined later may add torques after this fix has removed them.
 ------------------------------------------------------------------------- */
 
 void FixMultisiteLinear::check_order()
@@ -182,8 +185,8 @@ void FixMultisiteLinear::check_order()
   if (any)
     error->all(FLERR, Error::NOLASTLINE,
                "Fix multisite/linear {}: there are torques about the axes of linear molecules "
-               "after it has taken them away - "
-               "define it after all fixes that add torques, such as langevin with angmom",
+               "after it has removed them - define it after all fixes that add torques, such as "
+               "langevin with angmom",
                id);
 }
 
@@ -200,8 +203,7 @@ void FixMultisiteLinear::check_group()
   MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
   if (all > 0 && comm->me == 0)
     error->warning(FLERR,
-                   "Fix multisite/linear {}: {} linear molecules are not in group {} and may take "
-                   "up heat by spinning about "
-                   "their axes",
+                   "Fix multisite/linear {}: {} linear molecules are not in group {} and may heat "
+                   "up by spinning about their axes",
                    id, all, group->names[igroup]);
 }

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "gpucoord_backend.h"
 
 #include "gpucoord_broadcast_text.h"
@@ -24,7 +28,7 @@
 
 using namespace LAMMPS_NS;
 
-// The library takes this number for the current GPU of the process.
+// For the library, this number means the current GPU of the process.
 static constexpr int CURRENT_DEVICE = -1;
 
 /* ---------------------------------------------------------------------- */
@@ -64,8 +68,8 @@ Words::Device DeviceChoice::restarted(LAMMPS *lmp, Words::Device stored, const s
 }
 
 /* ----------------------------------------------------------------------
-   Replaces the text on all ranks by that of the lowest rank whose text is not empty. Returns that
-   rank, or -1 if all texts are empty. Collective.
+   Replaces the text on all ranks by the text of the lowest rank whose text is not empty. Returns
+   that rank, or -1 if all texts are empty. Collective.
 ------------------------------------------------------------------------- */
 
 int DeviceChoice::share_first(std::string &text) const
@@ -96,7 +100,8 @@ void DeviceChoice::choose_device(int count)
   MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, comm->me, MPI_INFO_NULL, &node);
   int local;
   MPI_Comm_rank(node, &local);
-  // Partitions start at different GPUs: a partition does not know which others are on this node.
+  // Partitions start at different GPUs, because a partition does not know which others are on this
+  // node.
   device = (universe->root_proc[universe->iworld] + local) % count;
 
   // A launcher may make a different GPU visible to each rank under the same number.

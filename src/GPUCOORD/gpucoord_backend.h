@@ -28,7 +28,7 @@
 
 namespace LAMMPS_NS {
 
-// Chooses the backend, host or GPU, with the same result on all ranks. Raises errors of one rank on
+// Selects the backend, host or GPU, with the same result on all ranks. Raises errors of one rank on
 // all ranks.
 
 class DeviceChoice : protected Pointers {
@@ -43,23 +43,23 @@ class DeviceChoice : protected Pointers {
   virtual ~DeviceChoice() = default;
 
   bool is_cuda() const { return cuda; }
-  // GPU of this rank, in the library's numbering.
+  // Returns the GPU of this rank, in the library's numbering.
   int device_number() const { return device; }
-  // Backend and device of this rank; for device auto on the host, also why no GPU is used.
+  // Returns backend and device of this rank; for device auto on the host, also why no GPU is used.
   std::string description() const;
   // Collective. Raises an error on all ranks, with the message of the lowest rank that has one.
   [[noreturn]] virtual void stop(std::string failure) { stop_all(std::move(failure)); }
 
  protected:
   // Collective. Calls 'make' for this rank's device, unless the backend exists for the current
-  // number of threads. Returns false if 'make' throws a DeviceError on any rank; failure then has
-  // the message on those ranks.
+  // number of threads. Returns false if 'make' throws a DeviceError on any rank, and sets failure
+  // on those ranks to the message.
   bool make_on_all(const std::string &owner, const std::function<void(int device)> &make,
                    std::string &failure);
   // Collective. Raises an error on all ranks, with the message of the lowest rank that has one.
   [[noreturn]] void stop_all(std::string failure);
 
-  int nthreads = 0;    // number of threads of the backend; 0: there is no backend
+  int nthreads = 0;    // threads of the backend; 0: there is no backend
 
  private:
   int share_first(std::string &text) const;
@@ -67,11 +67,11 @@ class DeviceChoice : protected Pointers {
 
   bool cuda = false;
   std::string why_host;
-  int device = 0, sharing = 1;    // number of the GPU, number of ranks that share it
+  int device = 0, sharing = 1;    // GPU number; number of ranks that share it
   std::string device_name;
 };
 
-// Backend of this rank.
+// The backend of this rank.
 
 template <class Computer> class BackendOf : public DeviceChoice {
  public:
@@ -91,7 +91,7 @@ template <class Computer> class BackendOf : public DeviceChoice {
   [[noreturn]] void stop(std::string failure) override
   {
     reset();
-    computer.reset();    // frees its memory, too
+    computer.reset();    // also frees its memory
     stop_all(std::move(failure));
   }
 
@@ -131,7 +131,7 @@ class MultisiteBackend : public BackendOf<gpucoord::Multisite> {
 class OrderBackend : public BackendOf<gpucoord::OrderParameter> {
  public:
   using BackendOf::BackendOf;
-  // Makes an order parameter: on this GPU if is_cuda(), or on the host.
+  // Makes an order parameter on this GPU if is_cuda(), otherwise on the host.
   using Make = std::function<std::unique_ptr<gpucoord::OrderParameter>(int device)>;
 
   // Collective. Makes the backend, unless it exists for the current number of threads.

@@ -16,8 +16,8 @@
 
 namespace LAMMPS_NS {
 
-// Broadcasts a text of one rank, such as an error message, to all ranks. An empty text costs one
-// message.
+// Broadcasts a text of one rank, such as an error message, to all ranks. An empty text needs only
+// one message.
 inline void broadcast_text(std::string &text, int root, MPI_Comm world)
 {
   int length = static_cast<int>(text.size());

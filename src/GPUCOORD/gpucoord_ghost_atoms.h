@@ -25,13 +25,13 @@ namespace LAMMPS_NS {
 
 namespace GhostAtoms {
 
-  // Whether comm_modify group restricts ghost atoms.
+  // Returns whether comm_modify group restricts ghost atoms.
   inline bool are_of_a_group(const Comm *comm)
   {
     return LammpsInternals::group_of_ghosts(comm) != 0;
   }
 
-  // A range for advice in an error, rounded up to four digits so that it suffices when typed.
+  // Returns a range for the way out in an error, rounded up to four digits so that it suffices.
   inline std::string in_four_digits(double need)
   {
     const double digit = std::pow(10.0, std::floor(std::log10(need)) - 3.0);

@@ -25,11 +25,11 @@
 namespace LAMMPS_NS {
 namespace GhostRange {
 
-  // LAMMPS counts the atoms of a rank, ghosts included, and the exchanges of ghost atoms in
-  // variables of type int, and checks neither. After an overflow, ghost atoms are missing or MPI
-  // aborts. Returns why a range, distance, needs larger counts than int in the current box, or an
-  // empty string. The result is the same on all ranks. Pair::init_one() and init() of other styles
-  // call this function, since LAMMPS sets up its communication after them.
+  // LAMMPS counts the atoms of a rank, including ghosts, and the exchanges of ghost atoms in
+  // variables of type int, without an overflow check. After an overflow, ghost atoms are missing or
+  // MPI aborts. Returns why a range (distance) needs counts larger than int in the current box, or
+  // "". The result is the same on all ranks. Pair::init_one() and init() of other styles call this
+  // function, because LAMMPS sets up its communication after them.
   inline std::string why_too_long(double range, const Atom *atom, const Comm *comm,
                                   const Domain *domain)
   {
@@ -37,8 +37,8 @@ namespace GhostRange {
     // Reciprocal heights of the box, as in CommBrick::setup().
     const double per_length[3] = {std::sqrt(h[0] * h[0] + h[5] * h[5] + h[4] * h[4]),
                                   std::sqrt(h[1] * h[1] + h[3] * h[3]), h[2]};
-    // Mean number of atoms per rank. LAMMPS counts exchanges before it drops those across an open
-    // boundary.
+    // Mean number of atoms per rank. LAMMPS also counts exchanges across an open boundary, before
+    // it drops them.
     double natoms = static_cast<double>(atom->natoms), nexchanges = 0.0;
     for (int k = 0; k < domain->dimension; ++k) {
       const double part = 1.0 / comm->procgrid[k], reach = range * per_length[k];
@@ -54,9 +54,9 @@ namespace GhostRange {
         many_atoms ? "atoms per rank, ghosts included" : "exchanges of ghost atoms", LIMIT);
   }
 
-  // The same check for the ghost atom range of a compute that needs ghost atoms up to 'need',
-  // distance. The text names the command that sets the range, and the way out. also: the rest of
-  // the way out if the need alone is too long.
+  // Same check for the ghost atom range of a compute that needs ghost atoms up to 'need'
+  // (distance). The text names the command that sets the range, and the way out. also: the rest of
+  // the way out if the need alone is too long
   inline std::string why_ghosts_too_many(double range, double need, const std::string &also,
                                          const Atom *atom, const Comm *comm, const Domain *domain,
                                          const Force *force)
@@ -71,7 +71,7 @@ namespace GhostRange {
                        source, why, source, is_needed ? also : "");
   }
 
-  // The same check for comm_modify cutoff, which also applies to styles that need less.
+  // Same check for comm_modify cutoff, which also applies to styles that need a shorter range.
   inline std::string why_comm_cutoff_too_long(const Atom *atom, const Comm *comm,
                                               const Domain *domain, const Force *force)
   {

@@ -8,9 +8,9 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// All differences between the supported LAMMPS releases that GPUCOORD meets. Each function finds
-// out from LAMMPS' declarations what this release has. It does not compare versions, so that
-// development versions and releases between the tested ones work, too.
+// All differences between the supported LAMMPS releases that affect GPUCOORD. Each function detects
+// from LAMMPS' declarations what a release has. It does not compare versions, so that development
+// versions and releases between the tested ones work, too.
 
 #ifndef LMP_GPUCOORD_LAMMPS_COMPAT_H
 #define LMP_GPUCOORD_LAMMPS_COMPAT_H
@@ -37,7 +37,7 @@ namespace LammpsCompat {
   inline constexpr bool Has = Detect<Expression, T>::value;
 
   // Position for Error::all() of an error in a command as a whole. Older releases can only point at
-  // an argument, which a command may lack. They print the command and point at nothing.
+  // an argument, and a command may have no arguments. They print the command and point at nothing.
   template <class T> using CommandPosition = decltype(T::COMMAND);
   template <class T> constexpr int position_of_command()
   {
@@ -48,8 +48,8 @@ namespace LammpsCompat {
   }
   inline constexpr int WHOLE_COMMAND = position_of_command<Error>();
 
-  // Replaces d by the shortest of its periodic images. Newer releases take the caller's file and
-  // line for an error message.
+  // Replaces d by its shortest periodic image. Newer releases have arguments for the caller's file
+  // and line, for an error message.
   template <class T>
   using ImageWithPlace =
       decltype(std::declval<const T &>().minimum_image(FLERR, std::declval<double *>()));
@@ -61,7 +61,7 @@ namespace LammpsCompat {
       domain->minimum_image(d);
   }
 
-  // Atom type of a label, or -1. The function is find() in older releases.
+  // Returns the atom type of a label, or -1. The function is called find() in older releases.
   template <class T> using FindType = decltype(std::declval<const T &>().find_type("", 0));
   template <class T> int atom_type_of_label(const T *labels, const std::string &label)
   {
@@ -71,8 +71,8 @@ namespace LammpsCompat {
       return labels->find(label, Atom::ATOM);
   }
 
-  // Releases before 30 Mar 2026 have no superellipsoids. Their quaternions and moments of inertia
-  // are in another array than those of ellipsoids.
+  // Releases before 30 Mar 2026 have no superellipsoids. The quaternions and moments of inertia of
+  // superellipsoids are in another array than those of ellipsoids.
   template <class T> using SuperellipsoidFlag = decltype(T::superellipsoid_flag);
   template <class T> bool has_superellipsoids(const T *atom)
   {
@@ -83,7 +83,7 @@ namespace LammpsCompat {
   }
 
   template <class T> using SuperellipsoidBonus = decltype(T::bonus_super);
-  // Quaternion of superellipsoid k. Requires has_superellipsoids().
+  // Returns the quaternion of superellipsoid k. Requires has_superellipsoids().
   template <class T> double *quaternion_of_superellipsoid(const T *avec, int k)
   {
     if constexpr (Has<SuperellipsoidBonus, T>)
@@ -91,7 +91,7 @@ namespace LammpsCompat {
     else
       return nullptr;
   }
-  // Moments of inertia of superellipsoid k. Requires has_superellipsoids().
+  // Returns the moments of inertia of superellipsoid k. Requires has_superellipsoids().
   template <class T> const double *inertia_of_superellipsoid(const T *avec, int k)
   {
     if constexpr (Has<SuperellipsoidBonus, T>)
@@ -101,7 +101,7 @@ namespace LammpsCompat {
   }
 
   // Makes a Fourier transform, LAMMPS' FFT3d, without collective communication. Newer releases have
-  // one more argument, for GPU-aware MPI, which is off, too. The class is a template parameter
+  // one more argument, for GPU-aware MPI, which is also off. The class is a template parameter,
   // because LAMMPS may lack the KSPACE package.
   template <class Transform, class... Arguments>
   std::unique_ptr<Transform> make_transform(Arguments... arguments)

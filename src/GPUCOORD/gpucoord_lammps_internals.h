@@ -10,7 +10,7 @@
 
 // The protected members of LAMMPS classes that GPUCOORD reads, in one place. Each function names
 // the accessor that LAMMPS would need instead. A local class derives from the LAMMPS class and
-// makes the member public; the pointer to the member then applies to any object of that class.
+// makes the member public. The pointer to the member then applies to any object of that class.
 
 #ifndef LMP_GPUCOORD_LAMMPS_INTERNALS_H
 #define LMP_GPUCOORD_LAMMPS_INTERNALS_H
@@ -30,7 +30,7 @@
 namespace LAMMPS_NS {
 namespace LammpsInternals {
 
-  // The NPair that builds a neighbor list. Only the two functions below need it.
+  // Returns the NPair that builds a neighbor list. Only the two functions below need it.
   inline NPair *builder_of(Neighbor *neighbor, const NeighList *list)
   {
     struct Access : public Neighbor {
@@ -39,9 +39,10 @@ namespace LammpsInternals {
     return (neighbor->*(&Access::neigh_pair))[list->index];
   }
 
-  // Whether the next Neighbor::build_one() builds an occasional list or leaves it unchanged.
-  // Neighbor::ncalls and the timestep do not tell, because both return to earlier values (run pre
-  // no, rerun). No other list is copied from an occasional one, so that only build_one() builds it.
+  // Returns whether the next Neighbor::build_one() builds an occasional list or leaves it
+  // unchanged. Neighbor::ncalls and the timestep do not tell this, because both return to earlier
+  // values (run pre no, rerun). No other list is copied from an occasional one, so that only
+  // build_one() builds it.
   // Missing accessor: bool Neighbor::is_due(const NeighList *) const
   inline bool build_is_due(Neighbor *neighbor, const NeighList *list)
   {
@@ -55,8 +56,8 @@ namespace LammpsInternals {
     builder_of(neighbor, list)->last_build = -1;
   }
 
-  // Whether a request is for a full neighbor list on the device of KOKKOS whose cutoff does not
-  // depend on radii. null: no request.
+  // Returns whether a request is for a full neighbor list on the device of KOKKOS whose cutoff does
+  // not depend on radii. request: null: there is no request
   // Missing accessors: int NeighRequest::get_full() const and
   // int NeighRequest::get_kokkos_device() const
   inline bool is_full_on_device(const NeighRequest *request)
@@ -69,7 +70,7 @@ namespace LammpsInternals {
         !request->get_size();
   }
 
-  // The group to which comm_modify group restricts ghost atoms. 0: all
+  // Returns the group to which comm_modify group restricts ghost atoms; 0: all.
   // Missing accessor: int Comm::get_bordergroup() const
   inline int group_of_ghosts(const Comm *comm)
   {
@@ -79,7 +80,7 @@ namespace LammpsInternals {
     return comm->*(&Access::bordergroup);
   }
 
-  // Degrees of freedom by compute_modify extra/dof.
+  // Returns the degrees of freedom set by compute_modify extra/dof.
   // Missing accessor: double Compute::get_extra_dof() const
   inline double extra_dof(const Compute *compute)
   {
@@ -89,7 +90,8 @@ namespace LammpsInternals {
     return compute->*(&Access::extra_dof);
   }
 
-  // ID of the temperature whose kinetic energy a compute pressure includes. null: it includes none
+  // Returns the ID of the temperature whose kinetic energy a compute pressure includes; null: it
+  // includes no kinetic energy.
   // Missing accessor: const char *ComputePressure::get_id_temp() const
   inline const char *id_of_temperature(const ComputePressure *pressure)
   {
@@ -100,7 +102,7 @@ namespace LammpsInternals {
     return pressure->*(&Access::keflag) ? pressure->*(&Access::id_temp) : nullptr;
   }
 
-  // The sub-styles of pair_style hybrid.
+  // Returns the sub-styles of pair_style hybrid.
   // Missing accessor: std::vector<Pair *> PairHybrid::get_styles() const
   inline std::vector<Pair *> sub_styles(const PairHybrid *hybrid)
   {

@@ -17,7 +17,7 @@
 namespace LAMMPS_NS {
 class LAMMPS;
 
-// One object of a class for each LAMMPS instance, for as long as a style uses it. Its destructor
+// One object of a class per LAMMPS instance. It exists as long as a style uses it. Its destructor
 // calls remove().
 
 template <class Object> class OnePerLammps {

@@ -22,9 +22,9 @@
 
 namespace LAMMPS_NS {
 
-// Rank 0 writes the data of a style into a restart file. All ranks read them. The data begin with
+// Rank 0 writes the data of a style to a restart file. All ranks read them. The data begin with
 // minus the version of their format, as a double. Data of format 1 have no such number and begin
-// with one >= 0. doc/compatibility.md says when a format changes.
+// with a number >= 0. doc/compatibility.md lists the changes of formats.
 
 class RestartWriter {
  public:
@@ -50,7 +50,7 @@ class RestartReader : protected Pointers {
  public:
   RestartReader(LAMMPS *lmp, FILE *file_in) : Pointers(lmp), file(file_in) {}
 
-  // Reads the version of the format. An error if it is newer than 'newest'.
+  // Reads the version of the format. Raises an error if it is newer than 'newest'.
   void read_format(int newest, const std::string &style)
   {
     double first = 0.0;

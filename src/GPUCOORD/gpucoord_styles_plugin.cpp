@@ -8,8 +8,8 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// The styles of the plugin. gpucoordplugin.cpp calls this file's entry after it has checked that
-// the styles match LAMMPS.
+// The styles of the plugin. gpucoordplugin.cpp calls the entry point in this file after it has
+// checked that the styles match LAMMPS.
 
 #include "lammpsplugin.h"
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "gpucoord_variable.h"
 
 #include <map>
@@ -17,7 +21,7 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// Variables of all LAMMPS of this process, which may run in several threads.
+// Variables of all LAMMPS instances of this process, which may run in several threads.
 struct Living {
   std::mutex mutex;
   std::map<const CollectiveVariable *, int> numbers;

@@ -22,7 +22,7 @@
 
 namespace LAMMPS_NS {
 
-// Words that a user may choose from, and their positions in the input line.
+// Words that a user can choose from, and their positions in the input line.
 
 namespace Words {
 
@@ -65,8 +65,8 @@ namespace Words {
     return Error::NOLASTLINE;
   }
 
-  // Returns the choice that the word after arg[iarg] names. command: for example 'compute coord/gpu
-  // engine'.
+  // Returns the choice given by the word after arg[iarg]. command: for example 'compute coord/gpu
+  // engine'
   template <typename Value>
   Value choose(const std::string &command, int iarg, int narg, char **arg,
                const std::vector<Choice<Value>> &choices, const Input *input, Error *error)

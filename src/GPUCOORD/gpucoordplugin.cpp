@@ -8,11 +8,11 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// The library that `plugin load` opens. It needs no symbol of LAMMPS or MPI, so every LAMMPS can
-// open it. It finds the styles that were compiled for this LAMMPS among the files
+// The library that `plugin load` opens. It needs no symbols of LAMMPS or MPI, so that every LAMMPS
+// can open it. It finds the styles that were compiled for this LAMMPS among the files
 //   gpucoord_styles.RELEASE.MPI.SIZES[.KOKKOS].so
-// in its folder, for example gpucoord_styles.20260704.openmpi.smallbig.so, or says why there are
-// none: only a matching LAMMPS has all symbols that such a file needs. All of them share
+// in its folder, for example gpucoord_styles.20260704.openmpi.smallbig.so, or reports why there is
+// no match: only a matching LAMMPS has all symbols that such a file needs. All of them share
 // libgpucoord.so in the same folder.
 
 #include "library.h"
@@ -34,7 +34,7 @@ namespace {
 // The C interface of the LAMMPS that loads the plugin, the only interface that all releases share.
 class CInterface {
  public:
-  // of_lammps: address of a function of that LAMMPS.
+  // of_lammps: address of a function of that LAMMPS
   explicit CInterface(void *of_lammps)
   {
     Dl_info place;
@@ -46,7 +46,7 @@ class CInterface {
   CInterface(const CInterface &) = delete;
   CInterface &operator=(const CInterface &) = delete;
 
-  // Python, for example, opens liblammps with RTLD_LOCAL. The styles need its symbols.
+  // Some programs, for example Python, open liblammps with RTLD_LOCAL. The styles need its symbols.
   void make_global() const
   {
     void *again = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
@@ -71,7 +71,7 @@ class CInterface {
   void *library = nullptr;
 };
 
-// Names of the known settings of this LAMMPS' KOKKOS package, with _ before each.
+// Returns the names of the known settings of this LAMMPS' KOKKOS package, each with a leading _.
 std::string found_in_kokkos(const CInterface &lammps, const char *category,
                             std::initializer_list<const char *> settings)
 {
@@ -82,7 +82,7 @@ std::string found_in_kokkos(const CInterface &lammps, const char *category,
   return found;
 }
 
-// Kind of styles, as in the name of their file: what they must have in common with LAMMPS.
+// Kind of styles, as in the name of their file: the properties in which they must match LAMMPS.
 struct Kind {
   std::string plain;     // RELEASE.MPI.SIZES
   std::string kokkos;    // KOKKOS, or empty
@@ -92,7 +92,7 @@ struct Kind {
     return PREFIX + plain + (kokkos.empty() ? "" : "." + kokkos) + SUFFIX;
   }
 
-  // For messages, for example: LAMMPS 20260704 (openmpi, smallbig, no KOKKOS)
+  // Returns a text for messages, for example: LAMMPS 20260704 (openmpi, smallbig, no KOKKOS)
   std::string text() const
   {
     const auto dot = plain.find('.'), second = plain.find('.', dot + 1);
@@ -110,7 +110,8 @@ std::string mpi_of_size(int size)
   return size == 0 ? "nompi" : size == sizeof(int) ? "mpich" : "openmpi";
 }
 
-// Precision and layout are part of the KOKKOS package's types. The API is part of Kokkos' types.
+// Precision and layout determine the types of the KOKKOS package. The API determines the types of
+// Kokkos.
 Kind kind_of(const CInterface &lammps, void *lmp)
 {
   const int tagint = lammps.call("lammps_extract_setting", lmp, "tagint");
@@ -127,7 +128,7 @@ Kind kind_of(const CInterface &lammps, void *lmp)
   return kind;
 }
 
-// Kinds of the styles in a folder, in the order of their names.
+// Returns the kinds of the styles in a folder, in the order of their names.
 std::vector<Kind> kinds_in(const std::string &folder)
 {
   const std::string prefix = Kind::PREFIX, suffix = Kind::SUFFIX;
@@ -153,8 +154,8 @@ std::vector<Kind> kinds_in(const std::string &folder)
   return kinds;
 }
 
-// Chooses the styles for this LAMMPS: those with its KOKKOS package, or those without KOKKOS.
-// Returns the file, or an empty string and the mismatch with the way out.
+// Selects the styles for this LAMMPS: those with its KOKKOS package, or those without KOKKOS.
+// Returns the file, or "" and the mismatch with the way out.
 std::string choose_styles(const CInterface &lammps, void *lmp, const std::string &folder,
                           std::string &why)
 {
@@ -181,9 +182,9 @@ std::string choose_styles(const CInterface &lammps, void *lmp, const std::string
   return "";
 }
 
-// Stops all ranks, since LAMMPS would continue and fail when the input uses a style. lammps_error()
-// ends the program. The message is also printed on standard error for programs that have turned off
-// LAMMPS' output.
+// Stops all ranks, because LAMMPS would continue and fail when the input uses a style.
+// lammps_error() ends the program. The message is also printed on standard error, for programs that
+// have turned off LAMMPS' output.
 void refuse(const CInterface &lammps, void *lmp, const std::string &message)
 {
   if (lammps.call("lammps_extract_setting", lmp, "world_rank") <= 0)
@@ -200,7 +201,7 @@ bool is_same_file(const std::string &one, const std::string &other)
       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-// File of the libgpucoord.so that this process has loaded, or empty.
+// Returns the file of the libgpucoord.so that this process has loaded, or "".
 std::string loaded_kernels()
 {
   void *library = dlopen("libgpucoord.so", RTLD_LAZY | RTLD_NOLOAD);
@@ -211,7 +212,7 @@ std::string loaded_kernels()
   return file;
 }
 
-// Folder of this library, with a slash at its end.
+// Returns the folder of this library, with a slash at the end.
 std::string own_folder()
 {
   Dl_info self;
@@ -224,7 +225,7 @@ std::string own_folder()
   return folder;
 }
 
-// Registers the styles with LAMMPS; the arguments are those of lammpsplugin_init().
+// Registers the styles with LAMMPS. The arguments are those of lammpsplugin_init().
 using RegisterStyles = void(void *lmp, void *handle, void *regfunc);
 
 // Returns null if the styles cannot be opened, and sets the reason with the way out.
@@ -244,14 +245,23 @@ RegisterStyles *open_styles(const std::string &folder, const std::string &styles
         "this program has loaded another build of GPUCOORD, " + loaded + " - load one of them only";
     return nullptr;
   }
-  // Open the kernels first and by their full path: LD_LIBRARY_PATH may lead to those of another
-  // build.
+  // Open the kernels first and by their full path, because LD_LIBRARY_PATH may lead to those of
+  // another build.
   void *library = dlopen(kernels.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library) library = dlopen(styles.c_str(), RTLD_NOW | RTLD_LOCAL);
   void *function = library ? dlsym(library, "gpucoord_register_styles") : nullptr;
-  if (!function)
-    why = std::string(dlerror()) +
-        " - install what is missing, or build GPUCOORD again, with the compiler of this LAMMPS";
+  if (!function) {
+    const std::string error = dlerror();
+    // The version of the symbols of libgpucoord.so: lib/gpucoord/exports.map.in
+    const bool other_revision = error.find("GPUCOORD_INTERFACE_") != std::string::npos;
+    why = error +
+        (other_revision
+             ? " - " + styles + " and " + kernels +
+                 " are of different revisions of GPUCOORD: copy both from one build, or build "
+                 "both again"
+             : " - install what is missing, or build GPUCOORD again, with the compiler of this "
+               "LAMMPS");
+  }
   return reinterpret_cast<RegisterStyles *>(function);
 }
 

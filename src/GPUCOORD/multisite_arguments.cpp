@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "multisite_arguments.h"
 
 #include "gpucoord/multisite.h"
@@ -40,10 +44,9 @@ double MultisiteArguments::number(LAMMPS *lmp, const std::string &what, char *wo
   errno = 0;
   const double value = std::strtod(word, nullptr);
   if (errno == ERANGE)
-    lmp->error->all(
-        FLERR, position(lmp->input, word),
-        "{} is {}, and numbers are 0 or {:.2g} to {:.2g} in magnitude - use one within that", what,
-        word, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+    lmp->error->all(FLERR, position(lmp->input, word),
+                    "{} is {} but must be 0 or {:.2g} to {:.2g} in magnitude", what, word,
+                    std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
   return value;
 }
 
@@ -54,7 +57,7 @@ static int times(LAMMPS *lmp, const std::string &what, char *word)
   const long long value = utils::is_integer(word) ? std::strtoll(word, nullptr, 10) : 0;
   if (errno == ERANGE || value < 1 || value > MOST)
     lmp->error->all(FLERR, position(lmp->input, word),
-                    "{} is every {} evaluations, and must be every 1 to {}", what, word, MOST);
+                    "{} is every {} evaluations but must be every 1 to {}", what, word, MOST);
   return static_cast<int>(value);
 }
 
@@ -69,11 +72,11 @@ MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &d
   const auto read_cutoff = [&](const char *what) {
     const double one = number(lmp, fmt::format("Pair_style multisite {}", what), arg[iarg]);
     if (!(one > 0.0))
-      error->all(FLERR, position(input, arg[iarg]),
-                 "Pair_style multisite {} is {} and must be more than 0", what, arg[iarg]);
+      error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite {} is {} but must be > 0",
+                 what, arg[iarg]);
     if (one < gpucoord::LEAST_LENGTH || one > gpucoord::MOST_LENGTH)
       error->all(FLERR, position(input, arg[iarg]),
-                 "Pair_style multisite {} is {} and must be {:g} to {:g}, so that "
+                 "Pair_style multisite {} is {} but must be {:g} to {:g}, so that "
                  "(sigma/cutoff)^12 is a finite number",
                  what, arg[iarg], gpucoord::LEAST_LENGTH, gpucoord::MOST_LENGTH);
     ++iarg;
@@ -107,7 +110,7 @@ MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &d
                                    : number(lmp, "Pair_style multisite rf", arg[iarg + 1]);
       if (!(reaction_field >= 1.0))
         error->all(FLERR, position(input, arg[iarg + 1]),
-                   "Pair_style multisite rf is {}, but a dielectric constant is 1 or more, or inf",
+                   "Pair_style multisite rf is {} but must be a dielectric constant >= 1, or inf",
                    arg[iarg + 1]);
     } else if (keyword == "check") {
       nvalues = 2;
@@ -116,11 +119,10 @@ MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &d
       check_tolerance = number(lmp, "Pair_style multisite check tolerance", arg[iarg + 2]);
       if (!(check_tolerance > 0.0))
         error->all(FLERR, position(input, arg[iarg + 2]),
-                   "Pair_style multisite check tolerance is {} and must be more than 0",
-                   arg[iarg + 2]);
+                   "Pair_style multisite check tolerance is {} but must be > 0", arg[iarg + 2]);
     } else if (utils::is_double(arg[iarg]) && iarg == 2)
       error->all(FLERR, position(input, arg[iarg]),
-                 "Pair_style multisite has two cutoffs at most, and {} is a third", arg[iarg]);
+                 "Pair_style multisite has at most two cutoffs, but {} is a third", arg[iarg]);
     else
       error->all(FLERR, position(input, arg[iarg]),
                  "Unknown pair_style multisite keyword: {} - known are cutoff, shift, rf, tail, "
@@ -128,9 +130,8 @@ MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &d
                  keyword);
     if (shift == Switched::YES && tail == Switched::YES)
       error->all(FLERR, position(input, arg[iarg]),
-                 "Pair_style multisite shift yes cannot go with tail yes, a correction for "
-                 "energies that are not shifted - use "
-                 "one of them");
+                 "Pair_style multisite shift yes cannot be used with tail yes, a correction for "
+                 "energies that are not shifted - use only one of them");
     iarg += 1 + nvalues;
   }
 }

@@ -25,12 +25,13 @@ struct MultisiteArguments {
   enum class Switched { NO, YES, PAIR };
 
   MultisiteArguments() = default;
-  // Errors point at the word. device_position: position of the value of keyword device, if given.
+  // Errors point at the word. Sets device_position to the index of the value of keyword device, if
+  // given.
   MultisiteArguments(LAMMPS *, int narg, char **arg, int &device_position);
   explicit MultisiteArguments(RestartReader &);
   void write(RestartWriter &) const;
 
-  // Reads a number of a command. 'what' begins the error if the word is no number.
+  // Reads a number of a command. 'what' is the beginning of the error if the word is not a number.
   static double number(LAMMPS *, const std::string &what, char *word);
 
   double cutoff = 0.0, cutoff_charge = 0.0;
@@ -39,7 +40,7 @@ struct MultisiteArguments {
   double reaction_field = 1.0;
   gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
   Words::Device device = Words::Device::AUTO;
-  int check_every = 0;    // in evaluations; 0: never
+  int check_every = 0;    // number of evaluations between checks; 0: never
   double check_tolerance = 0.0;
 };
 

@@ -30,12 +30,12 @@ class MultisiteBodies {
   {
   }
 
-  // False if there is no atom_style ellipsoid. Other members must not be called then.
+  // Returns false if there is no atom_style ellipsoid. Other members must not be called then.
   explicit operator bool() const { return avec != nullptr; }
 
   bool has(int i) const { return atom->ellipsoid[i] >= 0; }
 
-  // Quaternion w x y z of an owned or ghost atom that has an ellipsoid.
+  // Returns the quaternion w x y z of an owned or ghost atom that has an ellipsoid.
   double *quaternion(int i) const
   {
     const int k = atom->ellipsoid[i];
@@ -49,7 +49,7 @@ class MultisiteBodies {
     return std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   }
 
-  // Moments of inertia about the axes of the ellipsoid, for an owned atom that has one.
+  // Returns the moments of inertia about the axes of the ellipsoid, for an owned atom that has one.
   std::array<double, 3> inertia(int i) const
   {
     const int k = atom->ellipsoid[i];

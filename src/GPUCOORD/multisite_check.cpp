@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "multisite_check.h"
 
 #include "comm.h"
@@ -25,7 +29,8 @@ using gpucoord::MultisiteSums;
 static constexpr const char *ADVICE =
     "use a larger tolerance or a higher precision, or report a bug";
 
-// Relative to the cutoff. Rounding of positions in single precision is less than a tenth of this.
+// Relative to the cutoff. Rounding errors of positions in single precision are less than a tenth of
+// this.
 static constexpr double AT_CUTOFF = 1e-5;
 
 MultisiteCheck::MultisiteCheck(LAMMPS *lmp, const gpucoord::MultisiteModel &model_in,
@@ -49,7 +54,8 @@ void MultisiteCheck::compare(const gpucoord::Molecules &in, const MultisiteSums 
                             compare_vectors("torque", in, out.torque, torque.data(), ids)};
   if (!is_alike[0] || !is_alike[1]) return;    // sums differ if their pairs differ
 
-  // Sums may be small by cancellation. They are compared with the sums of magnitudes.
+  // Sums may be small because of cancellation. The differences are compared with the sums of
+  // magnitudes.
   double size_energy = 0.0, size_virial = 0.0;
   for (const double e : energy) size_energy += std::fabs(e);
   for (const double w : virial) size_virial += std::fabs(w);
@@ -74,7 +80,8 @@ struct Place {
   bool has_center, has_pole;    // selects the cutoffs
 };
 
-// Positions of the sites, or the center of mass of the molecule for all of them.
+// Returns the positions of the sites, or the center of mass of the molecule in place of all of
+// them.
 std::vector<Place> places_of(const gpucoord::MultisiteModel &model, const gpucoord::Molecules &in,
                              int k)
 {
@@ -148,7 +155,7 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
       difference_sq += (found[c] - expected[c]) * (found[c] - expected[c]);
     }
     largest_sq = MAX(largest_sq, square);
-    // A result that is not a number differs from everything.
+    // NaN differs from everything.
     difference[k] = std::isfinite(difference_sq) ? std::sqrt(difference_sq) : HUGE_VAL;
   }
   largest_sq = std::sqrt(largest_sq);

@@ -20,18 +20,19 @@
 
 namespace LAMMPS_NS {
 
-// Keyword check of pair_style multisite: computes the results again in double with the host
+// Keyword check of pair_style multisite. Computes the results again in double with the host
 // backend, or with the library's reference loops if the host backend computed the results.
 
 class MultisiteCheck : protected Pointers {
  public:
-  // host: null for the reference loops.
+  // host: null: use the reference loops
   MultisiteCheck(LAMMPS *, const gpucoord::MultisiteModel &, gpucoord::Multisite *host,
                  gpucoord::Precision, double tolerance);
 
-  // Collective. Raises the same error on all ranks if a result differs. Results are those of this
-  // evaluation alone; ids are those of the owned molecules. In mixed and single, a molecule may
-  // differ if rounding decides whether a pair is within a cutoff; sums are not compared then.
+  // Collective. Raises the same error on all ranks if a result differs. The results must be those
+  // of this evaluation alone. ids: IDs of the owned molecules. In mixed and single precision, a
+  // molecule may differ if rounding decides whether a pair is within a cutoff; sums are not
+  // compared then.
   void compare(const gpucoord::Molecules &, const gpucoord::MultisiteSums &,
                const gpucoord::MultisiteResults &, const std::vector<tagint> &ids) const;
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "multisite_components.h"
 
 #include "gpucoord_broadcast_text.h"
@@ -27,10 +31,10 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// Version of the format of component files. doc/compatibility.md says when it changes.
+// Version of the format of component files; doc/compatibility.md lists the changes.
 constexpr int FORMAT = 1;
 
-// Returns the different words after a tag such as UNITS: in comments. LAMMPS itself reads only the
+// Returns the distinct words after a tag such as UNITS: in comments. LAMMPS itself reads only the
 // first line of a potential file.
 std::vector<std::string> words_after(const std::string &tag, const std::string &text)
 {
@@ -42,8 +46,7 @@ std::vector<std::string> words_after(const std::string &tag, const std::string &
     for (std::string word; comment >> word;) {
       const std::size_t begin = word.find(tag);
       if (begin == std::string::npos) continue;
-      std::string value =
-          word.substr(begin + tag.size());    // also without a blank after the colon
+      std::string value = word.substr(begin + tag.size());    // a blank after the colon is optional
       if (value.empty()) comment >> value;
       value = utils::lowercase(value);
       bool is_new = true;
@@ -72,7 +75,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
       try {
         text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
         if (in.bad()) failure = "it cannot be read";
-      } catch (const std::ios_base::failure &) {    // thrown for a folder
+      } catch (const std::ios_base::failure &) {    // thrown if the file is a folder
         failure = "it cannot be read - give a file";
       }
     }
@@ -119,7 +122,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
   } catch (const std::invalid_argument &e) {
     error->all(FLERR, argument, "{}: {}", style, e.what());
   }
-  for (auto &component : components)    // only energies differ between real and metal
+  for (auto &component : components)    // real and metal differ only in energies
     for (auto &site : component.centers) site.epsilon *= of_energy;
   return components;
 }
@@ -202,9 +205,8 @@ std::vector<std::string> MultisiteComponents::warnings(const gpucoord::Multisite
     if (std::fabs(sum) > ROUNDING * magnitudes)
       found.push_back(fmt::format(
           "component {} has the net charge {:.8g}: the Coulomb energy of two of its molecules "
-          "jumps "
-          "from {:.4g} to 0 at the cutoff {:.8g}, as there is no Ewald sum and rf acts on dipoles "
-          "only - correct its charges unless it is an ion",
+          "jumps from {:.4g} to 0 at the cutoff {:.8g}, because there is no Ewald sum and rf acts "
+          "only on dipoles - correct its charges unless it is an ion",
           one.name, sum, settings.coulomb * sum * sum / settings.cutoff_charge,
           settings.cutoff_charge));
   }
@@ -219,8 +221,7 @@ std::vector<std::string> MultisiteComponents::warnings(const gpucoord::Multisite
             components[a].name, components[b].name, model.reach(a) + model.reach(b),
             model.range(a, b)));
   if (settings.reaction_field != 1.0 && !has_dipoles)
-    found.emplace_back("rf acts between point dipoles, and no component has one: it adds a "
-                       "constant to the energy of molecules "
-                       "whose charges have a dipole moment, and nothing else");
+    found.emplace_back("rf acts between point dipoles, but no component has one: it only adds a "
+                       "constant to the energy of molecules whose charges have a dipole moment");
   return found;
 }

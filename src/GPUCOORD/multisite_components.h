@@ -26,7 +26,7 @@ namespace LAMMPS_NS {
 namespace MultisiteComponents {
 
   // Collective: rank 0 reads the file. Errors begin with the name of the style and point at this
-  // argument of the command. Files in units real and metal are converted to the other.
+  // argument of the command. Files in units real are converted to metal and vice versa.
   std::vector<gpucoord::Component> read(LAMMPS *, const std::string &style, const std::string &file,
                                         int argument);
 
@@ -39,7 +39,7 @@ namespace MultisiteComponents {
 
   std::string names(const std::vector<gpucoord::Component> &);
 
-  // Texts about components that are probably unintended, for warnings of a pair style.
+  // Returns texts about components that are probably unintended, for warnings of a pair style.
   std::vector<std::string> warnings(const gpucoord::MultisiteModel &);
 
 }    // namespace MultisiteComponents

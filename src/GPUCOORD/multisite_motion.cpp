@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "multisite_motion.h"
 
 #include "gpucoord_lammps_internals.h"
@@ -28,13 +32,13 @@
 
 using namespace LAMMPS_NS;
 
-// Data files have fewer digits than restart files. An axis of zero length is set to a thousandth of
-// the longest.
+// Data files have fewer digits than restart files. The shortest axis of an ellipsoid is a
+// thousandth of the longest, instead of zero.
 static constexpr double MASS_TOLERANCE = 1e-5, INERTIA_TOLERANCE = 1e-4;
 
 namespace {
 
-// The temperature whose kinetic energy a compute pressure includes, or null.
+// Returns the temperature whose kinetic energy a compute pressure includes, or null.
 const Compute *temperature_of(Compute *compute, const Modify *modify)
 {
   const auto *const pressure = dynamic_cast<ComputePressure *>(compute);
@@ -62,20 +66,20 @@ std::vector<std::string> MultisiteMotion::warnings() const
   if (update->whichflag == 2 && count([this](int i) {
                                   return MultisiteShape::feels_torque(*of_atom(i));
                                 }) > 0)
-    found.emplace_back("Pair multisite: a minimization moves molecules without turning them");
+    found.emplace_back("Pair multisite: a minimization moves molecules without rotating them");
   return found;
 }
 
 /* ---------------------------------------------------------------------- */
 
-// null: the atom is no molecule
+// Returns null if the atom is not a molecule.
 const gpucoord::Component *MultisiteMotion::of_atom(int i) const
 {
   const int k = component_of[atom->type[i]];
   return k < 0 ? nullptr : &components[k];
 }
 
-// Number of molecules of all ranks for which the function returns true.
+// Returns the number of molecules on all ranks for which the function returns true.
 bigint MultisiteMotion::count(const std::function<bool(int)> &is_one) const
 {
   bigint mine = 0, all;
@@ -103,7 +107,8 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
   });
   if (without > 0)
     found.push_back(fmt::format(
-        "Pair multisite: {} molecules have no ellipsoid - set_multisite gives them one", without));
+        "Pair multisite: {} molecules have no ellipsoid - use set_multisite to create it",
+        without));
   const bigint of_mass = count([&](int i) {
     return std::fabs(atom->rmass[i] - of_atom(i)->mass) > MASS_TOLERANCE * of_atom(i)->mass;
   });
@@ -111,7 +116,7 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
     const auto &wanted = of_atom(i)->inertia;
     const double largest = *std::max_element(wanted.begin(), wanted.end());
     if (largest == 0.0 || !bodies.has(i))
-      return false;    // no rotation, or no ellipsoid to compare
+      return false;    // there is no rotation, or no ellipsoid to compare
     const auto moments = bodies.inertia(i);
     bool differs = false;
     for (int k = 0; k < 3; ++k)
@@ -119,21 +124,20 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
     return differs;
   });
   if (of_mass > 0)
-    found.push_back(fmt::format(
-        "Pair multisite: {} molecules have other masses than their components say - set_multisite "
-        "gives them those",
-        of_mass));
+    found.push_back(fmt::format("Pair multisite: {} molecules have masses that differ from those "
+                                "of their components - use set_multisite to set them",
+                                of_mass));
   if (of_inertia > 0)
-    found.push_back(fmt::format(
-        "Pair multisite: {} molecules have shapes that give other moments of inertia than their "
-        "components say - set_multisite gives them those",
-        of_inertia));
+    found.push_back(
+        fmt::format("Pair multisite: {} molecules have shapes whose moments of inertia differ from "
+                    "those of their components - use set_multisite to set them",
+                    of_inertia));
 }
 
 /* ----------------------------------------------------------------------
-   Compute temp/asphere, also that of a fix, counts three rotations of each molecule. It may or may
-   not count translation, and momentum may or may not be conserved; neither is known here. The check
-   therefore accepts both numbers.
+   Compute temp/asphere, also as part of a fix, counts three rotations of each molecule. Whether it
+   counts translation, and whether momentum is conserved, is unknown here. The check therefore
+   accepts both numbers.
 ------------------------------------------------------------------------- */
 
 void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
@@ -152,21 +156,19 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
     const double missing = linear + 3.0 * points, extra = LammpsInternals::extra_dof(compute);
     const bool is_low = extra < missing;
     if (is_low || extra > missing + 3.0)
-      found.push_back(fmt::format(
-          "Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones "
-          "have "
-          "two and {} others none: with extra/dof {:.10g} its temperature is too {} - give "
-          "compute_modify {} extra/dof {:.10g}, or {:.10g} where it counts translation and "
-          "momentum is "
-          "conserved",
-          compute->id, linear, points, extra, is_low ? "low" : "high", compute->id, missing,
-          missing + 3.0));
+      found.push_back(
+          fmt::format("Pair multisite: compute {} counts three rotations of each molecule, but {} "
+                      "linear ones have two and {} others none: with extra/dof {:.10g} its "
+                      "temperature is too {} - give compute_modify {} extra/dof {:.10g}, or "
+                      "{:.10g} if it counts translation and momentum is conserved",
+                      compute->id, linear, points, extra, is_low ? "low" : "high", compute->id,
+                      missing, missing + 3.0));
   }
 }
 
 /* ----------------------------------------------------------------------
-   The virial is that of centers of mass. The kinetic energy of rotation does not contribute to the
-   pressure.
+   The virial is computed from forces on centers of mass. The kinetic energy of rotation does not
+   contribute to the pressure.
 ------------------------------------------------------------------------- */
 
 void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
@@ -181,10 +183,10 @@ void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
     const std::string way_out = owner ? fmt::format("fix_modify {} press thermo_press", owner->id)
         : id == "thermo_press"        ? "thermo_modify temp a compute of style temp"
                                       : fmt::format("compute {} a temperature of style temp", id);
-    found.push_back(fmt::format("Pair multisite: compute {} counts the rotation of temperature {} "
-                                "in its pressure, which is that "
-                                "of centers of mass - give {}",
-                                id, temperature->id, way_out));
+    found.push_back(
+        fmt::format("Pair multisite: compute {} includes the rotation of temperature {} in its "
+                    "pressure, but the pressure is that of centers of mass - use {}",
+                    id, temperature->id, way_out));
   }
 }
 
@@ -195,8 +197,8 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
   bigint spinning = 0;
   for (const auto *const fix : modify->get_fix_list()) {
     if (!fix->time_integrate) continue;
-    // Fix move rotates the atoms that it moves. Fix nve/dotc/langevin rotates ellipsoids as the
-    // fixes for aspherical particles do.
+    // Fix move rotates the atoms that it moves. Fix nve/dotc/langevin rotates ellipsoids like the
+    // fixes for aspherical particles.
     const auto is = [fix](const char *pattern) {
       return utils::strmatch(fix->style, pattern);
     };
@@ -208,18 +210,17 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
       return is_in_group(i) && MultisiteShape::feels_torque(*of_atom(i));
     });
     if (!turns && moved > 0)
-      found.push_back(fmt::format(
-          "Pair multisite: fix {} of style {} moves {} molecules without turning them - use "
-          "nve/asphere, nvt/asphere or npt/asphere",
-          fix->id, fix->style, moved));
+      found.push_back(fmt::format("Pair multisite: fix {} of style {} moves {} molecules without "
+                                  "rotating them - use nve/asphere, nvt/asphere or npt/asphere",
+                                  fix->id, fix->style, moved));
     if (is("asphere"))
       spinning += count([&](int i) {
         return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0;
       });
   }
   if (spinning > 0 && modify->get_fix_by_style("^multisite/linear").empty())
-    found.push_back(fmt::format("Pair multisite: {} linear molecules have no inertia about their "
-                                "axes and take up heat there "
-                                "- use fix multisite/linear, after all fixes that act on torques",
-                                spinning));
+    found.push_back(fmt::format(
+        "Pair multisite: {} linear molecules have no moment of inertia about their axes and heat "
+        "up by spinning about them - use fix multisite/linear, after all fixes that act on torques",
+        spinning));
 }

@@ -22,12 +22,12 @@
 namespace LAMMPS_NS {
 
 // Checks whether atoms have the masses and moments of inertia of their components, and whether the
-// fixes that move atoms rotate them as rigid molecules. These are warnings, not errors: a user may
-// want other masses.
+// fixes that move atoms rotate them as rigid molecules. Differences cause warnings, not errors,
+// because a user may want other masses.
 
 class MultisiteMotion : protected Pointers {
  public:
-  // component_of: [ntypes + 1], -1: no molecule.
+  // component_of: [ntypes + 1]; -1: no molecule
   MultisiteMotion(LAMMPS *, const std::vector<gpucoord::Component> &,
                   const std::vector<int> &component_of);
 

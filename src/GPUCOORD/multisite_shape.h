@@ -24,14 +24,14 @@ namespace LAMMPS_NS {
 
 namespace MultisiteShape {
 
-  // An axis of an ellipsoid must have a length. This fraction of the longest axis adds a millionth
-  // to moments of inertia.
+  // Smallest half axis, as a fraction of the longest, because an axis of an ellipsoid must not be
+  // 0. It changes moments of inertia by a millionth.
   constexpr double SHORTEST = 1e-3;
-  // An axis with less than this fraction of the largest moment is treated as having no inertia.
+  // A moment of inertia below this fraction of the largest one is treated as 0.
   constexpr double NO_INERTIA = 1e-5;
 
-  // Half axes of the ellipsoid with the component's mass and moments of inertia. All are 0 if it
-  // has no moments.
+  // Returns the half axes of the ellipsoid with the component's mass and moments of inertia, or 0
+  // if the component has no moments.
   inline std::array<double, 3> half_axes(const gpucoord::Component &component)
   {
     const auto &moments = component.inertia;
@@ -44,7 +44,8 @@ namespace MultisiteShape {
     return axes;
   }
 
-  // Axis of a linear molecule, 0, 1 or 2; -1: it is not linear, or has no moments of inertia.
+  // Returns the axis of a linear molecule, 0, 1 or 2; -1: it is not linear, or has no moments of
+  // inertia.
   inline int axis_of_linear(const gpucoord::Component &component)
   {
     const auto &moments = component.inertia;
@@ -53,8 +54,9 @@ namespace MultisiteShape {
     return *least < NO_INERTIA * largest ? static_cast<int>(least - moments.begin()) : -1;
   }
 
-  // Why a linear molecule feels a torque about its axis, where it has no inertia: a site off the
-  // axis, or a dipole or quadrupole across it. Empty if there is no such torque.
+  // Returns why a linear molecule has a torque about its axis, where it has no moment of inertia: a
+  // site off the axis, or a dipole or quadrupole perpendicular to it. Returns "" if there is no
+  // such torque.
   inline std::string torque_about_axis(const gpucoord::Component &component)
   {
     constexpr double ON_AXIS = 1e-4;    // files have few digits
@@ -69,8 +71,7 @@ namespace MultisiteShape {
       if (is_bad && why.empty())
         why = "component " + component.name + " has no moment of inertia about its axis " +
             "xyz"[k] + ", but its " + kind + " " + std::to_string(number + 1) + what +
-            ", so that it feels torques that turn nothing - correct its line inertia, or the " +
-            kind;
+            ", so that a torque acts about this axis - correct its line inertia, or the " + kind;
     };
     const auto look = [&](const char *kind, const auto &sites) {
       for (std::size_t s = 0; s < sites.size(); ++s)
@@ -91,8 +92,8 @@ namespace MultisiteShape {
     return why;
   }
 
-  // Whether the molecule rotates: a dipole, a quadrupole, or a site off the center of mass feels
-  // torques.
+  // Returns whether torques act on the molecule: it has a dipole, a quadrupole, or a site off the
+  // center of mass.
   inline bool feels_torque(const gpucoord::Component &component)
   {
     const auto is_off = [](const auto &site) {

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "multisite_surroundings.h"
 
 #include "gpucoord_ghost_atoms.h"
@@ -47,7 +51,7 @@ std::vector<Pair *> MultisiteSurroundings::sub_styles(Pair *pair)
 
 void MultisiteSurroundings::check() const
 {
-  // A dump has no quaternions for rerun to read: molecules would keep their orientations.
+  // rerun reads no quaternions from a dump, so that molecules would keep their orientations.
   if (input->command && strcmp(input->command, "rerun") == 0)
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite cannot be used in a rerun, which reads positions but no quaternions "
@@ -55,9 +59,8 @@ void MultisiteSurroundings::check() const
                "read_data and run 0 for each configuration");
   if (comm->mode != Comm::SINGLE)
     error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some "
-               "are nearer than its "
-               "cutoff - use mode single");
+               "Pair multisite cannot use the ghost atoms of comm_modify mode multi, whose range "
+               "may be shorter than its cutoff - use mode single");
   if (GhostAtoms::are_of_a_group(comm))
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite cannot use the ghost atoms of comm_modify group, which lack "
@@ -82,7 +85,7 @@ void MultisiteSurroundings::check_exclusions() const
   for (int k = 0; k < neighbor->nex_type; ++k)
     if (is_ours(neighbor->ex1_type[k]) && is_ours(neighbor->ex2_type[k]))
       refuse(fmt::format(
-          "neigh_modify exclude type {} {} leaves some out - use neigh_modify exclude none",
+          "neigh_modify exclude type {} {} excludes some - use neigh_modify exclude none",
           neighbor->ex1_type[k], neighbor->ex2_type[k]));
   int mine = 0, groups;    // union of the molecules' group masks
   for (int i = 0; i < atom->nlocal; ++i)
@@ -91,18 +94,18 @@ void MultisiteSurroundings::check_exclusions() const
   for (int k = 0; k < neighbor->nex_group; ++k)
     if ((groups & group->bitmask[neighbor->ex1_group[k]]) &&
         (groups & group->bitmask[neighbor->ex2_group[k]]))
-      refuse("neigh_modify exclude group leaves some out - use neigh_modify exclude none");
+      refuse("neigh_modify exclude group excludes some - use neigh_modify exclude none");
   for (int k = 0; k < neighbor->nex_mol; ++k)
     if (groups & group->bitmask[neighbor->ex_mol_group[k]])
-      refuse(fmt::format("neigh_modify exclude molecule of group {} leaves some out - use "
-                         "neigh_modify exclude none, and give "
-                         "exclude molecule a group without them",
-                         group->names[neighbor->ex_mol_group[k]]));
+      refuse(
+          fmt::format("neigh_modify exclude molecule of group {} excludes some - use neigh_modify "
+                      "exclude none, and give exclude molecule a group without them",
+                      group->names[neighbor->ex_mol_group[k]]));
   if (neighbor->includegroup)
-    refuse("neigh_modify include leaves some out - use neigh_modify include all");
+    refuse("neigh_modify include excludes some - use neigh_modify include all");
   if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
-    refuse("pair_style hybrid/molecular wants those within or between the molecules of atoms - use "
-           "hybrid or hybrid/overlay");
+    refuse("pair_style hybrid/molecular selects those within or between the molecules of atoms - "
+           "use hybrid or hybrid/overlay");
 }
 
 /* ----------------------------------------------------------------------
@@ -116,7 +119,7 @@ void MultisiteSurroundings::check_bonds() const
   for (int k = 1; k <= 3; ++k) is_weighted = is_weighted || lj[k] != 1.0 || coul[k] != 1.0;
   if (atom->molecular == Atom::ATOMIC || !is_weighted) return;
 
-  const auto count = [this](int i) {    // number of atoms within three bonds
+  const auto count = [this](int i) {    // returns the number of atoms within three bonds
     if (atom->molecular == Atom::MOLECULAR) return atom->nspecial[i][2];
     const int molecule = atom->molindex[i];    // atom_style template
     if (molecule < 0) return 0;
@@ -128,8 +131,7 @@ void MultisiteSurroundings::check_bonds() const
     if (is_ours(atom->type[i]) && count(i) > 0) mine = 1;
   MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
   if (any)
-    refuse(fmt::format("some are bonded, and special_bonds gives bonded pairs the weights {} {} {} "
-                       "(lj) and {} {} {} (coul) - "
-                       "use special_bonds lj/coul 1 1 1",
+    refuse(fmt::format("some are bonded, for which special_bonds has the weights {} {} {} (lj) and "
+                       "{} {} {} (coul) - use special_bonds lj/coul 1 1 1",
                        lj[1], lj[2], lj[3], coul[1], coul[2], coul[3]));
 }

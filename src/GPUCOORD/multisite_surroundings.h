@@ -18,18 +18,19 @@
 
 namespace LAMMPS_NS {
 
-// Checks for commands that rigid molecules do not support: incomplete ghost atoms, excluded pairs
+// Checks for settings that rigid molecules do not support: incomplete ghost atoms, excluded pairs
 // and weighted pairs.
 
 class MultisiteSurroundings : protected Pointers {
  public:
-  // component_of: [ntypes + 1], -1: no component.
+  // component_of: [ntypes + 1]; -1: no component
   MultisiteSurroundings(LAMMPS *, const std::vector<int> &component_of);
 
   // Collective. Raises the same error on all ranks.
   void check() const;
 
-  // Sub-styles of pair_style hybrid and its variants. Any other pair style is returned alone.
+  // Returns the sub-styles of pair_style hybrid and its variants. Any other pair style is returned
+  // alone.
   static std::vector<class Pair *> sub_styles(class Pair *);
 
  private:

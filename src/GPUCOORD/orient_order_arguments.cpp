@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "orient_order_arguments.h"
 
 #include "coord_switch.h"
@@ -43,7 +47,7 @@ OrientOrderArguments::OrientOrderArguments(LAMMPS *lmp, int narg, char **arg) :
   check_range(arg);
   image = Image::ALL;
 
-  if (!function) function.emplace();    // sum
+  if (!function) function.emplace();    // default: sum
   options.function = *function;
   try {
     gpucoord::check_options(options);
@@ -79,7 +83,7 @@ void OrientOrderArguments::read_own(int &iarg, int narg, char **arg)
   iarg += 2;
 }
 
-// Reads the kind of order parameter; of connections also the function that counts them.
+// Reads the kind of order parameter; for connections, also the function that counts them.
 void OrientOrderArguments::read_order(int &iarg, int narg, char **arg)
 {
   need_first(order_position, "order", iarg);
@@ -97,7 +101,7 @@ void OrientOrderArguments::read_order(int &iarg, int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   Raise errors if options contradict each other, or if a switching function has no end.
+   Raises errors if options contradict each other, or if a switching function has infinite dmax.
 ------------------------------------------------------------------------- */
 
 void OrientOrderArguments::check_order(char **arg) const
@@ -129,10 +133,10 @@ void OrientOrderArguments::check_range(char **arg) const
   for (const Function &f : functions) {
     std::string why;
     if (std::isnan(f.options.dmax))
-      why = "dmax missing: the range must end near the first minimum of the radial distribution "
-            "function - give dmax";
+      why = "dmax is missing - give a dmax near the first minimum of the radial distribution "
+            "function";
     else if (std::isinf(f.options.dmax))
-      why = "dmax is infinite: partners need a range with an end - give a finite dmax";
+      why = "dmax is infinite, but partners need a finite range - give a finite dmax";
     if (!why.empty())
       error->all(FLERR, f.position, "Compute coord/orientorder {} {}: {}", f.words, arg[f.position],
                  why);

@@ -24,7 +24,7 @@ class OrientOrderArguments : public CoordArguments {
   OrientOrderArguments(LAMMPS *, int narg, char **arg);
 
   gpucoord::OrientOrderOptions options;
-  bool has_w_hat = false;    // column 6 of the per-atom output
+  bool has_w_hat = false;    // column 6 of the per-atom output exists
 
  private:
   void read_own(int &iarg, int narg, char **arg) override;
@@ -32,7 +32,7 @@ class OrientOrderArguments : public CoordArguments {
   void check_order(char **arg) const;
   void check_range(char **arg) const;
 
-  // Arguments to point at in errors; 0: not given.
+  // Indices of arguments for errors; 0: not given.
   int l_position = 0, order_position = 0, w_hat_position = 0;
 };
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "pair_coord.h"
 
 #include "coord_switch.h"
@@ -90,7 +94,7 @@ void PairCoord::allocate()
 
 void PairCoord::settings(int narg, char **arg)
 {
-  // Values of this command. After an error the values of an earlier command remain.
+  // Values of this command. After an error, the values of an earlier command remain valid.
   Engine new_engine = Engine::AUTO;
   auto new_precision = gpucoord::Precision::DOUBLE;
   auto new_device = Words::Device::AUTO;
@@ -159,10 +163,9 @@ void PairCoord::coeff(int narg, char **arg)
       ++count;
     }
   if (count == 0)
-    error->all(
-        FLERR, position(input, arg[0]),
-        "Pair coord: types {} {} name no pair of types I <= J - give them the other way round",
-        arg[0], arg[1]);
+    error->all(FLERR, position(input, arg[0]),
+               "Pair coord: types {} {} include no pair of types I <= J - swap them", arg[0],
+               arg[1]);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -194,37 +197,37 @@ void PairCoord::init_style()
                "Pair coord: engine cells cannot split forces into the levels inner, middle and "
                "outer of run_style respa - use engine neigh, or level pair");
   if (!by_cells) {
-    // LAMMPS derives half lists from any full list with the same pairs, but has no code for half
-    // lists that other styles of a hybrid split into levels. It does not derive lists from one that
-    // includes neighbors of ghost atoms.
+    // LAMMPS derives half lists from any full list with the same pairs. It has no code for half
+    // lists that other styles of a hybrid split into levels. It does not derive lists from a list
+    // that includes neighbors of ghost atoms.
     const bool may_be_taken = has_levels && utils::strmatch(force->pair_style, "^hybrid");
     neighbor->add_request(this, NeighConst::REQ_FULL | (may_be_taken ? NeighConst::REQ_GHOST : 0));
   }
 
-  // init_one() sets the pairs of types of this style again, and the neighbor lists are new.
+  // init_one() sets the pairs of types of this style again. The neighbor lists are new.
   for (auto &one : coefficients) one.function.reset();
   changed = true;
 }
 
 /* ----------------------------------------------------------------------
-   Cutoff bins hold all atoms, but neighbor lists exclude or mark some pairs. Returns the
-   difference, or an empty string if there is none.
+   Cutoff bins include all atoms, but neighbor lists exclude or mark some pairs. Returns the
+   difference, or "".
 ------------------------------------------------------------------------- */
 
 std::string PairCoord::why_cells_differ() const
 {
   const double *const special = force->special_lj;
   if (neighbor->nex_type || neighbor->nex_group || neighbor->nex_mol)
-    return "would count the pairs that neigh_modify exclude takes from the neighbor list";
+    return "would count the pairs that neigh_modify exclude removes from the neighbor list";
   if (neighbor->includegroup)
     return "would count the atoms that neigh_modify include leaves out of the neighbor list";
   if (atom->molecular != Atom::ATOMIC &&
       (special[1] != 1.0 || special[2] != 1.0 || special[3] != 1.0))
     return fmt::format(
-        "knows no bonds, and special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
+        "ignores bonds, but special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
         special[2], special[3]);
   if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
-    return "knows no molecules, which pair_style hybrid/molecular goes by";
+    return "ignores molecules, by which pair_style hybrid/molecular selects pairs";
   return "";
 }
 
@@ -238,14 +241,14 @@ double PairCoord::init_one(int i, int j)
   SwitchOptions options = c.options;
   options.shifted = offset_flag != 0;
   const std::string words = CoordSwitch::words(options) + (options.shifted ? " shifted" : "");
-  // Fix adapt also calls init_one() but keeps the function.
+  // Fix adapt also calls init_one(), but keeps the function.
   if (!c.function || c.words != words) {
     c.function = std::make_unique<gpucoord::SwitchEvaluator>(Switch(options));
     c.words = words;
   }
   const Switch &function = c.function->function;
   changed = true;
-  etail_ij = ptail_ij = 0.0;    // no tail: the function is 0 beyond dmax
+  etail_ij = ptail_ij = 0.0;    // no tail correction: the function is 0 beyond dmax
   if (cut_respa && function.dmax() < cut_respa[3])
     error->all(FLERR, Error::NOLASTLINE,
                "Pair coord: dmax {:.10g} of types {} and {} is less than {:.10g}, where the last "
@@ -280,7 +283,7 @@ void PairCoord::mix(int i, int j)
   };
   const Switch full_a(a), full_b(b);
   const SwitchOptions &fa = full_a.options(), &fb = full_b.options();
-  const auto form = [](SwitchOptions o) {    // all options except lengths
+  const auto form = [](SwitchOptions o) {    // copies all options except lengths
     o.r0 = SwitchOptions::NOT_GIVEN;
     for (const auto &p : SwitchInfo::of(o.kind).parameters)
       if (p.length_power != 0) o.*(p.number) = SwitchOptions::NOT_GIVEN;
@@ -295,7 +298,7 @@ void PairCoord::mix(int i, int j)
   SwitchOptions mixed = a;
   const auto mix_lengths = [&](double SwitchOptions::*length, bool is_inverse = false) {
     if (std::isnan(a.*length) && std::isnan(b.*length)) return;
-    // if only one is given, mix it with the default of the other
+    // If only one is given, mix it with the default of the other.
     mixed.*length = is_inverse ? 1.0 / mix_distance(1.0 / fa.*length, 1.0 / fb.*length)
                                : mix_distance(fa.*length, fb.*length);
   };
@@ -329,7 +332,7 @@ void PairCoord::make_table()
   weight.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0.0);
   interacts.assign(ntypes + 1, 0);
   std::string all_words = by_cells ? "cells\n" : "neigh\n";
-  std::map<std::string, int> numbers;    // numbers of functions by their words
+  std::map<std::string, int> numbers;    // [words] index of the function
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {
       const auto &function = of_types(i, j).function;
@@ -342,7 +345,7 @@ void PairCoord::make_table()
       all_words += fmt::format("{} {} {}\n", i, j, words);
     }
   const bool is_new = all_words != table_words;
-  if (is_new)    // also levels that only a later run may use
+  if (is_new)    // includes levels that only a later run may use
     for (Level &level : levels) level.backend->reset();
   for (Level &level : levels)
     if (level.is_used) level.backend->init(*table, precision, "Pair coord");
@@ -382,7 +385,7 @@ std::string PairCoord::setup_text() const
       const int number = table->number(i, j);
       if (number == SwitchTable::NONE) continue;
       const Switch &function = table->functions()[number];
-      // Derivatives of the order of rounding are treated as zero.
+      // Derivatives of the order of rounding errors are treated as zero.
       const double derivative = function.derivative_at_dmax();
       if (fabs(derivative) * function.dmax() > 1e-12)
         force_jump.meet(epsilon[i][j] * derivative, i, j);
@@ -444,9 +447,9 @@ void PairCoord::select_atoms()
 }
 
 /* ----------------------------------------------------------------------
-   Selects the neighbors that can come into range before LAMMPS rebuilds its list. Until then each
-   atom moves by at most half the skin from its position at the last rebuild, so a pair distance
-   changes by at most twice the skin from its current value.
+   Selects the neighbors that can come into range before LAMMPS rebuilds its list. Until then, each
+   atom moves by at most half the skin from its position at the last rebuild. A pair distance
+   therefore changes by at most twice the skin from its current value.
 ------------------------------------------------------------------------- */
 
 void PairCoord::shorten_list(Level &level, double range) const
@@ -547,7 +550,7 @@ void PairCoord::add_forces(unsigned want)
   }
 }
 
-// Each atom of a pair takes half of the pair's energy and virial.
+// Each atom of a pair gets half of the pair's energy and virial.
 void PairCoord::tally(unsigned want, const gpucoord::Contribution &mine)
 {
   if (eflag_global) eng_vdwl += mine.value;
@@ -581,7 +584,7 @@ void PairCoord::compute(int eflag, int vflag)
 void PairCoord::compute_level(int number, const Window &window, double range)
 {
   Level &level = levels[number];
-  // Inner levels are evaluated many times between two rebuilds. The count of rebuilds restarts in
+  // Inner levels are evaluated many times between two rebuilds. The number of rebuilds restarts at
   // each setup.
   if (update->setupflag || level.list_built != neighbor->ncalls) {
     ++level.list_version;

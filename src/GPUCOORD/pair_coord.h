@@ -59,8 +59,8 @@ class PairCoord : public Pair {
   // Coefficients of a pair of types, and the results derived from them.
   struct Coefficients {
     gpucoord::SwitchOptions options;    // given or mixed
-    std::string words;                  // text of the function
-    // Set by init_one(). Null: another style computes this pair of types.
+    std::string words;                  // function as text
+    // Set by init_one(); null: another style computes this pair of types.
     std::unique_ptr<gpucoord::SwitchEvaluator> function;
   };
   Coefficients &of_types(int i, int j)
@@ -73,7 +73,7 @@ class PairCoord : public Pair {
     std::unique_ptr<Backend> backend;
     bool is_used = false;
     std::int64_t list_version = 0;
-    // Shorter list of an inner level, and LAMMPS' count of list builds at its creation.
+    // Short list of an inner level, and LAMMPS' number of list builds when it was made.
     bigint list_built = 0;
     std::vector<int> neighbors, numneigh;
     std::vector<const int *> firstneigh;
@@ -105,7 +105,7 @@ class PairCoord : public Pair {
   bool by_cells = false;
 
   bool changed = true;    // the table must be rebuilt
-  int ntables = 0;        // number of tables made so far
+  int ntables = 0;        // number of tables made
   std::string table_words, printed;
   std::unique_ptr<gpucoord::SwitchTable> table;
   std::vector<double> weight;     // epsilon in the library's layout

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "pair_coord.h"
 
 #include "coord_switch.h"
@@ -19,7 +23,7 @@
 
 using namespace LAMMPS_NS;
 
-// Version of the format of restart files
+// Version of the format of restart files; doc/compatibility.md lists the changes.
 static constexpr int FORMAT = 2;
 
 /* ----------------------------------------------------------------------

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "pair_entropy_arguments.h"
 
 #include "gpucoord_lammps_compat.h"
@@ -43,7 +47,7 @@ PairEntropyArguments::PairEntropyArguments(LAMMPS *lmp, int narg, char **arg) :
   }
   image = Image::ALL;
   cutoff = gpucoord::reach(options);
-  function.emplace();    // the number of partners itself
+  function.emplace();    // default: the number of partners itself
 }
 
 void PairEntropyArguments::read_own(int &iarg, int narg, char **arg)

@@ -29,7 +29,7 @@ class PairEntropyArguments : public CoordArguments {
  private:
   void read_own(int &iarg, int narg, char **arg) override;
 
-  // Arguments to point at in errors; 0: not given.
+  // Indices of arguments for errors; 0: not given.
   int cutoff_position = 0, sigma_position = 0, bins_position = 0;
 };
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "pair_multisite.h"
 
 #include "gpucoord/resident_multisite.h"
@@ -92,7 +96,7 @@ void PairMultisite::settings(int narg, char **arg)
 {
   int device_position = Error::NOLASTLINE;
   const MultisiteArguments wanted(lmp, narg, arg,
-                                  device_position);    // after an error the earlier settings remain
+                                  device_position);    // after an error, earlier settings remain
   backend = std::make_unique<MultisiteBackend>(lmp, wanted.device, "Pair_style multisite",
                                                device_position);
   given = wanted;
@@ -101,7 +105,7 @@ void PairMultisite::settings(int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   Keywords shift and tail take precedence over pair_modify, also over later ones.
+   Keywords shift and tail take precedence over pair_modify, including later pair_modify commands.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::set_switched()
@@ -205,11 +209,11 @@ void PairMultisite::give_mixing(int narg, char **arg)
   of_pair.xi = MultisiteArguments::number(lmp, "Pair multisite mix: XI", arg[3]);
   of_pair.eta = MultisiteArguments::number(lmp, "Pair multisite mix: ETA", arg[4]);
   if (!(of_pair.xi >= 0.0))
-    error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} and must be 0 or more",
+    error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} but must be >= 0",
                arg[3]);
   if (!(of_pair.eta > 0.0))
-    error->all(FLERR, position(input, arg[4]),
-               "Pair multisite mix: ETA is {} and must be more than 0", arg[4]);
+    error->all(FLERR, position(input, arg[4]), "Pair multisite mix: ETA is {} but must be > 0",
+               arg[4]);
   if (!the_model)
     error->all(
         FLERR, position(input, arg[2]),
@@ -226,14 +230,15 @@ void PairMultisite::give_mixing(int narg, char **arg)
       is_any = true;
     }
   if (!is_any)
-    error->all(FLERR, position(input, arg[0]),
-               "Pair multisite mix: types {} {} name no pair of unlike components, which alone mix",
-               arg[0], arg[1]);
+    error->all(
+        FLERR, position(input, arg[0]),
+        "Pair multisite mix: types {} {} include no pair of unlike components, and only those mix",
+        arg[0], arg[1]);
 }
 
 /* ----------------------------------------------------------------------
-   Makes the model for the current settings, units and mixing. Returns why this fails, or an empty
-   string; the previous model remains after a failure.
+   Makes the model for the current settings, units and mixing. Returns why this fails, or "". After
+   a failure, the previous model remains.
 ------------------------------------------------------------------------- */
 
 std::string PairMultisite::make_model(std::vector<Component> components)
@@ -261,7 +266,7 @@ std::string PairMultisite::make_model(std::vector<Component> components)
 
 void PairMultisite::init_style()
 {
-  stage = Stage::CHANGED;    // also if an error ends this function
+  stage = Stage::CHANGED;    // remains if an error ends this function
   if (!backend)
     error->all(
         FLERR, Error::NOLASTLINE,
@@ -275,7 +280,7 @@ void PairMultisite::init_style()
   set_switched();
   check_tail();
   const std::string failure =
-      make_model(the_model->components());    // units or settings may have changed
+      make_model(the_model->components());    // settings or units may have changed
   if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", failure);
   check_precision();
   all_types = std::find(component_of.begin() + 1, component_of.end(), -1) == component_of.end();
@@ -308,13 +313,13 @@ void PairMultisite::check_precision() const
 }
 
 /* ----------------------------------------------------------------------
-   LAMMPS itself checks this before init_style() unless the style is part of pair_style hybrid.
+   LAMMPS itself checks this before init_style(), except if the style is part of pair_style hybrid.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::check_tail() const
 {
   if (force->pair !=
-      this)    // pair_style hybrid also adds up stale corrections of styles without tail
+      this)    // pair_style hybrid also adds outdated corrections of styles without tail
     for (Pair *const style : MultisiteSurroundings::sub_styles(force->pair))
       if (!style->tail_flag) style->etail_ij = style->ptail_ij = 0.0;
   if (!tail_flag) return;
@@ -327,7 +332,7 @@ void PairMultisite::check_tail() const
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite: a long-range correction needs 3 dimensions - use tail no");
   if (force->pair != this) {
-    // The hybrid style adds up the corrections of its sub-styles that have one.
+    // The hybrid style adds the corrections of those sub-styles that have one.
     if (!force->pair->tail_flag && domain->nonperiodic && comm->me == 0)
       error->warning(FLERR,
                      "Pair multisite: a long-range correction in a box that is not periodic");
@@ -448,7 +453,7 @@ std::string PairMultisite::setup_text() const
 }
 
 /* ----------------------------------------------------------------------
-   Selects the molecules of this rank and its ghosts. These are the atoms of types with components.
+   Selects the molecules of this rank and its ghosts: the atoms of types with components.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::select_molecules()
@@ -510,9 +515,9 @@ void PairMultisite::refuse_molecule(int bad) const
   const MultisiteBodies bodies(atom);
   if (!bodies.has(bad))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair multisite: {} of type {} is a molecule, but has no ellipsoid and so no "
-               "quaternion - use set_multisite, or "
-               "set shape, before the run; a fix that inserts atoms gives them none",
+               "Pair multisite: {} of type {} is a molecule, but has no ellipsoid and therefore no "
+               "quaternion - use set_multisite or set shape before the run; fixes that insert "
+               "atoms create no ellipsoids",
                name, atom->type[bad]);
   const double *const x = atom->x[bad], *const q = bodies.quaternion(bad);
   if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
@@ -522,9 +527,8 @@ void PairMultisite::refuse_molecule(int bad) const
                "wrongly",
                name);
   error->one(FLERR, Error::NOLASTLINE,
-             "Pair multisite: the quaternion of {}, {} {} {} {}, has length {}, which must be 1 - "
-             "the simulation is unstable, "
-             "or quaternions were set wrongly",
+             "Pair multisite: the quaternion of {}, {} {} {} {}, has length {} but must have "
+             "length 1 - the simulation is unstable, or quaternions were set wrongly",
              name, q[0], q[1], q[2], q[3], MultisiteBodies::length(q));
 }
 
@@ -547,7 +551,7 @@ void PairMultisite::compute(int eflag, int vflag)
   const bool is_checked = is_check_due();
   const Molecules in = gather();
 
-  // Write directly into LAMMPS' arrays if all atoms are molecules.
+  // If all atoms are molecules, write directly into LAMMPS' arrays.
   const bool by_copies = !all_types || is_checked;
   const std::size_t n = in.nlocal;
   MultisiteResults out;
@@ -566,7 +570,7 @@ void PairMultisite::compute(int eflag, int vflag)
 
   const MultisiteSums sums = evaluate(in, want, out);
   if (is_checked && want == MultisiteWant::ALL) check(in, sums, out);
-  // A second evaluation, so that 'check' changes no bits of a run.
+  // A second evaluation, so that keyword check does not change a run.
   if (is_checked && want == MultisiteWant::FORCES) {
     std::vector<double> force(3 * n, 0.0), torque(3 * n, 0.0);
     check(in, evaluate(in, MultisiteWant::ALL, {force.data(), torque.data(), nullptr, nullptr}),

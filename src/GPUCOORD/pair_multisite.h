@@ -45,9 +45,9 @@ class PairMultisite : public Pair {
   void read_restart_settings(FILE *) override;
   double memory_usage() override;
 
-  // Components of types, [ntypes + 1]; null: the type has none. They belong to pair_style
-  // multisite, or to the first sub-style of pair_style hybrid with components. Empty before any
-  // pair_coeff.
+  // Returns the components of types, [ntypes + 1]; null: the type has no component. They belong to
+  // pair_style multisite, or to the first sub-style of pair_style hybrid that has components. Empty
+  // before any pair_coeff.
   static std::vector<const gpucoord::Component *> components_of_types(LAMMPS *);
 
  protected:
@@ -56,11 +56,11 @@ class PairMultisite : public Pair {
   gpucoord::Molecules gather();
   [[noreturn]] void refuse_molecule(int bad) const;
   bool is_check_due() { return given.check_every && nevaluations++ % given.check_every == 0; }
-  // sums: required even if the evaluation that is checked computed none.
+  // sums: required even if the checked evaluation has computed no sums
   void check(const gpucoord::Molecules &, const gpucoord::MultisiteSums &sums,
              const gpucoord::MultisiteResults &) const;
   void tally(const gpucoord::MultisiteSums &);
-  bool has_self_energy() const;    // tally() then reads types
+  bool has_self_energy() const;    // then tally() reads types
   int row(int molecule) const { return all_types ? molecule : index[molecule]; }
 
   MultisiteArguments given;
@@ -89,13 +89,14 @@ class PairMultisite : public Pair {
   int modified_shift = 0, modified_tail = 0;    // values of pair_modify
   std::vector<gpucoord::Mixing> mixing;         // [components][components]
   std::vector<double> self_energy;              // [components] of this run
-  std::vector<double> ntype;                    // [ntypes + 1] number of atoms of a type
-  std::vector<char> has_pair;    // [ntypes + 1][ntypes + 1] pairs that init_one() was called for
+  std::vector<double> ntype;                    // [ntypes + 1] number of atoms of each type
+  std::vector<char> has_pair;    // [ntypes + 1][ntypes + 1] init_one() was called for the pair
   bool all_types = false;        // every type has a component
 
-  std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check' if the backend is another
+  std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check', if the backend is another one
   enum class Stage { CHANGED, SET_UP, READY };
-  // CHANGED: init_style() must run; SET_UP: begin_run() must run; READY: can compute.
+  // Required before the next evaluation. CHANGED: init_style(). SET_UP: begin_run(). READY:
+  // nothing.
   Stage stage = Stage::CHANGED;
   std::string printed;                // setup_text() of the last run
   std::vector<std::string> warned;    // warnings of the last run
@@ -104,7 +105,7 @@ class PairMultisite : public Pair {
   std::vector<double> quaternion;    // [molecules][4]
   std::vector<int> component;        // [molecules]
   // Used if some atoms belong to other styles: local indices of molecules, owned first, and copies
-  // of their data. Results that are checked are also written into copies.
+  // of their data. If results are checked, they are also written to copies.
   std::vector<int> index;
   int nowned = 0;
   std::vector<double> x_copy, results_copy;

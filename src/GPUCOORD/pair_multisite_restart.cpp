@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "pair_multisite.h"
 
 #include "gpucoord_backend.h"
@@ -23,11 +27,11 @@
 using namespace LAMMPS_NS;
 using gpucoord::Component;
 
-// Version of the format of restart files
+// Version of the format of restart files; doc/compatibility.md lists the changes.
 static constexpr int FORMAT = 2;
 
 /* ----------------------------------------------------------------------
-   The restart file holds the components. The component file need not exist when it is read.
+   The restart file contains the components. The component file need not exist when it is read.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::write_restart(FILE *fp)

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "potential_arguments.h"
 
 #include "gpucoord_lammps_compat.h"
@@ -47,8 +51,8 @@ const std::vector<Choice<bool>> BINS = {{"sorted", false}, {"fixed", true}};
 const std::vector<Choice<bool>> TAKERS = {{"device", false}, {"host", true}};
 const std::vector<Choice<bool>> SWITCHES = {{"yes", true}, {"no", false}};
 
-// Volts per unit of energy over unit of charge. The value for 'real' matches LAMMPS' own conversion
-// of energies.
+// Volts per energy unit over charge unit. The value for 'real' matches LAMMPS' own conversion of
+// energies.
 const std::map<std::string, double> VOLT_OF_UNITS = {{"real", 1.0 / 23.060549},
                                                      {"metal", 1.0},
                                                      {"si", 1.0},
@@ -134,9 +138,8 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
   if (has_far() && kernel_position == 0) map.kernel = MapKernel::EWALD;
   if (has_far() && map.kernel != MapKernel::EWALD)
     error->all(FLERR, kernel_position,
-               "Compute potential/grid far fft goes with kernel ewald, which it takes by itself, "
-               "and not with kernel {} - leave out the "
-               "kernel, or far fft",
+               "Compute potential/grid far fft selects kernel ewald by itself and cannot be used "
+               "with kernel {} - leave out the kernel, or far fft",
                kernel_name());
   if (!has_far() && map.kernel == MapKernel::EWALD)
     error->all(FLERR, kernel_position,
@@ -144,9 +147,8 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
                "far one, for example: far fft 1e-5");
   if (has_far() && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, overlap_position + 1,
-               "Compute potential/grid overlap zero sets points to 0 that the far field does not "
-               "know - use overlap skip or soft with far "
-               "fft");
+               "Compute potential/grid overlap zero sets points to 0, but the far field does not - "
+               "use overlap skip or soft with far fft");
   if (!reference.empty() && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, overlap_position + 1,
                "Compute potential/grid overlap zero sets points to 0, which a reference would "
@@ -168,18 +170,18 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
                "leave it out");
   if (!is_direct() && map.overlap != MapOverlap::SKIP && map.radius > map.cutoff)
     error->all(FLERR, overlap_position + 2,
-               "Compute potential/grid overlap {} radius is {:.10g} but may not exceed the cutoff, "
-               "{:.10g}",
+               "Compute potential/grid overlap {} radius is {:.10g} but must not exceed the "
+               "cutoff, {:.10g}",
                Words::name_of(map.overlap, OVERLAPS), map.radius, map.cutoff);
   if (bins.are_fixed && is_direct())
     error->all(FLERR, bins_position,
                "Compute potential/grid kernel direct sums over all atoms and has no bins - leave "
                "bins out");
   if (bins.are_fixed && map.overlap == MapOverlap::ZERO)
-    error->all(FLERR, bins_position,
-               "Compute potential/grid bins fixed cannot have overlap zero: what overflows does "
-               "not know the other charges - use "
-               "bins sorted, or overlap skip or soft");
+    error->all(
+        FLERR, bins_position,
+        "Compute potential/grid bins fixed cannot be used with overlap zero, because overflowing "
+        "charges are summed separately - use bins sorted, or overlap skip or soft");
   if (overflow_position != 0 && !bins.are_fixed)
     error->all(FLERR, overflow_position,
                "Compute potential/grid overflow is for bins of fixed depth - leave it out, or use "
@@ -212,11 +214,11 @@ void PotentialArguments::read_grid(int narg, char **arg)
     n[k] = static_cast<int>(value);
     product *= n[k];
   }
-  // Dump grid and fix ave/grid number points by an int.
+  // Dump grid and fix ave/grid index points by an int.
   if (product > MAXSMALLINT)
     error->all(FLERR, 3,
-               "Compute potential/grid: a grid of {} x {} x {} has {:.0f} points, and LAMMPS "
-               "numbers {} at most - use fewer",
+               "Compute potential/grid: a grid of {} x {} x {} has {:.0f} points, but LAMMPS "
+               "supports at most {} - use fewer",
                n[0], n[1], n[2], product, MAXSMALLINT);
 }
 
@@ -232,7 +234,7 @@ double PotentialArguments::positive(int iarg, const char *text, const std::strin
 }
 
 /* ----------------------------------------------------------------------
-   Reads a positive number that potentials are divided by.
+   Reads a positive number by which potentials are divided.
 ------------------------------------------------------------------------- */
 
 double PotentialArguments::divisor(int iarg, const char *text, const std::string &what) const
@@ -311,8 +313,8 @@ std::string PotentialArguments::why_not_in(Units wanted) const
   return "";
 }
 
-// LAMMPS also measures errors of its kspace styles relative to two elementary charges at 1
-// Angstrom.
+// Like LAMMPS' kspace styles, errors are relative to the force between two elementary charges at a
+// distance of 1 Angstrom.
 double PotentialArguments::far_error() const
 {
   return far_tolerance * force->qelectron / force->angstrom;

@@ -29,7 +29,7 @@ class PotentialArguments : protected Pointers {
   enum class Units { NATIVE, VOLT, KT };
 
   double far_error() const;    // charge/distance in the current units
-  // Factor that converts a sum of charge/distance, in the current units.
+  // Returns the factor that converts a sum of charge/distance, in the current units.
   double scale() const;
   // Returns why maps in these units are unsupported, or "".
   std::string why_not_in(Units) const;
@@ -44,18 +44,18 @@ class PotentialArguments : protected Pointers {
   int n[3];                      // points along the edges of the box
   gpucoord::MapOptions map;      // 'tiny' and alpha are set later
   double far_tolerance = 0.0;    // 0: no far field
-  // Positions of keywords in the command.
+  // Indices of keywords in the command.
   int far_position = 0, cutoff_position = 0, overlap_position = 0;
-  std::string reference;      // ID of the region with zero mean; empty: none
-  bool at_corners = false;    // points at the corners of cells, not at their centers
+  std::string reference;      // ID of the region with zero mean; empty: no region
+  bool at_corners = false;    // points are at the corners of cells, not at their centers
   Units units = Units::NATIVE;
-  double temperature = 0.0;    // for KT
+  double temperature = 0.0;    // used with KT
   double dielectric = 1.0;
   bool field = false;
   gpucoord::MapBins bins;
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   Words::Device device = Words::Device::AUTO;
-  int device_position = 0;    // position of the word in the command
+  int device_position = 0;    // index of the argument
 
  private:
   void read_grid(int narg, char **arg);

@@ -17,7 +17,7 @@ namespace LAMMPS_NS {
 
 // Returns the atomic number of the element whose standard atomic weight is closest to a mass in
 // dalton, up to plutonium, or 0 if none is close. The weights are the abridged weights of IUPAC,
-// 2021. Elements without one have the mass number of the longest-lived isotope.
+// 2021. Elements without a standard weight have the mass number of the longest-lived isotope.
 
 inline int element_of_mass(double mass)
 {

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "potential_far.h"
 
 #include "gpucoord_backend.h"
@@ -33,11 +37,12 @@ using gpucoord::FarFactors;
 using gpucoord::MapCharges;
 using gpucoord::MeshBrick;
 
-// Changes of the box and of charges up to which mesh and alpha are kept. Errors change accordingly.
+// Changes of the box and of charges up to which mesh and alpha are kept. Errors change in
+// proportion.
 static constexpr double BOX_CHANGE = 0.01, CHARGE_CHANGE = 0.05;
 
 // Limits of mesh points, per rank and per grid point. The limit per rank corresponds to some 10 GiB
-// and 10 s for a map. Without it, cutoffs that are too small for their charges would need any
+// and 10 s for a map. Without it, cutoffs that are too short for their charges would need any
 // number of points. A mesh may always have MOST_OF_A_POINT points for each grid point.
 static constexpr double MOST_OF_A_RANK = 1 << 27, MOST_OF_A_POINT = 8;
 
@@ -95,7 +100,7 @@ class PotentialFar::Transform {
   }
 
  private:
-  const std::size_t n;    // mesh points of this rank
+  const std::size_t n;    // number of mesh points of this rank
   std::unique_ptr<FFT3d> fft;
   std::vector<FFT_SCALAR> work;
   std::vector<double> spectrum;
@@ -125,14 +130,12 @@ PotentialFar::PotentialFar(LAMMPS *lmp, const DeviceChoice &choice, double cutof
 {
   if (!on_gpu && !Transform::is_there())
     throw std::runtime_error("far fft needs the Fourier transforms of LAMMPS' KSPACE package, "
-                             "which GPUCOORD was built without - build "
-                             "LAMMPS with PKG_KSPACE=on and without heFFTe, and then GPUCOORD, or "
-                             "use one rank with a GPU");
+                             "without which GPUCOORD was built - build LAMMPS with PKG_KSPACE=on "
+                             "and without heFFTe, and then GPUCOORD, or use one rank with a GPU");
   constexpr double LEAST_OF_FLOAT = 1e-5;
   if (!on_gpu && Transform::is_float() && error_wanted < LEAST_OF_FLOAT)
-    throw std::runtime_error("far fft has a tolerance of 1e-5 at least with this LAMMPS, of which "
-                             "Fourier transforms are in single "
-                             "precision (FFT_SINGLE)");
+    throw std::runtime_error("far fft needs a tolerance >= 1e-5 with this LAMMPS, whose Fourier "
+                             "transforms are in single precision (FFT_SINGLE)");
   for (int a = 0; a < 3; ++a) {
     points[a] = n[a];
     lo[a] = 0;
@@ -153,16 +156,16 @@ FarBox PotentialFar::box_now() const
   return box;
 }
 
-// Index of the grid point among the mesh points of its cell: the middle one if grid points are at
-// centers of cells.
+// Returns the index of the grid point among the mesh points of its cell: the middle one if grid
+// points are at centers of cells.
 int PotentialFar::place_in_fold(int axis) const
 {
   return at_corners ? 0 : fold(axis) / 2;
 }
 
-// Returns the first mesh point that belongs to the next rank: the first at or above a fraction of
-// the edge. The boundary lies between two grid points whose ranks are fixed. The grid point with
-// this number is the first of the next rank.
+// Returns the first mesh point that belongs to the next rank, which is the first one at or above a
+// fraction of the edge. The boundary lies between two grid points whose ranks are fixed. point:
+// first grid point of the next rank
 int PotentialFar::first_beyond(int axis, double fraction, int point) const
 {
   const double of_center = at_corners ? 0.0 : 0.5 * fold(axis);
@@ -182,7 +185,7 @@ MeshBrick PotentialFar::brick() const
     b.n[a] = first_beyond(a, to[a], hi[a] + 1) - b.lo[a];
     const double of_first = at_corners
         ? 0.0
-        : 0.5 * fold(a) - place_in_fold(a);    // in mesh steps from the edge of the box
+        : 0.5 * fold(a) - place_in_fold(a);    // from the edge of the box, in mesh spacings
     for (int c = 0; c < 3; ++c) b.box.origin[c] += of_first * b.box.edge[a][c] / the_mesh.n[a];
   }
   return b;
@@ -190,7 +193,7 @@ MeshBrick PotentialFar::brick() const
 
 double PotentialFar::bytes(bool with_field) const
 {
-  // Bytes of a mesh point: its value, factor, spectrum and two copies for transforms; the wave
+  // Bytes per mesh point: its value, factor, spectrum and two copies for transforms; the wave
   // vectors of the field; and LAMMPS' send buffers for transforms, as measured.
   constexpr double OF_A_POINT = 64.0, OF_FIELD = 24.0, TO_SEND = 26.0;
   if (the_mesh.n[0] == 0 || on_gpu) return 0.0;
@@ -218,7 +221,8 @@ bool PotentialFar::prepare(double sum_q_sq, double sum_q)
   return true;
 }
 
-// Rank 0 chooses: rounding on ranks of other machines might lead to another choice.
+// Rank 0 selects the mesh. Different rounding on ranks of other machines might lead to another
+// mesh.
 void PotentialFar::choose(const FarBox &box, double sum_q_sq)
 {
   struct {
@@ -227,13 +231,13 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
   } chosen;
   std::string failure;
   if (comm->me == 0) {
-    // Near and far field have half of the variance each.
+    // Near and far field each have half of the variance.
     const double half = error_wanted / std::sqrt(2.0);
     constexpr double AT_ATOMS =
-        3.0;    // at atoms the mesh error enters twice, and the self-interaction adds to it
+        3.0;    // at atoms, the mesh error enters twice, and the self-interaction adds to it
     try {
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
-      // Charges are known up to the cutoff, and the box may grow.
+      // Charges are only known up to the cutoff, and the box may grow.
       const double widest = cutoff / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));
       const double of_grid = MOST_OF_A_POINT * points[0] * points[1] * points[2];
       const int most = static_cast<int>(

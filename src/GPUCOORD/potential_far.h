@@ -35,11 +35,12 @@ class PotentialFar : protected Pointers {
                bool at_corners);
   ~PotentialFar() override;
 
-  // Collective. Prepares for the current box and these charges: the sum of their squares and their
-  // sum. Returns whether alpha or the mesh changed. Throws std::invalid_argument on all ranks.
+  // Collective. Prepares for the current box and these charges. sum_q_sq, sum_q: sum of their
+  // squares and their sum. Returns whether alpha or the mesh has changed. Throws
+  // std::invalid_argument on all ranks.
   bool prepare(double sum_q_sq, double sum_q);
-  // Collective. Sets new points of this rank, hi included, and its part of the box, as fractions of
-  // the edges.
+  // Collective. Sets new points of this rank, including hi, and its part of the box, as fractions
+  // of the edges.
   void set_points(const int *lo, const int *hi, const double *from, const double *to);
 
   double alpha() const { return the_alpha; }
@@ -52,12 +53,12 @@ class PotentialFar : protected Pointers {
   // on all ranks.
   void on_grid(const gpucoord::MapCharges &, double *phi, bool with_field, double *field);
   // Collective. Computes the contributions of this rank's points at n positions, after on_grid() or
-  // alone. Their sum over ranks is the potential.
+  // without it. The potential is their sum over ranks.
   void at_places(const gpucoord::MapCharges &, const double *x, int n, double *phi);
-  // Potential of the background that neutralizes the charges, near field included. It is constant
-  // in space.
+  // Returns the potential of the background that neutralizes the charges, including that of the
+  // near field. It is constant in space.
   double background() const;
-  // Potential of a charge of 1 at its own position.
+  // Returns the potential of a unit charge at its own position.
   double of_itself() const;
 
  private:
@@ -71,7 +72,7 @@ class PotentialFar : protected Pointers {
   gpucoord::MeshBrick brick() const;
   double reach() const;
   void choose(const gpucoord::FarBox &, double sum_q_sq);
-  gpucoord::MeshBrick spread(const gpucoord::MapCharges &);    // and transforms; returns brick()
+  gpucoord::MeshBrick spread(const gpucoord::MapCharges &);    // also transforms; returns brick()
   template <class Use> void by_gpu(const Use &);
 
   const bool on_gpu;
@@ -79,8 +80,8 @@ class PotentialFar : protected Pointers {
   const double cutoff, error_wanted;
   int points[3];
   const bool at_corners;
-  int lo[3], hi[3];         // bounds of this rank's points of the grid
-  double from[3], to[3];    // its part of the box
+  int lo[3], hi[3];         // bounds of this rank's grid points
+  double from[3], to[3];    // this rank's part of the box
 
   double the_alpha = 0.0, charge = 0.0;
   double chosen_sum_q_sq = 0.0;

@@ -8,14 +8,18 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // Requirements of readers beyond the formats:
-// - VMD's .dx reader requires a line of gridconnections, and names the data by the line
-//   'object "..." class field'.
-// - PyMOL's .dx reader compares the beginning of the line of gridpositions letter by letter.
-//   Numbers may have 20 characters at most.
-// - VMD's .cube reader, which PyMOL uses too, reads up to 255 characters of the first line, the
-//   name of the data. It takes a number of atoms that is not positive, 0 included, for a file of
-//   several orbitals.
+// - VMD's .dx reader requires a line with gridconnections, and reads the name of the data from the
+//   line 'object "..." class field'.
+// - PyMOL's .dx reader compares the beginning of the line with gridpositions letter by letter.
+//   Numbers may have at most 20 characters.
+// - VMD's .cube reader, which PyMOL also uses, reads up to 255 characters of the first line, the
+//   name of the data. It treats a file whose number of atoms is 0 or negative as a file of several
+//   orbitals.
 
 #include "potential_grid_file.h"
 

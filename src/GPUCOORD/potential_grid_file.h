@@ -45,7 +45,7 @@ class GridFile {
   void begin(const Header &);
   void add(const double *values, std::size_t count);    // z changes fastest, x slowest
   void end();
-  // Returns why writing failed, or "". After a failure all calls do nothing.
+  // Returns why writing failed, or "". After a failure, all calls do nothing.
   const std::string &why_not() const { return why; }
 
  private:
@@ -57,9 +57,9 @@ class GridFile {
   const std::string name, partial;
   const Format format;
   std::FILE *file;
-  std::string text;    // not yet written
+  std::string text;    // text that is not yet written
   std::string title;
-  std::size_t row;    // values along z
+  std::size_t row;    // number of values along z
   std::size_t in_line, in_row;
   std::string why;
 };

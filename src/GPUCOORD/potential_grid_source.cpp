@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "potential_grid_source.h"
 
 #include "compute.h"
@@ -21,8 +25,8 @@
 
 using namespace LAMMPS_NS;
 
-// Names of per-grid data of compute potential/grid and of LAMMPS' own styles. Styles provide no
-// list of them.
+// Names of per-grid data of compute potential/grid and of LAMMPS' own styles. Styles do not provide
+// a list of them.
 static const char *const NAMES[] = {"phi", "near", "far", "efield", "data", "count"};
 
 /* ---------------------------------------------------------------------- */
@@ -94,14 +98,14 @@ void PergridSource::find_data(Style *source, const std::string &kind, const std:
   }
   if (has_column && ncolumns == 0)
     error->all(FLERR, iarg,
-               "{}: data {} of {} has one number a point and no columns - leave out [{}]", command,
-               data_name, kind, column);
+               "{}: data {} of {} has one number per point and no columns - leave out [{}]",
+               command, data_name, kind, column);
   if (!has_column && ncolumns > 0)
     error->all(FLERR, iarg, "{}: data {} of {} has {} columns - choose one by [1] to [{}]", command,
                data_name, kind, ncolumns, ncolumns);
   if (has_column && (column < 1 || column > ncolumns))
-    error->all(FLERR, iarg, "{}: data {} of {} has columns 1 to {}, and none of that number",
-               command, data_name, kind, ncolumns);
+    error->all(FLERR, iarg, "{}: data {} of {} has only columns 1 to {}", command, data_name, kind,
+               ncolumns);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -109,9 +113,9 @@ void PergridSource::find_data(Style *source, const std::string &kind, const std:
 void PergridSource::evaluate()
 {
   if (compute) {
-    // write_dump evaluates the compute again, too: atoms may have changed since its evaluation in
-    // this timestep. The compute stays marked as not evaluated, because fix ave/grid would take a
-    // marked compute for values of its own step.
+    // write_dump also evaluates the compute again, because atoms may have changed since its
+    // evaluation in this timestep. The compute stays marked as not evaluated, because fix ave/grid
+    // would use the values of a marked compute for its own timestep.
     modify->clearstep_compute();
     compute->compute_pergrid();
   }

@@ -22,19 +22,19 @@ namespace LAMMPS_NS {
 
 class PergridSource : protected Pointers {
  public:
-  // The word is argument iarg of a command, whose name begins the errors.
+  // word: argument iarg of a command. command: its name, the beginning of errors
   PergridSource(LAMMPS *, const std::string &command, const std::string &word, int iarg);
 
   // Collective. Evaluates a compute for the current atoms.
   void evaluate();
-  // Valid after evaluate(): the grid, and the value of a point that this rank owns.
+  // Valid after evaluate(): the grid, and the value of a point of this rank.
   class Grid3d *grid() const;
   double value(int ix, int iy, int iz) const
   {
     return column ? array[iz][iy][ix][column - 1] : vector[iz][iy][ix];
   }
 
-  const class Compute *from_compute() const { return compute; }    // or null
+  const class Compute *from_compute() const { return compute; }    // null: from a fix
   const class Fix *from_fix() const { return fix; }
 
  private:

@@ -16,12 +16,12 @@
 
 namespace LAMMPS_NS {
 
-// Values on the grid points of one rank, which may have none. LAMMPS' per-grid commands take them
-// as pointers that are indexed by the point's position in the whole grid.
+// Values on the grid points of one rank, which may have no points. LAMMPS' per-grid commands use
+// them as pointers that are indexed by the point's position in the whole grid.
 
 class GridValues {
  public:
-  // Creates zero values for points from lo to hi, hi included. ncolumns 0: one number per point.
+  // Creates zero values for points from lo to hi, including hi. ncolumns: 0: one number per point.
   // Throws std::bad_alloc.
   void create(const int *lo, const int *hi, int ncolumns)
   {
@@ -46,7 +46,8 @@ class GridValues {
 
   double *data() { return values.data(); }    // [nz][ny][nx][columns]
   std::size_t size() const { return values.size(); }
-  // double *** without columns, double **** with columns; null if this rank has no points.
+  // Returns double *** without columns, double **** with columns, or null if this rank has no
+  // points.
   void *for_lammps() const
   {
     return vector ? static_cast<void *>(vector) : static_cast<void *>(array);

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "set_multisite.h"
 
 #include "gpucoord_lammps_compat.h"
@@ -54,8 +58,8 @@ void SetMultisite::command(int narg, char **arg)
   const auto of_type = PairMultisite::components_of_types(lmp);
   if (of_type.empty())
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
-               "Set_multisite needs pair_style multisite and its pair_coeff, which say what a "
-               "molecule is - give them first");
+               "Set_multisite needs pair_style multisite and its pair_coeff, which define "
+               "molecules - give them first");
 
   std::vector<const gpucoord::Component *> components;    // without duplicates
   std::vector<int> number(of_type.size(), -1);
@@ -80,9 +84,8 @@ void SetMultisite::command(int narg, char **arg)
     if (count[c] > 0 && MultisiteShape::half_axes(*components[c])[0] == 0.0 &&
         MultisiteShape::feels_torque(*components[c]))
       error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
-                 "Set_multisite: component {} has no moments of inertia, but its sites feel "
-                 "torques - give it a line 'inertia "
-                 "Ix Iy Iz' in its file",
+                 "Set_multisite: component {} has no moments of inertia, but torques act on its "
+                 "sites - give it a line 'inertia Ix Iy Iz' in its file",
                  components[c]->name);
     const std::string why = MultisiteShape::torque_about_axis(*components[c]);
     if (count[c] > 0 && !why.empty() && comm->me == 0)
@@ -99,8 +102,8 @@ void SetMultisite::command(int narg, char **arg)
     if (!(atom->mask[i] & groupbit) || c < 0) continue;
     atom->rmass[i] = components[c]->mass;
     auto half = MultisiteShape::half_axes(*components[c]);
-    // A body of one site becomes a sphere of diameter 1, since LAMMPS has no ellipsoid of size 0.
-    // No torque acts on it.
+    // A body with one site becomes a sphere of diameter 1, because LAMMPS has no ellipsoid of size
+    // 0. No torque acts on it.
     if (half[0] == 0.0) half = {0.5, 0.5, 0.5};
     avec->set_shape(i, half[0], half[1], half[2]);
   }

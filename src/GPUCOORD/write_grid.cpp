@@ -8,9 +8,13 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 // Both formats store planes of constant x one after the other. Rank 0 requests the planes in turn
-// and holds one plane; other ranks hold their part of one. Ranks use MPI_Ssend, which waits until
-// the data are received: with other sends, all planes could be in flight to rank 0 at once.
+// and stores one plane. Other ranks store their part of one. Ranks use MPI_Ssend, which waits until
+// the data are received. With other sends, all planes could be in flight to rank 0 at once.
 
 #include "write_grid.h"
 
@@ -68,7 +72,7 @@ struct Sent {
 
 void WriteGrid::command(int narg, char **arg)
 {
-  // Other ranks may wait for the data of this rank, or to send theirs.
+  // Other ranks may wait for the data of this rank, or to send their data.
   try {
     write(narg, arg);
   } catch (const std::bad_alloc &) {
@@ -110,7 +114,7 @@ void WriteGrid::write(int narg, char **arg)
       error->all(FLERR, iarg, "Unknown write_grid keyword: {} - known are align, atoms", keyword);
   }
 
-  // Open the file before the compute runs, which may take long.
+  // Open the file before the compute runs, because this may take long.
   const std::string name = utils::star_subst(arg[1], update->ntimestep, 0);
   std::unique_ptr<GridFile> file;
   if (comm->me == 0) file = std::make_unique<GridFile>(name, format);
@@ -126,7 +130,7 @@ void WriteGrid::write(int narg, char **arg)
   if (format == GridFile::Format::DX) head.title += fmt::format(", lengths in units {}", units);
   head.length_unit = units == "lj" ? "sigma" : "Bohr";
   if (groupbit) head.atoms = gather_atoms(groupbit, unit);
-  if (head.atoms.empty())    // readers take 0 atoms for a file of orbitals
+  if (head.atoms.empty())    // readers treat 0 atoms as a file of orbitals
     head.atoms.push_back(
         {0, {unit * domain->boxlo[0], unit * domain->boxlo[1], unit * domain->boxlo[2]}});
   if (file) file->begin(head);
@@ -135,8 +139,8 @@ void WriteGrid::write(int narg, char **arg)
   stop_at(file.get(), name);
   if (source.from_fix() && is_zero && comm->me == 0)
     error->warning(FLERR,
-                   "Write_grid: all numbers of {} are 0 - a fix that averages has none before its "
-                   "first average is complete",
+                   "Write_grid: all numbers of {} are 0 - a fix that averages has no data before "
+                   "its first average is complete",
                    arg[0]);
 }
 
@@ -150,14 +154,12 @@ GridFile::Format WriteGrid::format_of(const std::string &name) const
   };
   if (ends_in(".dx")) return GridFile::Format::DX;
   if (ends_in(".cube")) return GridFile::Format::CUBE;
-  error->all(
-      FLERR, 1,
-      "Write_grid: file name {} ends neither in .dx nor in .cube, which says how to write it",
-      name);
+  error->all(FLERR, 1,
+             "Write_grid: file name {} must end in .dx or .cube, which selects the format", name);
 }
 
 /* ----------------------------------------------------------------------
-   file: on rank 0, else null. Collective.
+   Collective. file: set only on rank 0, null on the others
 ------------------------------------------------------------------------- */
 
 void WriteGrid::stop_at(const GridFile *file, const std::string &name) const
@@ -168,7 +170,7 @@ void WriteGrid::stop_at(const GridFile *file, const std::string &name) const
 }
 
 /* ----------------------------------------------------------------------
-   Returns the header without atoms. unit: factor for LAMMPS' lengths.
+   Returns the header without atoms. unit: factor of LAMMPS' lengths
 ------------------------------------------------------------------------- */
 
 GridFile::Header WriteGrid::header(const PergridSource &source, bool at_corners, double unit) const
@@ -233,7 +235,7 @@ std::vector<GridFile::Atom> WriteGrid::gather_atoms(int groupbit, double unit) c
 }
 
 /* ----------------------------------------------------------------------
-   file: on rank 0, else null. Returns, on rank 0, whether all values are 0.
+   Returns, on rank 0, whether all values are 0. file: set only on rank 0, null on the others
 ------------------------------------------------------------------------- */
 
 bool WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
@@ -287,7 +289,7 @@ bool WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
         std::copy_n(part.data() + (iy - brick.lo[1]) * along_z, along_z,
                     plane.data() + static_cast<std::size_t>(iy) * n[2] + brick.lo[2]);
     }
-    // A write error is reported later, since other ranks continue to send.
+    // A write error is reported later, because other ranks continue to send.
     file->add(plane.data(), plane.size());
     is_zero = is_zero && std::all_of(plane.begin(), plane.end(), [](double v) {
                 return v == 0.0;

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "bias_plumed_atoms_kokkos.h"
 
 #include "gpucoord_device_kokkos.h"
@@ -38,7 +42,7 @@ void PlumedAtomsKokkos::begin_run()
   version = 0;
 }
 
-// The list of all atoms, which PLUMED asks for once, goes by way of the host.
+// The list of all atoms, which PLUMED requests once, is gathered by the host.
 void PlumedAtomsKokkos::start()
 {
   if (!is_asked() || has_all) return;

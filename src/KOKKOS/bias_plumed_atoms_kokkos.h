@@ -21,8 +21,8 @@
 namespace LAMMPS_NS {
 class KokkosDevice;
 
-// The atoms that PLUMED asks for, with KOKKOS on a GPU: their positions alone are copied to the
-// host, and the forces on them alone to the GPU.
+// The atoms that PLUMED requests, with KOKKOS on a GPU. Only their positions are copied to the
+// host, and only the forces on them to the GPU.
 
 class PlumedAtomsKokkos : public PlumedAtoms {
  public:
@@ -39,9 +39,9 @@ class PlumedAtomsKokkos : public PlumedAtoms {
 
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::ResidentAtoms> resident;
-  std::vector<int> selected;    // their IDs minus 1
-  std::vector<int> index;       // one a selected atom
-  std::int64_t version;         // order of atoms in which they were selected; 0: in none
+  std::vector<int> selected;    // IDs minus 1
+  std::vector<int> index;       // [selected]
+  std::int64_t version;         // version of the atoms' order at their selection; 0: none
 };
 
 }    // namespace LAMMPS_NS

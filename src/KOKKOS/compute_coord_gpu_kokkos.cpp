@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_gpu_kokkos.h"
 
 #include "coord_arguments.h"
@@ -35,16 +39,16 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
 }
 
 /* ----------------------------------------------------------------------
-   Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do
-   not matter, there are not so many pairs that none are listed, nothing is excluded from the list,
-   and its cutoffs reach as far as dmax and not much farther. The pair style must ask for such a
-   list anyway, as it does with half lists off: then this compute gets a copy at no cost. Before
-   init().
+   Returns whether LAMMPS' own neighbor list has the pairs. The variable must include all atoms and
+   ignore types, there must not be so many pairs that they are not listed, nothing may be excluded
+   from the list, and its cutoffs must be dmax or slightly larger. The pair style must request such
+   a list anyway, as it does with half lists off: this compute then gets a copy at no cost. Called
+   before init().
 ------------------------------------------------------------------------- */
 
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbors() const
 {
-  constexpr double MAX_REACH = 1.1;    // of what is needed: a third more neighbors
+  constexpr double MAX_REACH = 1.1;    // of the necessary reach: a third more neighbors
   const bool may_be_cells = args->engine == CoordArguments::Engine::AUTO ||
       args->engine == CoordArguments::Engine::CELLS;
   if (!uses_gpu || !may_be_cells || !table->has_end() || table->ntypes() > 0) return false;
@@ -78,15 +82,16 @@ void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
     ComputeCoordGPU::init_list(id, ptr);
 }
 
-// LAMMPS has made its lists for the run
+// LAMMPS has built its lists for the run.
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
 {
   list_is_made = true;
 }
 
-// Returns LAMMPS' list, or an empty one if it is not of the current positions and atoms: a variable
-// may be evaluated for the first time some steps after a build, and commands between runs
-// (write_data, create_atoms) make new ghost atoms or atoms. A fix may add exclusions after init().
+// Returns LAMMPS' list, or an empty one if it does not belong to the current positions and atoms. A
+// variable may be evaluated for the first time some timesteps after a build. Commands between runs
+// may change ghost atoms (write_data) or create atoms (create_atoms). A fix may add exclusions
+// after init().
 
 template <class DeviceType>
 gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
@@ -106,8 +111,7 @@ gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 {
-  takes_neighbors =
-      may_take_neighbors();    // if as before, Neighbor may not hand out the list again: keep it
+  takes_neighbors = may_take_neighbors();    // if unchanged, Neighbor may not assign the list again
   list_is_made = false;
   Shared::init();
   if (!takes_neighbors) return;
@@ -118,7 +122,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_on_device()
 {
-  // types that differ make lists of their own
+  // Functions that depend on types need their own lists.
   const auto pairs = table->ntypes() == 0
       ? device->pairs(*table, args->precision, groupbit, groupbit2)
       : gpucoord::make_resident_pairs(*table, args->precision, nullptr);

@@ -65,7 +65,7 @@ class ComputeCoordGPUKokkos : public ComputeCoordKokkos<DeviceType, ComputeCoord
   void enqueue_first(const gpucoord::Request &);
   void enqueue_second(const gpucoord::Request &);
 
-  bool list_is_made;    // in this run
+  bool list_is_made;    // LAMMPS has built the list in this run
   class NeighList *full_list;
   std::unique_ptr<gpucoord::ResidentCoordination> coordination;
 };

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_kokkos.h"
 
 #include "compute_coord_envsim.h"
@@ -56,7 +60,7 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
   std::string failed;
   try {
     make_on_device();
-    on_device()->forget_errors(device->stream());    // pairs may be those of an earlier run
+    on_device()->forget_errors(device->stream());    // they may belong to an earlier run
     if (function_is_resident)
       function_on_device = gpucoord::make_resident_function(*args->function, args->precision);
     function_version = owners_version = 0;
@@ -107,7 +111,7 @@ bool ComputeCoordKokkos<DeviceType, Base>::checks_gradients() const
 }
 
 /* ----------------------------------------------------------------------
-   The host must wait where it needs S or W: for the sum over ranks, and for the pressure.
+   The host must wait if it needs S or W: for the sum over ranks, and for the pressure.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
@@ -143,14 +147,14 @@ gpucoord::DeviceStream ComputeCoordKokkos<DeviceType, Base>::stream() const
   return device->stream();
 }
 
-// If the box has moved the variable to the host, the host evaluation raises the error.
+// If a change of the box has moved the variable to the host, the evaluation on the host raises the
+// error.
 template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::raise_device_errors(bool has_moved, bool is_not_finite)
 {
   if (!is_resident()) return;
   if (has_moved) warn_of_moved_atoms();
-  if (is_not_finite)
-    this->evaluate(gpucoord::VALUE, true);    // ends in an error with the atom or S
+  if (is_not_finite) this->evaluate(gpucoord::VALUE, true);    // raises an error with the atom or S
 }
 
 template <class DeviceType, class Base>
@@ -175,7 +179,8 @@ void ComputeCoordKokkos<DeviceType, Base>::add_forces(gpucoord::Factor factor)
 template <class DeviceType, class Base>
 double ComputeCoordKokkos<DeviceType, Base>::bytes_copied() const
 {
-  // not in the present box, which may be refused after the last timestep
+  // Uses the path of the last evaluation, not of the current box, which may be unsupported after
+  // the last timestep.
   const bool was_resident = is_resident(this->last_path) && !checks_gradients();
   if (!was_resident) return -1.0;
   return static_cast<double>(on_device()->bytes_copied() +
@@ -191,7 +196,7 @@ std::string ComputeCoordKokkos<DeviceType, Base>::gpu_failure(const char *what) 
                      name, comm->me, atom->nlocal, atom->nghost, what);
 }
 
-// Finds the pairs, unless they are those of the present neighbor lists; returns the atoms.
+// Rebuilds the pairs, unless they belong to the current neighbor lists. Returns the atoms.
 template <class DeviceType, class Base>
 gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
 {
@@ -202,7 +207,7 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
   selection.bit_a = groupbit;
   selection.bit_b = groupbit2;
   selection.skin = skin;
-  selection.tests_ghosts = false;    // LAMMPS makes its lists in time if the box changes
+  selection.tests_ghosts = false;    // LAMMPS rebuilds its lists in time if the box changes
   selection.neighbors = neighbors();
   const std::int64_t version = is_dynamic ? 0 : device->version();
   on_device()->rebuild(atoms, selection, version, device->stream());
@@ -211,16 +216,16 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
 }
 
 /* ----------------------------------------------------------------------
-   LAMMPS has waited for the GPU to build its lists: a search for pairs now waits for nothing else,
-   while after the pair style it would wait for its kernels. Where no evaluation is due in this
-   timestep, only if that costs no search, now or later.
+   LAMMPS has waited for the GPU to build its lists. A search for pairs therefore waits for nothing
+   else at this point, whereas after the pair style it would wait for the kernels of that style. If
+   no evaluation is due in this timestep, rebuild the pairs only if this needs no search.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::reneighbored(bool due)
 {
   if (!is_resident() || !this->dynamic_group().empty() || (!due && !takes_neighbors)) return;
-  // after an error the evaluation comes here again, and tells all ranks
+  // After an error, the evaluation calls rebuild() again and reports the error on all ranks.
   try {
     rebuild();
   } catch (const gpucoord::DeviceError &) {
@@ -234,15 +239,15 @@ template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::start_share(Share &share)
 {
   if (!is_resident(share.path)) return;
-  where = Where::UNKNOWN;     // it overwrites what was enqueued, and the gradients on the GPU
-  if (args->check_every) {    // the reference reads them
+  where = Where::UNKNOWN;     // overwrites enqueued results, and the gradients on the GPU
+  if (args->check_every) {    // the reference reads atoms
     atoms_to_host();
     this->select_atoms();
   }
   gpucoord::Request request;
   request.want = share.want;
   request.for_forces_only = keeps_gradients(share) && !share.peratom;
-  // positions outside of force evaluations have no number
+  // Positions outside of force evaluations have no number.
   request.positions = share.is_for_forces ? device->positions() : 0;
   evaluate_on_device(share, request);
 }
@@ -263,14 +268,14 @@ void ComputeCoordKokkos<DeviceType, Base>::compute_share(Share &share)
     if (share.peratom && !share.bad_atom) on_device()->peratom(share.peratom, device->stream());
     if (function && !share.bad_atom) take_function(share);
   });
-  this->nlocal_selected = Base::NOT_SELECTED;    // these counts are not those of the lists
+  this->nlocal_selected = Base::NOT_SELECTED;    // these numbers are not those of the lists
   nowned_a = static_cast<int>(on_device()->natoms_a());
   nowned_b = static_cast<int>(on_device()->natoms_b());
 }
 
 /* ----------------------------------------------------------------------
-   The function. Weights of ghost atoms are those of their owners: on one rank, kernels look them
-   up, on several ranks they are communicated in each evaluation.
+   The function. Weights of ghost atoms are those of their owners. On one rank, kernels look them
+   up. On several ranks, they are communicated in each evaluation.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
@@ -281,7 +286,7 @@ void ComputeCoordKokkos<DeviceType, Base>::begin_function(const gpucoord::Device
   gpucoord::DeviceAtoms all = atoms;
   all.nall = atom->nmax;    // see ComputeCoordGPU::begin_function()
   function_on_device->select(all, groupbit, device->stream());
-  if (comm->nprocs == 1 && device->version() != owners_version) {
+  if (comm->nprocs == 1 && sends_numbers() && device->version() != owners_version) {
     owners_version = 0;
     function_on_device->find_owners(
         [this] {
@@ -293,8 +298,8 @@ void ComputeCoordKokkos<DeviceType, Base>::begin_function(const gpucoord::Device
   function_version = version;
 }
 
-// Collective. Sends weights to ghost atoms; throws DeviceError after the communication. LAMMPS
-// decides whether it calls for packing on the GPU or on the host.
+// Collective. Sends weights to ghost atoms. Throws DeviceError after the communication. LAMMPS
+// decides whether it packs on the GPU or on the host.
 template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::send_weights()
 {
   failed_to_send.clear();
@@ -376,7 +381,7 @@ std::string ComputeCoordKokkos<DeviceType, Base>::too_steep(int row, double s, d
       gpucoord::largest_slope(args->precision));
 }
 
-// Waits for S, and for the numbers of atoms and their f where they are wanted.
+// Waits for S and, if requested, for the per-atom numbers and their f.
 template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::take_function(Share &share)
 {
@@ -401,7 +406,7 @@ void ComputeCoordKokkos<DeviceType, Base>::take_function(Share &share)
 
 template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::atoms_to_host()
 {
-  // engine list looks at bonds, too
+  // Engine list also considers bonds.
   const bool is_list = args->engine == CoordArguments::Engine::LIST;
   atomKK->sync(Host, is_list ? ALL_MASK : X_MASK | TAG_MASK | TYPE_MASK | MASK_MASK);
 }

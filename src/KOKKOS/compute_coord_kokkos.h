@@ -24,12 +24,12 @@
 
 namespace LAMMPS_NS {
 
-// The part of KOKKOS styles that does not depend on the numbers of atoms. Base: ComputeCoordGPU or
-// a style that derives from it.
+// Common part of KOKKOS styles that does not depend on their per-atom numbers. Base:
+// ComputeCoordGPU or a style derived from it.
 //
-// Where the GPU computes and all partners are owned or ghost atoms, atoms and gradients are
-// resident on the GPU: only S and W come to the host, and on one rank not even these before someone
-// asks. LAMMPS may pack numbers of ghost atoms on the host.
+// If the GPU computes and all partners are owned or ghost atoms, atoms and gradients are resident
+// on the GPU. Only S and W are copied to the host; on one rank, they are copied only on request.
+// LAMMPS may pack numbers of ghost atoms on the host.
 
 template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, public KokkosBase {
  public:
@@ -78,18 +78,18 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   using Base::wanted;
   using Base::where;
 
-  // The variable on the GPU; null before init().
+  // Returns the variable on the GPU, or null before init().
   virtual gpucoord::Variable *on_device() const = 0;
-  // Makes it, in init(). May throw DeviceError.
+  // Makes the variable in init(). May throw DeviceError.
   virtual void make_on_device() = 0;
   // Enqueues an evaluation on one rank. May throw DeviceError.
   virtual void enqueue_evaluation(const gpucoord::Request &) = 0;
-  // Collective. Enqueues an evaluation and the copies of its results. Never throws DeviceError:
-  // share.failed tells.
+  // Collective. Enqueues an evaluation and the copies of its results. Does not throw DeviceError,
+  // but sets share.failed.
   virtual void evaluate_on_device(Share &, const gpucoord::Request &) = 0;
-  // Whether S is the sum of the function over atoms.
+  // Returns whether S is the sum of the function over atoms.
   virtual bool is_sum_of_function() const { return function != nullptr; }
-  // Whether ghost atoms get numbers of their owners in an evaluation.
+  // Returns whether ghost atoms get numbers from their owners in an evaluation.
   virtual bool sends_numbers() const { return function != nullptr; }
   virtual gpucoord::DeviceNeighbors neighbors() const { return {}; }
   virtual bool reads_types() const { return table->ntypes() > 0; }
@@ -129,20 +129,21 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;
 
-  bool uses_gpu;    // where the engine allows
+  bool uses_gpu;    // if the engine allows
   bool warned_moved;
-  bool takes_neighbors;    // those of LAMMPS' list, which is a copy of the pair style's
+  bool takes_neighbors;    // use LAMMPS' list, which is a copy of the pair style's
   double skin;             // neighbor skin of the run
   std::shared_ptr<KokkosDevice> device;
 
-  // The function; null: there is none, or the host evaluates it.
+  // The function; null: there is no function, or the host evaluates it.
   std::unique_ptr<gpucoord::ResidentFunction> function_on_device;
-  bool function_is_resident;        // where atoms are
-  std::int64_t function_version;    // version of the selected atoms; 0: none are selected
-  std::int64_t owners_version;      // version of the owners of ghost atoms; 0: not found
-  // Location of the weights for pack and unpack: in 'of', on the GPU, or copied from there to 'of'.
+  bool function_is_resident;        // if atoms are resident
+  std::int64_t function_version;    // version of the selected atoms; 0: no atoms are selected
+  std::int64_t owners_version;      // version of the owners of ghost atoms; 0: unknown
+  // Location of the weights for pack and unpack: in 'of', on the GPU, or copied from the GPU to
+  // 'of'.
   enum class Weights { HOST, DEVICE, COPIED } weights;
-  std::string failed_to_send;    // why this rank has sent wrong numbers; "": all were right
+  std::string failed_to_send;    // why this rank has sent wrong numbers; "": all are right
 };
 
 }    // namespace LAMMPS_NS

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_order_kokkos.h"
 
 #include "compute_coord_envsim.h"
@@ -39,20 +43,21 @@ ComputeCoordOrderKokkos<DeviceType, Base>::ComputeCoordOrderKokkos(LAMMPS *lmp, 
 template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_evaluation(const gpucoord::Request &request)
 {
-  enqueue_first(request);
-  // S of all atoms is no function of numbers of atoms.
+  // An S that is one number of all atoms is not a function of per-atom numbers.
+  enqueue_first(request, !is_global);
   if (!is_global) function_on_device->evaluate(device->stream());
   enqueue_second(request);
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_first(const gpucoord::Request &request)
+void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_first(const gpucoord::Request &request,
+                                                              bool needs_numbers)
 {
   nexchanges = 0;
   auto atoms = this->rebuild();
   atoms.volume = this->volume();
-  on_device()->evaluate_first(atoms, request.positions, exchange(), function_on_device->s(),
-                              device->stream());
+  double *const v = needs_numbers ? function_on_device->s() : nullptr;    // after rebuild()
+  on_device()->evaluate_first(atoms, request.positions, exchange(), v, device->stream());
 }
 
 template <class DeviceType, class Base>
@@ -69,7 +74,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(Share &share,
   this->begin_numbers(share);
   if (comm->nprocs > 1 || this->checks_gradients()) this->reserve_exchange();
   this->attempt(share, [&] {
-    enqueue_first(request);
+    enqueue_first(request, true);
     function_on_device->evaluate(device->stream());
     find_numbers(share);
     if (share.want != gpucoord::VALUE) enqueue_second(request);
@@ -88,8 +93,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::compute_share(Share &share)
 }
 
 /* ----------------------------------------------------------------------
-   Communication on several ranks. LAMMPS decides whether it calls for packing on the GPU or on the
-   host.
+   Communication on several ranks. LAMMPS decides whether it packs on the GPU or on the host.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
@@ -127,7 +131,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::send_numbers()
   if (were_copied) on_device()->set_numbers(exchanged.data(), device->stream());
 }
 
-// After a failure of this rank: other ranks wait for it.
+// Called after a failure of this rank, because other ranks wait for it.
 template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::make_missing_exchanges(const Share &share)
 {

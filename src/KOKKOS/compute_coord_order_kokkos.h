@@ -19,7 +19,7 @@
 
 namespace LAMMPS_NS {
 
-// The part of KOKKOS styles that all order parameters share. Base: a style that derives from
+// Common part of the KOKKOS styles of all order parameters. Base: a style derived from
 // ComputeCoordOrder.
 
 template <class DeviceType, class Base>
@@ -43,8 +43,8 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   using typename Shared::Share;
 
   gpucoord::ResidentOrderParameter *on_device() const override = 0;
-  // After the first evaluation: finds the numbers of atoms that a style has besides v_i. May wait,
-  // and throw DeviceError.
+  // Called after the first evaluation. Computes the per-atom numbers of a style in addition to v_i.
+  // May wait, and throw DeviceError.
   virtual void find_numbers(const Share &) {}
 
  private:
@@ -54,7 +54,8 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   bool sends_numbers() const override { return !is_global; }
   void compute_share(Share &) override;
 
-  void enqueue_first(const gpucoord::Request &);
+  // needs_numbers: v_i of atoms. Required if S is a function of them.
+  void enqueue_first(const gpucoord::Request &, bool needs_numbers);
   void enqueue_second(const gpucoord::Request &);
   gpucoord::DeviceExchange exchange();
   void send_numbers();
@@ -62,8 +63,8 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   void make_missing_exchanges(const Share &);
 
   std::size_t nexchanges;    // number of exchanges made in this evaluation
-  // Location of the numbers for pack and unpack, if order parameters are being sent from the GPU:
-  // there, or copied from there to 'exchanged'.
+  // Location of the numbers for pack and unpack while order parameters are sent from the GPU: on
+  // the GPU, or copied from there to 'exchanged'.
   enum class Numbers { NOT_SENT, DEVICE, COPIED } numbers;
 };
 

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_coord_orientorder_kokkos.h"
 
 #include "coord_arguments.h"
@@ -26,7 +30,7 @@ template <class DeviceType> void ComputeCoordOrientOrderKokkos<DeviceType>::make
   order = gpucoord::make_resident_orient_order(*table, options, args->precision);
 }
 
-// Waits, if w_l is wanted.
+// Waits if w_l is requested.
 template <class DeviceType>
 void ComputeCoordOrientOrderKokkos<DeviceType>::find_numbers(const Share &share)
 {

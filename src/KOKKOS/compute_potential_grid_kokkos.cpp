@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "compute_potential_grid_kokkos.h"
 
 #include "gpucoord_backend.h"
@@ -37,8 +41,8 @@ ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, 
   if (uses_gpu) device = KokkosDevice::of(lmp);
 }
 
-// The far field, kernel direct, the mean over a region and overflow that the host handles need
-// arrays on the host.
+// The far field, kernel direct, the mean over a region, and overflow that the host sums need arrays
+// on the host.
 
 template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_stay() const
 {
@@ -146,7 +150,7 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::add_to_
 {
   if (evaluated_at != update->ntimestep) compute_pergrid();
   if (!keeps_sum && on_device)
-    set_sum(ComputePotentialGrid::get_sum());    // the sum may predate the first run
+    set_sum(ComputePotentialGrid::get_sum());    // the sum may be older than the first run
   if (keeps_sum)
     run_backend([&] {
       on_device->add_to_sum(device->stream());

@@ -26,7 +26,7 @@ ComputeStyle(potential/grid/kk/host,ComputePotentialGridKokkos<LMPHostType>);
 
 namespace LAMMPS_NS {
 
-// Within runs, maps without a far field are computed from atoms on the GPU and stay there until
+// During runs, maps without a far field are computed from atoms on the GPU and stay there until
 // they are requested.
 
 template <class DeviceType> class ComputePotentialGridKokkos : public ComputePotentialGrid {
@@ -50,7 +50,7 @@ template <class DeviceType> class ComputePotentialGridKokkos : public ComputePot
   bool may_stay() const;
 
   bool uses_gpu;
-  bool keeps_sum;    // on the GPU
+  bool keeps_sum;    // the sum is on the GPU
   std::unique_ptr<gpucoord::ResidentPotentialMap> on_device;
   class AtomKokkos *atomKK;
   std::shared_ptr<KokkosDevice> device;

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "fix_coord_plumed_kokkos.h"
 
 #include "bias_plumed_atoms_kokkos.h"
@@ -26,8 +30,8 @@ FixCoordPlumedKokkos<DeviceType>::FixCoordPlumedKokkos(LAMMPS *lmp, int narg, ch
     this->atoms = std::make_unique<PlumedAtomsKokkos>(lmp, this->owner);
 }
 
-// The GPU computes the variables before the other forces, so that PLUMED runs beside these. LAMMPS
-// then clears forces by a kernel of its own.
+// The GPU computes the variables before the other forces, so that PLUMED runs at the same time as
+// those. In this case, LAMMPS clears forces with a separate kernel.
 template <class DeviceType> int FixCoordPlumedKokkos<DeviceType>::setmask()
 {
   const int mask = FixVariablesKokkos<DeviceType, FixCoordPlumed>::setmask();

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "fix_multisite_linear_kokkos.h"
 
 #include "atom_kokkos.h"
@@ -30,7 +34,7 @@ FixMultisiteLinearKokkos<DeviceType>::FixMultisiteLinearKokkos(LAMMPS *lmp, int 
   if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
   if (std::is_same_v<KK_ACC_FLOAT, float>) rounding = 1e-4;    // LAMMPS' torques are float
   execution_space = Host;
-  datamask_read = EMPTY_MASK;    // this class syncs data of both host and GPU
+  datamask_read = EMPTY_MASK;    // this class itself syncs data of host and GPU
   datamask_modify = EMPTY_MASK;
 }
 
@@ -46,8 +50,8 @@ template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::init()
 }
 
 /* ----------------------------------------------------------------------
-   Data files, restart files and commands may change host data without marking them as modified, as
-   with LAMMPS' own fixes that run on the host.
+   Data files, restart files and commands may change host data without marking them as modified. The
+   same applies to LAMMPS' own fixes that run on the host.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::setup_pre_neighbor()

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "gpucoord_device_kokkos.h"
 
 #include "gpucoord_lammps_compat.h"
@@ -63,7 +67,7 @@ gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
   return atoms;
 }
 
-// Vectors of atoms.
+// Returns per-atom vectors, such as forces.
 template <class View> static gpucoord::DeviceForces vectors_of(const View &view)
 {
   gpucoord::DeviceForces vectors;

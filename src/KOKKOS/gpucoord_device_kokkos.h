@@ -24,7 +24,7 @@
 
 namespace LAMMPS_NS {
 
-// Whether styles of this device type can keep atoms on a GPU that lib/gpucoord computes on.
+// Returns whether styles of this device type can keep atoms on a GPU that lib/gpucoord uses.
 template <class DeviceType> constexpr bool coord_is_cuda()
 {
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -51,10 +51,12 @@ class KokkosDevice : protected Pointers {
   gpucoord::DeviceForces begin_forces() const;                          // syncs forces to the GPU
   void end_forces() const;    // marks forces as modified on the GPU
 
-  // Text about how LAMMPS refreshes ghost atoms, for a style's data path. Empty on one rank.
+  // Returns a text about how LAMMPS updates ghost atoms, for a style's data path. Empty on one
+  // rank.
   std::string ghosts_path() const;
 
-  // The same for atom_style ellipsoid, without superellipsoids, which KOKKOS does not support.
+  // The following functions are for atom_style ellipsoid, without superellipsoids, which KOKKOS
+  // does not support.
   bool has_bodies() const;
   gpucoord::DeviceBodies bodies() const;
   gpucoord::DeviceForces begin_torques() const;
@@ -62,19 +64,19 @@ class KokkosDevice : protected Pointers {
   gpucoord::DeviceForces begin_angular_momenta() const;
   void end_angular_momenta() const;
 
-  // Pairs of two groups within dmax. Styles with equal requests share one object.
+  // Returns the pairs of two groups within dmax. Styles with equal requests share one object.
   std::shared_ptr<gpucoord::ResidentPairs> pairs(const gpucoord::SwitchTable &, gpucoord::Precision,
                                                  int bit_a, int bit_b);
 
-  // Version of the atoms' order and neighbor lists. It changes when LAMMPS rebuilds its neighbor
-  // lists or a run begins.
+  // Returns the version of the atoms' order and neighbor lists. It changes when LAMMPS rebuilds its
+  // neighbor lists or a run begins.
   std::int64_t version();
   void begin_run() { ++nruns; }
 
-  // range: what the owner calls the range of its pairs, 'dmax'.
+  // range: the owner's name for the range of its pairs, such as 'dmax'
   void warn_of_moved_atoms(const std::string &owner, const char *range) const;
 
-  // Version of the positions in this force evaluation.
+  // Returns the version of the positions in this force evaluation.
   std::int64_t positions() const { return npositions; }
   void positions_change() { ++npositions; }
 

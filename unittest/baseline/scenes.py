@@ -9,14 +9,14 @@ import random
 
 
 class Member:
-    """name: of the case. commands: defined before the run. of: what is written, see Quantities in dump.py."""
+    """name: name of the case. commands: commands before the run. of: the quantities to write, see Quantities in dump.py."""
 
     def __init__(self, name, commands, of):
         self.name, self.commands, self.of = name, commands, of
 
 
 class Scene:
-    """run: commands that move atoms, after which everything is written once more; later: commands
+    """run: commands that move atoms, after which all quantities are written again; later: commands
     after them. in_run: whether computes are also evaluated at the steps of the run, for its output."""
 
     def __init__(self, setup, members, run=("run 10",), later=(), files=None, in_run=False):
@@ -42,7 +42,7 @@ BOXES = {    # cells of the lattice, spacing, tilt, boundary
 
 
 def create(box, style, ntypes, ghosts, before=(), shake=0.08):
-    """Commands up to the atoms, which have the IDs 1, 2, ... on a shaken lattice, and the number of them."""
+    """Return commands up to the creation of atoms on a displaced lattice, with IDs 1, 2, ..., and their number."""
     cells, spacing, tilt, boundary = BOXES[box]
     rng = random.Random(box)
     length = [n * d for n, d in zip(cells, spacing)]
@@ -198,7 +198,7 @@ def expressions():
                 f"compute s a coord/gpu group2 c norm mean switch cubic d0 0.7 dmax 1.9 precision {precision} @D",
                 f"compute t all coord/gpu norm mean switch rational 1.1 dmax 2.6 engine list precision {precision} @D",
                 f"compute u p1 coord/gpu pairs p2 switch rational 1.1 dmax 2.6 precision {precision} @D"]
-            # The IDs of members get numbers, which expressions do not know: d and its parent are not both members.
+            # The scene renames members by appending numbers, but not inside expressions: d and its parent are not both members.
             child = 'compute d all coord/custom "a - b" a c_s b c_t'
             yield Scene([*liquid(box), *variables, child], [
                 Member(f"custom/{box}/{precision}/{name}", [f"compute v all coord/custom {words}"],

@@ -77,7 +77,7 @@ def biases():
         fix, then = bias(words)
         ways = {"": ([*BEGIN, *READ, *VARIABLES, fix], then)}
         if name in METAD_FILES:
-            # Without what the fix keeps in the restart file: it has another ID.
+            # A fix with another ID does not use the data of the fix in the restart file.
             again, then = bias(words, "again", work=False)
             ways["-append"] = [*BEGIN, *READ, *VARIABLES, f"{again} append yes"], then
             if "write_grid" in words:

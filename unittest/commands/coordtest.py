@@ -14,8 +14,8 @@ import unittest
 
 import numpy as np
 
-# The same sums in double in another order differ only by rounding. Systems here have up to 1e4
-# terms of order 1.
+# Sums of the same terms in another order, in double, differ only by rounding. Systems here have up
+# to 1e4 terms of order 1.
 DOUBLE = 1e-10
 # Sums of a few tens of terms. Only the last digits may differ.
 LAST_DIGITS = 1e-12
@@ -134,7 +134,7 @@ def kokkos_lacks(what, reason):
 
 
 def lacks_superellipsoids():
-    """Return whether LAMMPS has none, and report the skipped part."""
+    """Return whether LAMMPS does not support superellipsoids. If so, count that part as skipped."""
     if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704:
         return kokkos_lacks("superellipsoids", NO_SUPERELLIPSOIDS)
     skip_part("superellipsoids", "this LAMMPS has none")
@@ -144,15 +144,15 @@ def lacks_superellipsoids():
 # Features that LAMMPS does not support with KOKKOS on a GPU.
 NO_SAME_BITS = "LAMMPS orders atoms differently there from run to run, so sums round differently"
 NO_SCALED = "pair_style hybrid/scaled ends LAMMPS in a segmentation fault there"
-NO_SPECIAL_TABLE = "pair_style table takes the factors of special bonds for integers there"
+NO_SPECIAL_TABLE = "pair_style table treats the factors of special bonds as integers there"
 # Features that neither LAMMPS nor GPUCOORD supports with KOKKOS on a GPU.
 NO_NEW_TYPES = "types and groups are those of the last build of neighbor lists there"
 ON_KOKKOS_GPU = "g" in KOKKOS
 # Features that LAMMPS does not support if atoms on the host are copies: on a GPU, or in float.
-NO_FLIP = "fix deform ends LAMMPS there where it flips a box"
-NO_FIRE = ("min_style fire writes output there without bringing atoms to the host, and ends LAMMPS beside a pair style "
+NO_FLIP = "fix deform ends LAMMPS there when it flips a box"
+NO_FIRE = ("min_style fire writes output there without bringing atoms to the host, and ends LAMMPS with a pair style "
            "without KOKKOS")
-NO_SHAKE = "positions are no numbers there after the set-up of fix shake, also without a bias"
+NO_SHAKE = "positions are NaN there after the setup of fix shake, also without a bias"
 KOKKOS_COPIES = ON_KOKKOS_GPU or PRECISION != "double"
 # Features that LAMMPS does not support on a GPU in float, or on the host with package kokkos comm
 # device.
@@ -270,8 +270,8 @@ def folder():
 
 
 def load_plugin(lmp):
-    """Make sure that the instance has the plugin, and return it. Older releases load a plugin into the
-    first instance of the process only; others keep the styles that they have."""
+    """Make sure that the instance has the plugin, and return it. Older releases load a plugin only into
+    the first instance of a process. Newer releases keep the plugin in all instances."""
     if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) < 20260704:
         lmp.command("plugin clear")
         for folder in filter(None, os.environ.get("LAMMPS_PLUGIN_PATH", "").split(":")):
@@ -416,7 +416,7 @@ def virial_of(lmp, ident):
 
 
 def in_order_of_id(lmp, array):
-    """Only owned atoms, all of them on this rank."""
+    """Return the rows of owned atoms in the order of atom IDs. All atoms must be on this rank."""
     nlocal = lmp.extract_global("nlocal")
     ordered = np.empty((nlocal, *array.shape[1:]))
     ordered[lmp.numpy.extract_atom("id")[:nlocal] - 1] = array[:nlocal]

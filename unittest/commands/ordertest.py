@@ -103,8 +103,9 @@ def check_npt_conserves(test, lines, bias, without, npt, dt, steps):
 
 
 def check_restart(test, start, again, biased, columns):
-    """A run that continues from a restart file has the bits of a whole run. again: commands after read_restart; biased: computes
-    and biases. Return the whole run, which dumps atoms."""
+    """A run that continues from a restart file gives the same bits as an uninterrupted run. again:
+    commands after read_restart; biased: computes and biases. Return the uninterrupted run, which
+    dumps atoms."""
     more = [*biased, *output(columns), "timestep 0.002", "fix move all nve", "run 10"]
     whole = coordtest.run_lammps([*start, "dump d all custom 5 dump id x y z", "dump_modify d format float %.17g sort id", *more,
                                   "write_restart half", "run 10"])

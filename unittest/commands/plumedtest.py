@@ -49,7 +49,7 @@ def read_columns(path):
 
 
 class Input:
-    """A PLUMED input, in a folder where the files lie that it names."""
+    """A PLUMED input, in a folder with the files that it names."""
 
     def __init__(self, text, folder=None, name="plumed.dat"):
         self.folder = folder or tempfile.mkdtemp(dir=coordtest.folder())

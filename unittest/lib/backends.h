@@ -58,7 +58,7 @@ make_backend(const gpucoord::SwitchTable &table, gpucoord::Precision precision, 
                               ", which this build has not");
 }
 
-// Any processor: the map kernels have only one.
+// Accepts any processor, because the map kernels have only one.
 inline std::unique_ptr<gpucoord::PotentialMap> make_map(const gpucoord::MapOptions &options,
                                                         gpucoord::Precision precision, int nthreads)
 {
@@ -66,7 +66,7 @@ inline std::unique_ptr<gpucoord::PotentialMap> make_map(const gpucoord::MapOptio
                    : gpucoord::make_cuda_potential_map(options, precision, 0, nthreads);
 }
 
-// Checked in SetUp(), not at the start of main: tests can be listed without a GPU.
+// Checked in SetUp() instead of main(), so that tests can be listed without a GPU.
 class NeedBackend : public testing::Environment {
  public:
   void SetUp() override

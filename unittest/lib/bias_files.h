@@ -62,7 +62,7 @@ class Files : public testing::Test {
   {
     return HillsFile(name, options(1, 8, false), "LAMMPS", "test").read(HillsFile::ALL);
   }
-  // Returns the message, with FILE in place of the name. A rejected file must stay unchanged.
+  // Returns the message with FILE in place of the name. A rejected file must stay unchanged.
   std::string error_of(std::int64_t count = HillsFile::ALL)
   {
     const bool exists = std::filesystem::exists(path);

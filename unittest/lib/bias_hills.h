@@ -11,7 +11,7 @@
 
 namespace gpucoord {
 
-// The series that PLUMED's driver read with READ.
+// The series of values that PLUMED's driver read with READ.
 inline double series(int k)
 {
   return 5.0 + 2.2 * std::sin(0.7 * k) + 0.9 * std::cos(1.9 * k);

@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. S, its derivatives and its virial by brute force, for the tests only.
 //
 // Sums are in long double and include every given atom and its images. Each result has a scale: the
-// largest change from one relative rounding of the displacements and of the pair terms. Tolerances
-// are therefore a few roundings for every system.
+// largest change caused by one relative rounding of the displacements and of the pair terms.
+// Tolerances are therefore a few roundings for every system.
 
 #ifndef GPUCOORD_TEST_BRUTE_FORCE_H
 #define GPUCOORD_TEST_BRUTE_FORCE_H
@@ -42,7 +42,7 @@ struct Sums {
 class PairTerms {
  public:
   // extent: largest magnitude at which a coordinate is rounded, limited to 3 ranges. window:
-  // applies to the derivatives, which are then the only output.
+  // applies to the derivatives, which are then the only output
   PairTerms(const gpucoord::SwitchOptions &formula, double extent_in,
             const gpucoord::Window *window_in = nullptr) :
       PairTerms(formula, extent_in, formula.dmax, window_in)
@@ -57,8 +57,8 @@ class PairTerms {
       window(window_in ? *window_in : gpucoord::Window())
   {
   }
-  // Adds one pair as atom i sees it, with d = x_j - x_i. counted: its contribution to S. sign: -1
-  // is the view from j. weight: factor of all its terms.
+  // Adds one pair to atom i. d: x_j - x_i. counted: its contribution to S. sign: -1 adds the pair
+  // to atom j. weight: factor of all its terms
   void add(const Vector &d, Real counted, int row, Sums &sums, Real sign = 1, Real weight = 1) const
   {
     const Real r = sqrtl(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -133,8 +133,8 @@ struct TypePairs {
   }
 };
 
-// The definition of S for owned atoms 0..nlocal-1 among nall. Bit 1 of member: in a, bit 2: in b.
-// add(i, j, x_j - x_i, counted, sums) adds a pair as atom i sees it.
+// The definition of S for owned atoms 0..nlocal-1 among nall. Bit 1 of member: in a; bit 2: in b.
+// add(i, j, x_j - x_i, counted, sums) adds a pair to atom i.
 template <class Add>
 Sums all_atoms(const std::vector<double> &x, int nlocal, const std::vector<unsigned char> &member,
                bool two, Add add)

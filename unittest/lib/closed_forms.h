@@ -2,9 +2,9 @@
 // only.
 //
 // It shares no code with lib/gpucoord. It evaluates the textbook formulas in long double or in 113
-// bits (glibc's functions of _Float128), where their cancellation does not matter. The exception is
-// the removable singularity of rational, where the textbook formula is 0/0: there it sums the
-// binomial series about x = 1.
+// bits (glibc's functions of _Float128), where their cancellation does not matter. At the removable
+// singularity of rational, the textbook formula is 0/0. There, the binomial series about x = 1 is
+// summed instead.
 
 #ifndef GPUCOORD_TEST_CLOSED_FORMS_H
 #define GPUCOORD_TEST_CLOSED_FORMS_H
@@ -107,7 +107,7 @@ template <class T> T to_the(T x, double e)
   return power(x, T(e));
 }
 
-// Sum over k of C(e, k+1) t^k = ((1+t)^e - 1)/t, and its derivative in t.
+// Sum over k of C(e, k+1) t^k = ((1+t)^e - 1)/t, and its derivative with respect to t.
 template <class T> Pair<T> binomial_quotient(double e, T t)
 {
   Pair<T> p = {0, 0};
@@ -163,7 +163,8 @@ template <class T> Pair<T> shape(const gpucoord::SwitchOptions &o, T x, T r)
     case SwitchKind::CUBIC:
       return {1 - 3 * x * x + 2 * x * x * x, 6 * x * x - 6 * x};
     case SwitchKind::TANH: {
-      // 1 - tanh x loses all digits at large x even in 113 bits: 1 - tanh x = 2 e^-2x/(1 + e^-2x).
+      // 1 - tanh x loses all digits at large x, even in 113 bits. Use 1 - tanh x = 2 e^-2x/(1 +
+      // e^-2x).
       const T e = exponential(T(-2) * x);
       if (x > T(10)) return {2 * e / (1 + e), -4 * e / ((1 + e) * (1 + e))};
       const T t = tangent_h(x);

@@ -26,12 +26,12 @@ using gpucoord::CudaTuning;
 using Processor = gpucoord::CudaTuning::Processor;
 
 // Unit of errors: the largest effect of one rounding of the positions and of the pair terms
-// (PairSizes), times the number of pairs. One thread adds the terms of an atom one by one: n terms
-// may lose more, most if they are nearly equal. With this order of sums, the host's formulas lost
-// at most 0.0008 n.
+// (PairSizes), times the number of pairs. One thread adds the terms of an atom one by one. n terms
+// may lose more, especially if they are nearly equal. With this order of sums, the host's formulas
+// lost at most 0.0008 n.
 constexpr double ROUNDINGS = 1.0;
 constexpr double ROUNDINGS_PER_SUMMAND = 0.002;
-// Relative errors of S, as in expect_equal.h.
+// Relative errors of S; see expect_equal.h.
 constexpr double RELATIVE_DOUBLE = 2e-12;
 constexpr double RELATIVE_FLOAT = 2e-6;
 
@@ -67,8 +67,8 @@ inline int all_cores()
 
 using Run = std::function<Result(Coordination &, unsigned want)>;
 
-// Contribution of one pair to the scale of errors (brute_force.h), at its worst distance, and the
-// jump of s and ds/dr at dmax.
+// Contribution of one pair to the scale of errors (brute_force.h) at the distance with the largest
+// contribution, and the jump of s and ds/dr at dmax.
 struct PairSizes {
   double s = 0, gradient = 0, virial = 0;
   double s_end = 0, derivative_end = 0, dmax = 0;
@@ -100,8 +100,8 @@ inline PairSizes sizes_of(const Switch &function)
   return sizes;
 }
 
-// Results of the host. Each has its number of pairs, and the number of pairs so close to dmax that
-// rounding decides whether they are in range.
+// Results of the host. Each result has its number of pairs, and the number of pairs so close to
+// dmax that rounding decides whether they are in range.
 struct HostTruth {
   HostTruth(const Switch &function, const Run &run) : sizes(sizes_of(function))
   {
@@ -213,7 +213,8 @@ inline void expect_equal(const Result &r, const HostTruth &truth, Precision prec
 inline testing::Environment *const print_worst =
     testing::AddGlobalTestEnvironment(new PrintWorst("CUDA errors", "of the limit"));
 
-// s(dmax) is 1/65, not 0: a pair that is lost or kept at the end of the range becomes visible.
+// s(dmax) is 1/65, not 0, so that a pair that is wrongly lost or kept at the end of the range
+// becomes visible.
 inline const SwitchOptions FUNCTION = rational(6, 12, 0.8, 0.0, 1.6, false);
 
 // CUDA backends of one function in each precision and with each processor, reused for all inputs.
@@ -253,7 +254,8 @@ inline Run cells_of(const System &s)
   };
 }
 
-// A GPU keeps the pairs from one evaluation to the next.
+// Runs engine cells with a version, so that the GPU keeps the pairs from one evaluation to the
+// next.
 inline Run kept_cells_of(const System &s)
 {
   static std::int64_t nversions = 0;

@@ -151,7 +151,7 @@ inline void fill_list(const System &s, unsigned char bit, unsigned seed, std::ve
   list.nowned = static_cast<int>(rows.size());
   rows.insert(rows.end(), ghosts.begin(), ghosts.end());
   list.n = static_cast<int>(rows.size());
-  rows.push_back(-1);    // an empty group still has a list: b.index null would mean 'within a'
+  rows.push_back(-1);    // an empty group still has a list, because b.index null means 'within a'
   list.index = rows.data();
 }
 
@@ -265,7 +265,7 @@ inline Result run_list(Coordination &c, const System &s, double dmax, unsigned w
   return run_input(c, list_input(s, *rows, neighbors), s.nlocal, want);
 }
 
-// Atoms that rank 'rank' of 'nranks' owns, as gathered from all ranks.
+// Atoms of rank 'rank' among 'nranks', as gathered from all ranks.
 struct Gathered {
   Gathered(const System &s, const brute::Cell &cell, int rank = 0, int nranks = 1)
   {

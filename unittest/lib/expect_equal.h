@@ -15,15 +15,15 @@
 #include <cmath>
 #include <string>
 
-// Errors are measured in roundings of the scale that brute_force.h keeps for each result. Largest
-// error in the engines: double 3.8 (S in a lattice, where all terms are equal), mixed 1.4, single
-// 1.6.
+// Errors are measured in roundings of the scale in brute_force.h. Largest errors in the engines:
+// double 3.8 (S in a lattice, where all terms are equal), mixed 1.4, single 1.6.
 constexpr double ROUNDINGS = 4.0;
-// The reference loops add terms one by one: n equal terms lose up to n roundings, here at most 0.06
+// The reference loops add terms one by one. n equal terms lose up to n roundings, here at most 0.06
 // n (lattices, where all terms of a shell are equal).
 constexpr double ROUNDINGS_PER_SUMMAND = 0.1;
-// A CUDA thread also adds the terms of its atom one by one; in mixed up to 512 terms before it
-// continues in double. With this order of sums, the host's formulas lost 0.01 n in the engines.
+// A CUDA thread also adds the terms of its atom one by one. In mixed, it adds up to 512 terms
+// before it continues in double. With this order of sums, the host's formulas lost 0.01 n in the
+// engines.
 constexpr double CUDA_ROUNDINGS_PER_SUMMAND = 0.02;
 // Relative errors of S for every system. Largest values: 5e-13 (a reference loop) and 3.4e-7.
 constexpr double RELATIVE_DOUBLE = 2e-12;

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Names the GPU that the tests use, or says why there is none. Argument:
-// number of GPUs that the tests need.
+// Part of GPUCOORD, GPL-2.0. Prints the name of the GPU that the tests use, or why there is no GPU.
+// Argument: number of GPUs that the tests need.
 
 #include "gpu.h"
 

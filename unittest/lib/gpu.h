@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// With fewer than n GPUs, ends the process as skipped (exit code 77, which ctest recognizes), or as
-// failed if GPUCOORD_REQUIRE_GPU is n or more.
+// If there are fewer than n GPUs, ends the process as skipped (exit code 77, which ctest
+// recognizes), or as failed if GPUCOORD_REQUIRE_GPU is n or more.
 inline void need_gpu(int n = 1)
 {
   const gpucoord::CudaDevices devices = gpucoord::find_cuda_devices();

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-// Checked in SetUp(), not at the start of main: tests can be listed without a GPU.
+// Checked in SetUp() instead of main(), so that tests can be listed without a GPU.
 class NeedGpu : public testing::Environment {
  public:
   void SetUp() override { need_gpu(); }

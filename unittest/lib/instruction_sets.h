@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. All builds of the pair kernels that this processor supports.
 //
-// The library uses the newest one; the tests call each by its name.
+// The library uses the newest one. The tests call each of them by its name.
 
 #ifndef GPUCOORD_TEST_INSTRUCTION_SETS_H
 #define GPUCOORD_TEST_INSTRUCTION_SETS_H

@@ -116,8 +116,8 @@ inline gpucoord::MultisiteOptions options(double cutoff)
   return o;
 }
 
-// Whether a pair of sites of molecules i and j is within a fraction of the cutoff between sites,
-// where sums jump.
+// Returns whether a pair of sites of molecules i and j is so close to the cutoff between sites that
+// sums jump. The distance is given as a fraction of the cutoff.
 inline bool is_at_the_cutoff(const gpucoord::MultisiteModel &model, const System &s, int i, int j,
                              double part)
 {

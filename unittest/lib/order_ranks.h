@@ -59,7 +59,8 @@ inline std::vector<Part> split(const OrderSystem &whole, const std::vector<int> 
   return parts;
 }
 
-// Exchanges between threads. An exchange that another rank does not make ends in an exception.
+// Exchanges between threads. If another rank does not take part in an exchange, it ends in an
+// exception.
 class Ranks {
  public:
   explicit Ranks(const std::vector<Part> &parts_in) :
@@ -83,7 +84,7 @@ class Ranks {
   int widest() const { return widest_forward; }
 
  private:
-  // Waits for all ranks, and checks that they make the same exchange.
+  // Waits for all ranks, and checks that they call the same exchange.
   void meet(int rank, double *values, const std::string &kind)
   {
     numbers[rank] = values;
@@ -141,7 +142,7 @@ class Ranks {
   long nturns = 0;
   std::vector<double *> numbers;
   std::vector<std::string> kinds;
-  std::vector<int> counts;    // exchanges that each rank has made
+  std::vector<int> counts;    // exchanges of each rank so far
   int widest_forward = 0;
 };
 
@@ -200,7 +201,7 @@ inline std::vector<int> random_ranks(int n, int nranks, unsigned seed)
   return rank;
 }
 
-// An order parameter that every rank makes for itself.
+// An order parameter of which every rank makes its own object.
 struct RankedOrder {
   std::function<std::unique_ptr<OrderParameter>()> make;
   bool is_sum;    // S is a sum over ranks
@@ -255,7 +256,7 @@ inline OrderExchange failing(const OrderExchange &exchange, int after)
   return e;
 }
 
-// Three ranks that evaluate, or fail and take part.
+// Three ranks that evaluate, or that fail and take part.
 class Failures {
  public:
   static constexpr int NRANKS = 3;
@@ -268,7 +269,7 @@ class Failures {
   }
 
   // Rank 1 fails instead of its exchange number 'after'; -1: it does not evaluate. Checks that all
-  // ranks make the same exchanges, and the results if no rank fails. Returns whether rank 1 has
+  // ranks call the same exchanges, and the results if no rank fails. Returns whether rank 1 has
   // failed.
   bool run(int after)
   {
@@ -307,10 +308,11 @@ class Failures {
   const OrderSystem whole;
   const std::vector<Part> parts;
   const std::string label;
-  std::vector<std::unique_ptr<OrderParameter>> orders;    // used again after a failure
+  std::vector<std::unique_ptr<OrderParameter>> orders;    // reused after a failure
 };
 
-// Rank 1 does not evaluate, or fails instead of each of its exchanges, also after evaluations.
+// Rank 1 does not evaluate, or fails instead of each of its exchanges, also after successful
+// evaluations.
 inline void check_failures(const OrderSystem &whole, const RankedOrder &order)
 {
   for (const unsigned want : ALL_WANTS) {

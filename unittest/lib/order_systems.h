@@ -48,7 +48,7 @@ inline bool allows_two_groups(OrderKind kind)
   return kind == OrderKind::LOCAL || kind == OrderKind::GLOBAL;
 }
 
-// S of odd l is 0 within one group: both ends of a pair cancel.
+// S of odd l is 0 within one group, because the two atoms of a pair cancel.
 inline bool vanishes(int l, OrderKind kind, bool two_groups)
 {
   return l % 2 && kind == OrderKind::GLOBAL && !two_groups;
@@ -67,7 +67,7 @@ inline OrientOrderOptions order_options(int l, OrderKind kind,
   return o;
 }
 
-// One function of each shape that the derivatives of S take.
+// One function for each form of the derivatives of S.
 inline std::vector<AtomFunctionOptions> order_functions()
 {
   std::vector<AtomFunctionOptions> all(4);
@@ -121,7 +121,7 @@ template <class Visit> void visit_shifts(const brute::Cell &cell, int reach, con
 }
 
 // Adds the images of all owned atoms that are within 'range' of an owned atom. reach: number of
-// cells to look at on each side.
+// cells to search in each direction
 inline void add_images(OrderSystem &s, const brute::Cell &cell, double range, int reach = 2)
 {
   const Numbers x = s.x;
@@ -177,7 +177,7 @@ inline OrderSystem random_order_system(int n, Groups groups, int ntypes, bool is
   return s;
 }
 
-// Atoms at least 'least' apart, also from images of each other.
+// Random positions that are at least 'least' apart, including images.
 inline Numbers spread_points(int n, const brute::Cell &cell, double least, unsigned seed)
 {
   std::mt19937_64 random(seed);
@@ -332,8 +332,8 @@ inline std::ostream &operator<<(std::ostream &out, const OrderErrors &e)
              << e.derivative << ", W " << e.virial;
 }
 
-// exact: results with EVERYTHING. Checks that numbers not wanted are 0. scale: smallest number that
-// errors of derivatives and virials are relative to.
+// exact: results with EVERYTHING. Checks that numbers that are not requested are 0. scale: smallest
+// number that errors of derivatives and virials are relative to
 inline OrderErrors errors_of(const OrderResults &r, const OrderResults &exact, unsigned want,
                              double scale = 0.0)
 {

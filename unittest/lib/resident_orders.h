@@ -25,7 +25,7 @@
 
 namespace gpucoord {
 
-// An order parameter by each backend.
+// An order parameter in each backend.
 struct TestedOrder {
   std::string name;
   std::function<std::unique_ptr<OrderParameter>()> make_host;    // in double
@@ -33,7 +33,8 @@ struct TestedOrder {
   std::function<std::unique_ptr<OrderParameter>(Precision)> make_cuda;    // for host arrays
   AtomFunctionOptions function;
   bool is_global = false, has_w_hat = false;
-  // Relative errors in double and in float, and the largest error of f of an atom over them.
+  // Limits of relative errors in double and in float, and the largest error of per-atom f in units
+  // of them.
   double of_double = 1e-10, of_float = 1e-3, of_f = 20.0;
 
   double tolerance(Precision precision) const
@@ -42,7 +43,7 @@ struct TestedOrder {
   }
 };
 
-// Each ghost has the numbers of an owned atom.
+// Returns the owners. Each ghost has the numbers of an owned atom.
 inline std::vector<int> owners_of(const System &s)
 {
   std::mt19937 random(17);
@@ -59,7 +60,8 @@ struct OrderNumbersOfAtoms {
   std::vector<double> f, w_hat;
 };
 
-// By a backend for host arrays. version: of the input; if it is not 0, all atoms are on one rank.
+// Evaluates by a backend for host arrays. version: version of the input; if it is not 0, all atoms
+// are on one rank
 inline OrderNumbersOfAtoms numbers_of(OrderParameter &backend, const TestedOrder &order,
                                       const System &s, bool two, unsigned want,
                                       const std::vector<int> &owner, std::int64_t version = 0)
@@ -120,7 +122,9 @@ struct OrderOnDevice {
   }
   void evaluate(const DeviceAtoms &atoms, const Request &request, std::int64_t positions = 0)
   {
-    order->evaluate_first(atoms, positions, exchange, function->s(), nullptr);
+    // The forces of a bias on one number of all atoms need no numbers of atoms.
+    double *const v = is_global && request.for_forces_only ? nullptr : function->s();
+    order->evaluate_first(atoms, positions, exchange, v, nullptr);
     function->evaluate(nullptr);
     if (request.want != VALUE)
       order->evaluate_second(request, function->dSds(), 1.0, exchange, nullptr);
@@ -179,7 +183,7 @@ inline void check_resident(const TestedOrder &order, const System &s, bool two,
       EXPECT_EQ(device.order->any_partners(), expected.any_partners) << here;
       compare(device.numbers(totals, s.nlocal, want), expected, want, order, precision, here);
       if (want != DERIVATIVES) continue;
-      // As the forces of a bias, whose derivatives may be in float.
+      // Evaluate as for the forces of a bias, whose derivatives may be in float.
       device.evaluate(loaded.atoms, {DERIVATIVES, true});
       OnGpu<double> forces(std::vector<double>(3 * s.nall + 3, 0.5));
       device.order->add_forces({forces.data()}, {2.0}, nullptr);
@@ -195,7 +199,7 @@ inline void check_resident(const TestedOrder &order, const System &s, bool two,
   }
 }
 
-// From host arrays, whose ghosts get their numbers from the caller.
+// Checks host arrays, whose ghosts get their numbers from the caller.
 inline void check_host_arrays(const TestedOrder &order, const System &s, bool two,
                               const std::string &what)
 {
@@ -222,7 +226,8 @@ inline void check_order(const TestedOrder &order, const System &s, bool two,
   check_host_arrays(order, s, two, text);
 }
 
-// Moves within the skin, and beyond it. The second evaluation does not read the positions again.
+// Checks moves within the skin, and beyond it. The second evaluation does not read the positions
+// again.
 inline void check_moves(const TestedOrder &order)
 {
   constexpr std::int64_t POSITIONS = 7;
@@ -253,7 +258,7 @@ inline void check_moves(const TestedOrder &order)
   }
 }
 
-// Host arrays of one version, whose pairs are kept.
+// Checks host arrays of one version, whose pairs are kept.
 inline void check_versions(const TestedOrder &order)
 {
   System s(4000, 1500, 4.0, 12);
@@ -273,7 +278,7 @@ inline void check_versions(const TestedOrder &order)
   compare_now(2, ", next version");
 }
 
-// The numbers of ghosts by pack() and unpack(), and through the host.
+// Checks the numbers of ghosts, sent by pack() and unpack(), and through the host.
 inline void check_communication(const TestedOrder &order)
 {
   const System s(900, 400, 4.0, 5);

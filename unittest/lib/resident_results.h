@@ -79,9 +79,10 @@ inline std::string label(const char *what, int n, int precision, unsigned want)
 }
 
 // Numbers of atoms for which pairs are found by testing all pairs, and by bins, also if the groups
-// contain fractions of 0.8 and 0.5 of them.
+// have fractions of 0.8 and 0.5 of the atoms.
 constexpr int FEW_ATOMS = 3000, MANY_ATOMS = 20000;
-// A density at which partners within a range of 1 are not listed, even those of one type of three.
+// A density at which partners within a range of 1 are not listed, not even those of one type of
+// three.
 constexpr double CROWD = 1500.0;
 static_assert(2.0 * FEW_ATOMS * FEW_ATOMS * 4 / 3 < tuning::FEW_PAIRS_OF_LISTS);
 static_assert(0.8 * 0.5 * MANY_ATOMS * MANY_ATOMS > tuning::FEW_PAIRS_OF_LISTS);

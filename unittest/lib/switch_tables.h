@@ -46,8 +46,8 @@ inline std::vector<SwitchCase> all_kinds()
           shifted(built_in(rational(5, 11, 0.5, 0.0, 1.4)))};
 }
 
-// A table with weights, and the same table for brute force. Both are filled separately: brute force
-// does not use the library's table.
+// A table with weights, and the same table for brute force. The two are filled separately, because
+// brute force must not use the library's table.
 struct Table {
   Table(int ntypes_in, const std::vector<SwitchCase> &functions_in) :
       ntypes(ntypes_in), functions(functions_in), library(ntypes),
@@ -123,7 +123,7 @@ inline double special_weight(int i, int j)
   return SPECIAL[Neighbors::special_of(i, j)];
 }
 
-// further_weight(i, j): weight of a pair as atom i sees it.
+// further_weight(i, j): factor of a pair in the sums of atom i
 template <class Weight>
 brute::Sums brute_sums(const System &s, const brute::TypePairs &pairs, const std::vector<int> &type,
                        Weight further_weight)

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom, compared with their definitions in
-// long double, and their derivatives with differences of these.
+// Part of GPUCOORD, GPL-2.0. Functions of a per-atom value, compared with their definitions in long
+// double, and their derivatives compared with differences.
 
 #include "closed_forms.h"
 #include "switch_cases.h"
@@ -102,7 +102,7 @@ Numbers coordination_numbers(int n, double least, double most, unsigned seed)
   return s;
 }
 
-// f(s) as defined, for functions whose S is a sum.
+// Checks f(s) against its definition, for functions whose S is a sum.
 void check_sum(const AtomFunctionOptions &options, const Numbers &s,
                const std::function<Real(Real)> &f, const std::string &what)
 {
@@ -138,7 +138,7 @@ TEST(AtomFunction, more_than_and_less_than_equal_the_switching_function_without_
     };
     Numbers s = coordination_numbers(300, 0.02, 14.0, 3);
     s.erase(std::remove_if(s.begin(), s.end(),
-                           [&](double x) {    // differences cross an end there
+                           [&](double x) {    // the differences cross an end there
                              return std::fabs(x - formula.dmax) < 0.01 ||
                                  std::fabs(x - formula.d0) < 0.01;
                            }),
@@ -193,7 +193,7 @@ TEST(AtomFunction, histogram_has_the_numbers_between_its_bounds)
   options.kind = AtomFunctionKind::HISTOGRAM;
   options.nbins = 16;
   const Numbers s = coordination_numbers(3000, 0.0, 10.0, 11);
-  Numbers one(16, 1.0), four(16, 1.0);    // it adds
+  Numbers one(16, 1.0), four(16, 1.0);    // add_histogram() adds to existing numbers
   AtomFunction(options).add_histogram(3000, s.data(), one.data(), 1);
   AtomFunction(options).add_histogram(3000, s.data(), four.data(), 4);
   EXPECT_EQ(one, four);
@@ -227,7 +227,7 @@ TEST(AtomFunction, sum_and_custom_equal_their_definitions)
       "custom");
 }
 
-// S and its derivatives for functions of all numbers together.
+// Checks S and its derivatives for functions of all numbers together.
 void check_whole(const AtomFunctionOptions &options, const Numbers &s,
                  const std::function<Real(const std::vector<Real> &)> &exact,
                  const std::string &what)
@@ -315,7 +315,7 @@ TEST(AtomFunction, exponents_do_not_overflow)
 
 TEST(AtomFunction, min_is_0_with_no_derivatives_where_an_atom_has_no_partner)
 {
-  for (const double least : {0.0, -1e-7}) {    // by rounding
+  for (const double least : {0.0, -1e-7}) {    // s that rounding makes slightly negative
     const Values v = evaluate(with_beta(AtomFunctionKind::MIN, 2.0), {3.0, least, 1.0});
     EXPECT_EQ(v.result.value, 0.0);
     for (int k = 0; k < 3; ++k) EXPECT_EQ(v.slope[k], 0.0);
@@ -332,7 +332,7 @@ TEST(AtomFunction, of_no_atoms_is_0)
     EXPECT_EQ(evaluate(options, {}).result.value, 0.0);
 }
 
-// Sums and largest values over two threads, as over ranks.
+// Sums and largest values over two threads, which act as ranks.
 class TwoRanks {
  public:
   void reduce(double *numbers, int n, AtomFunction::Reduction by)
@@ -353,7 +353,7 @@ class TwoRanks {
       changed.notify_all();
     }
     std::copy(total.begin(), total.end(), numbers);
-    // Nobody begins the next round before both have their totals.
+    // No thread begins the next round before both have their totals.
     if (++nleft % 2 == 1)
       changed.wait(lock, [&] {
         return nleft >= 2 * (round + 1);
@@ -416,7 +416,7 @@ TEST(AtomFunction, bits_do_not_depend_on_the_number_of_threads)
 TEST(AtomFunction, names_the_first_atom_whose_value_is_not_finite)
 {
   EXPECT_EQ(evaluate(custom_of("log(s)"), {1.0, 2.0, 0.0, 3.0, 0.0}).result.bad, 2);
-  EXPECT_EQ(evaluate(custom_of("sqrt(s)"), {0.0}).result.bad, 0);    // its derivative
+  EXPECT_EQ(evaluate(custom_of("sqrt(s)"), {0.0}).result.bad, 0);    // infinite derivative
   EXPECT_EQ(evaluate(moment(9), {1e200, 0.0}).result.bad, 0);
 }
 
@@ -463,7 +463,7 @@ TEST(AtomFunction, errors_name_the_value_and_the_limit)
                "the expression '3' does not depend on s - write it in s");
 }
 
-// Not silently without an end: this function has none without dmax.
+// Without dmax, this function must be an error, not an infinite range.
 TEST(AtomFunction, functions_that_require_dmax_still_do)
 {
   EXPECT_THROW(AtomFunction(with_sigma(AtomFunctionKind::MORE_THAN,

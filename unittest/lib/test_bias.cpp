@@ -96,8 +96,8 @@ struct PlumedCase {
   double biasfactor;
   bool grid, interval;
   double bias, force[2], work, last_height;
-  double rct, maxbias;    // after the last hill; 0: PLUMED has no such value without a grid
-  double tolerance;       // PLUMED drops small derivatives at grid points, and has no mixed ones
+  double rct, maxbias;    // after the last hill; 0: without a grid, PLUMED has no such value
+  double tolerance;       // PLUMED drops small derivatives at grid points
 };
 
 void PrintTo(const PlumedCase &c, std::ostream *out)
@@ -241,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(info.param.name);
     });
 
-// sum_hills computes this surface from the hills file: -gamma/(gamma - 1) V.
+// sum_hills computes this free energy from the hills file: -gamma/(gamma - 1) V.
 TEST(Metadynamics, equals_sum_hills)
 {
   double dVdS[2];
@@ -275,7 +275,7 @@ TEST(Metadynamics, equals_sum_hills)
 
 class Surface : public testing::TestWithParam<std::tuple<int, bool>> {};
 
-// Also on a grid, forces are derivatives of the interpolated bias, so that energy is conserved.
+// On a grid, too, forces are derivatives of the interpolated bias. Energy is therefore conserved.
 TEST_P(Surface, slope_is_the_derivative)
 {
   const auto [n, grid] = GetParam();
@@ -356,7 +356,7 @@ TEST(Metadynamics, ends_of_the_grid)
   hill.sigma[0] = 0.2;
   hill.height = 1.0;
   metad.add(hill);
-  hill.center[0] = 1e300;    // no part of it is on the grid
+  hill.center[0] = 1e300;    // no part of the hill is on the grid
   metad.add(hill);
   const double end = 10.0;
   EXPECT_DOUBLE_EQ(metad.evaluate(&end, &dVdS), 1.0);

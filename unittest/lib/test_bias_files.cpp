@@ -57,7 +57,7 @@ TEST_F(Files, later_lines_move_to_a_backup_file)
   EXPECT_EQ(text_of(path), "#! FIELDS time s\n");
 }
 
-// A file that cannot be read or written leaves everything as it is.
+// If a file cannot be read or written, nothing changes.
 TEST_F(Files, trim_file_fails_without_a_change)
 {
   namespace fs = std::filesystem;
@@ -65,7 +65,7 @@ TEST_F(Files, trim_file_fails_without_a_change)
   fs::create_directories(folder);
   const std::string text = "# time s\n 0.1 5\n 0.2 6\n 0.3 7\n";
   std::ofstream(file) << text;
-  // Each of the two new files in turn has no place.
+  // Each of the two new files in turn cannot be created.
   for (const char *const blocked : {"bck.0.HILLS.part", "HILLS.part"}) {
     fs::create_directory(folder / blocked);
     try {
@@ -155,7 +155,7 @@ TEST_F(Files, every_cut_of_the_last_line_is_repaired)
   }
 }
 
-// A killed run may leave any beginning of the header. Other files must not be overwritten.
+// A killed run may leave any incomplete header. Other files must not be overwritten.
 TEST_F(Files, begins_of_a_header_are_completed_and_other_files_refused)
 {
   write(0);
@@ -261,8 +261,8 @@ TEST_F(Files, newer_formats_are_an_error)
     with("# GPUCOORD hills format " + format + "\n");
     EXPECT_EQ(error_of(),
               "hills file FILE, line 5: it has format " + format +
-                  ", but this version of GPUCOORD knows formats up to 1 - go on with the version "
-                  "that wrote it, or give another file");
+                  ", but this version of GPUCOORD knows formats up to 1 - continue with the "
+                  "version that wrote it, or give another file");
   }
   with("");    // files of earlier versions, and of PLUMED
   EXPECT_EQ(read(path).hills.size(), 2u);
@@ -355,13 +355,14 @@ TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
         expected =
             std::regex_replace(expected, std::regex("MORE"), std::to_string(good.size() + 7));
         expected += loses_text && !keeps_hills ? "text of its hills is lost, and a bias on a grid "
-                                                 "keeps no hills; what is left is now in " +
+                                                 "keeps no hills; the remaining text is in " +
                 saved +
-                " - use a backup of the hills file, and go on from a restart file of its time"
-                                               : "all its hills are now in " + saved +
+                " - use a backup of the hills file, and continue from a restart file of the same "
+                "time"
+                                               : "all its hills are in " + saved +
                 (loses_text ? ", with time 0 because their text is lost" : "") +
                 "; rename that file to " + path +
-                " and go on from the last restart file, or with append yes";
+                " and continue from the last restart file, or with append yes";
         for (int hill = 0; hill < 2; ++hill) {
           std::string message;
           try {
@@ -381,7 +382,7 @@ TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
       }
 }
 
-// A hill that was read may have another biasfactor. Only its height in the bias is known then.
+// A hill from a file may have a different biasfactor. Only its height in the bias is known then.
 TEST_F(Files, hills_saved_from_memory_keep_their_height)
 {
   HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
@@ -417,14 +418,14 @@ TEST_F(Files, directory_may_change_during_the_run)
   const std::string saved = (folder / "bck.0.HILLS").string();
   EXPECT_EQ(message,
             "hills file HILLS was changed by another program during the run: it was deleted - all "
-            "its hills are now in " +
+            "its hills are in " +
                 saved + "; rename that file to " + path +
-                " and go on from the last restart file, or with append yes");
+                " and continue from the last restart file, or with append yes");
   EXPECT_EQ(read(saved).hills.size(), 2u);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "sub"));
 }
 
-// The file stays open. The next hill saves all hills if that has become possible.
+// The file stays open. The next hill saves all hills as soon as this is possible.
 TEST_F(Files, hills_that_cannot_be_saved_are_kept)
 {
   const std::string home = (folder / "home").string(), name = home + "/HILLS";
@@ -450,8 +451,8 @@ TEST_F(Files, hills_that_cannot_be_saved_are_kept)
                 ": No such file or directory");
   std::filesystem::create_directory(home);
   EXPECT_EQ(message(),
-            deleted + "all its hills are now in " + saved + "; rename that file to " + name +
-                " and go on from the last restart file, or with append yes");
+            deleted + "all its hills are in " + saved + "; rename that file to " + name +
+                " and continue from the last restart file, or with append yes");
   EXPECT_EQ(content(saved), good);
 }
 
@@ -465,8 +466,8 @@ TEST_F(Files, devices_are_not_compared)
   EXPECT_FALSE(std::filesystem::exists(folder / "bck.0.HILLS"));
 }
 
-// The file may be intact when its path cannot be looked up: the message blames nothing, and nothing
-// is saved.
+// The file may be intact if its path cannot be looked up. The message then names no culprit, and
+// nothing is saved.
 TEST_F(Files, paths_that_cannot_be_looked_up_are_errors)
 {
   const std::string aside = (folder / "aside").string();
@@ -487,7 +488,7 @@ TEST_F(Files, paths_that_cannot_be_looked_up_are_errors)
   EXPECT_EQ(message,
             "cannot check hills file " + path +
                 " before a hill is added: Too many levels of symbolic links - make " + path +
-                " accessible and go on from the last restart file, or with append yes");
+                " accessible and continue from the last restart file, or with append yes");
   EXPECT_FALSE(std::filesystem::exists(folder / "bck.0.HILLS"));
   std::filesystem::remove(path);
   std::filesystem::rename(aside, path);

@@ -32,7 +32,7 @@ TEST_F(Files, grid_reads_back_to_the_last_bit)
   }
 }
 
-// The lines of a grid file of an earlier version, without checksums and with columns for mixed
+// Returns a grid file as an earlier version wrote it, without checksums and with columns for mixed
 // derivatives.
 std::string of_earlier_version(const std::string &text, int n)
 {
@@ -63,7 +63,7 @@ TEST_F(Files, grids_of_earlier_versions_are_compared_with_the_hills)
     EXPECT_FALSE(copy.read_grid(path, hills));
     EXPECT_EQ(copy.grid_values(), metad.grid_values());
     EXPECT_EQ(copy.hills_checksum(), metad.hills_checksum());
-    hills[11].center[0] += 1e-6;    // the file has 17 digits of it
+    hills[11].center[0] += 1e-6;    // the file has 17 digits
     EXPECT_THROW(later.read_grid(path, hills), std::runtime_error);
   }
 }
@@ -155,7 +155,7 @@ TEST_F(Files, grid_file_that_an_earlier_version_wrote)
   }
 }
 
-// Alters single numbers of the grid or of its hills, at random positions.
+// Changes single numbers of the grid or of its hills, at random positions.
 TEST_F(Files, altered_grids_and_hills_are_refused)
 {
   for (const int n : {1, 2, 3})
@@ -180,7 +180,7 @@ TEST_F(Files, altered_grids_and_hills_are_refused)
           copy.read_grid(path, of_file);
         } catch (const std::runtime_error &e) {
           EXPECT_EQ(copy.nhills(), 0);
-          EXPECT_EQ(copy.maximum(), 0.0);    // the bias has no data of the file
+          EXPECT_EQ(copy.maximum(), 0.0);    // the bias has no data from the file
           return std::string(e.what());
         }
         return std::string();

@@ -73,7 +73,7 @@ class Kinds : public Files {
     bias->begin_run(0);
     return bias;
   }
-  // V; the caller's variable x has this value.
+  // Returns V. x: value of the caller's variable x
   static double evaluate(Bias &bias, const std::vector<double> &s, const Step &at, double x = 0.0)
   {
     bias.set(at, [x](const std::string &name) {
@@ -224,7 +224,7 @@ TEST_F(Kinds, work_of_moving_parameters)
     if (k > 0) { EXPECT_NEAR(terms.last[0].s0, before, 1e-14); }
     last = s;
   }
-  // In a minimization parameters stay, and there is no work.
+  // In a minimization, parameters do not change, and there is no work.
   evaluate(*bias, {2.0}, step(5, Moment::MINIMIZATION));
   EXPECT_EQ(outputs(*bias)["s0 of c_s"], 3.0);
   EXPECT_FALSE(bias->on_device().moves);
@@ -298,7 +298,7 @@ TEST_F(Kinds, hills)
   for (int k = 0; k <= 30; ++k) {
     const double s = series(k);
     for (const auto moment : {Moment::STEP, Moment::LAST_OF_STEP, Moment::LAST_OF_STEP}) {
-      // a hill is added once a timestep, and none where a run begins
+      // A hill is added once per timestep, and not at the beginning of a run.
       const bool is_due =
           moment == Moment::LAST_OF_STEP && k % 5 == 0 && k > 0 && expected.nhills() < k / 5;
       EXPECT_EQ(bias->needs_host(step(k, moment)), is_due);
@@ -340,7 +340,7 @@ TEST_F(Kinds, on_device)
   EXPECT_TRUE(terms.has_grid() && terms.now.empty());
   EXPECT_EQ(terms.grid.axes[0].bins, 90);
   EXPECT_EQ(terms.grid.interval[0].hi, 8.0);
-  // what a GPU or rank 0 computed
+  // The state that a GPU or rank 0 computed.
   BiasState state = bias->state();
   state.s = {3.0};
   state.dVdS = {0.5};
@@ -448,12 +448,11 @@ TEST_F(Kinds, other_words_after_a_restart)
   again->begin(start);
   for (int run = 0; run < 2; ++run) evaluate(*again, {2.0}, step(10, Moment::SETUP));
   EXPECT_EQ(warned,
-            std::vector<std::string>{
-                "c_s goes on with s0 2.05 and k 1, but the restart file had 2.1 and 1 - were "
-                "the values of this command others in that run?"});
+            std::vector<std::string>{"c_s continues with s0 2.05 and k 1, but the restart file had "
+                                     "2.1 and 1 - check the values of this command"});
 }
 
-// Parameters that do not move are those of the command, whatever the restart file has.
+// Parameters that do not move are those of the command, not of the restart file.
 TEST_F(Kinds, other_words_of_a_static_bias_after_a_restart)
 {
   for (const std::string kind : {"harmonic", "linear", "wall/upper", "wall/lower"}) {
@@ -477,13 +476,12 @@ TEST_F(Kinds, other_words_of_a_static_bias_after_a_restart)
       EXPECT_EQ(again->state().work, 0.0);
     }
     EXPECT_EQ(warned,
-              std::vector<std::string>{
-                  "c_s goes on with s0 4 and k 3, but the restart file had 2 and 1 - were the "
-                  "values of this command others in that run?"});
+              std::vector<std::string>{"c_s continues with s0 4 and k 3, but the restart file had "
+                                       "2 and 1 - check the values of this command"});
   }
 }
 
-// The numbers that versions without names of kinds wrote.
+// Numbers written by versions that stored no names of kinds.
 TEST_F(Kinds, numbered_states)
 {
   const std::vector<double> moving = {1,   2,   40,  0,   0.25, 0.75, 1,  1.5,
@@ -499,7 +497,7 @@ TEST_F(Kinds, numbered_states)
   EXPECT_EQ(found, (std::vector<double>{1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 0.25}));
   EXPECT_EQ(bias->state().energy, 0.75);
   evaluate(*bias, {1.5, 5.5}, step(0));
-  EXPECT_TRUE(bias->on_device().moves);    // from the parameters of the file
+  EXPECT_TRUE(bias->on_device().moves);    // relative to the parameters of the file
 
   const std::vector<std::string> kinds = {"harmonic", "moving", "wall/upper", "wall/lower",
                                           "linear",   "metad",  "unknown"};
@@ -521,7 +519,7 @@ TEST_F(Kinds, numbered_states)
     }
 }
 
-// A hills file continues from the numbers of earlier versions, which have a checksum or none.
+// A hills file continues from the numbers of earlier versions, with or without a checksum.
 TEST_F(Kinds, numbered_states_of_metadynamics)
 {
   const std::string words = "metad sigma 0.5 height 2 pace 1 file FILE";
@@ -538,7 +536,7 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
       metad.add(metad.next_hill(&s, 0.0));
     }
   }
-  for (const int checksum : {0, 1, 2}) {    // none, right, wrong
+  for (const int checksum : {0, 1, 2}) {    // no checksum, right, wrong
     const std::uint64_t sum = metad.hills_checksum() + (checksum == 2);
     std::vector<double> numbers = {
         checksum ? 1005.0 : 5.0, 1, 0, 3, 0.25, 0.75, 1, series(3), 2.5, series(3), 2.0};
@@ -562,11 +560,11 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
       continue;
     }
     bias->begin(start);
-    std::vector<std::string> expected = {"goes on with 3 hills of " + path};
+    std::vector<std::string> expected = {"continues with 3 hills of " + path};
     if (!checksum)
       expected.insert(expected.begin(),
                       "the restart file is of an earlier version without a checksum of the hills: "
-                      "compared the place of the last of 3 hills only");
+                      "compared only the position of the last of 3 hills");
     EXPECT_EQ(said, expected);
     const double s = 5.0;
     double dVdS;
@@ -577,7 +575,7 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
 // ---- words
 
 struct Wrong {
-  const char *words;    // [] around the one that the error points at, none: the whole command
+  const char *words;    // [] around the word that the error points at; no []: the whole command
   const char *text;
   int n = 1;
 };
@@ -616,7 +614,7 @@ TEST_F(Kinds, wrong_words)
       {"moving k 1 s0 2 [s0/stop] 3",
        "Fix bias moving keyword s0/stop needs keyword steps, the number of steps to the stop"},
       {"moving k v_x s0 2 k/stop [3] steps 4",
-       "Fix bias moving: k is the variable v_x, so k/stop cannot move it"},
+       "Fix bias moving: k is the variable v_x, so k/stop cannot change it"},
       {"wall/upper k 1 s0 2 exponent [1]",
        "Fix bias wall/upper exponent is 1 but must be > 1, or the force jumps at the wall"},
       {"metad sigma 1 height 1 pace [5] file H stride 2",

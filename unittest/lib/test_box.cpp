@@ -207,8 +207,8 @@ TEST(MinimumImage, is_the_nearest_image_in_cells_of_any_orientation_and_strong_t
 
 TEST(MinimumImage, is_the_nearest_image_where_tilts_are_many_edges)
 {
-  // The same lattice as an upright cell, given by edges 3, 7 and 40 cells away. Brute force
-  // searches the upright cell.
+  // The same lattice as an upright cell, given by edges that are 3, 7 and 40 cells away. Brute
+  // force searches the upright cell.
   std::mt19937_64 random(13);
   std::uniform_real_distribution<double> fraction(-0.5, 0.5);
   for (const int turns : {1, 3, 7, 40}) {

@@ -238,7 +238,7 @@ TEST(Grid, pairs_in_range_are_within_reach_from_just_below_a_cell_boundary)
   for (const double range : {1.0, 0.3, 1.6, 1e-3, 1e3})
     for (const double at : {0.0, -7.7, 1e4})
       for (const int natoms :
-           {2, 200000}) {    // few atoms: cells have the size of the range; many: half of it
+           {2, 200000}) {    // few atoms: cells are as large as the range; many: half as large
         std::vector<double> x = {at, at, at, at + 40 * range, at + 30 * range, at + 20 * range};
         std::vector<int> index(natoms, 0);
         index[1] = 1;

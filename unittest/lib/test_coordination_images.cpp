@@ -22,8 +22,8 @@ namespace {
 
 // ---- periodic systems
 
-// Ghosts as in LAMMPS: all images that can be in range. With nranks 2, rank 0 owns the atoms with
-// first coordinate below the median, rank 1 those above; all others become ghosts.
+// Ghosts as in LAMMPS: all images that can be in range. With nranks 2, rank 0 owns the atoms whose
+// first coordinate is below the median, and rank 1 the atoms above it. All others become ghosts.
 System with_ghosts(const System &cell_atoms, const brute::Cell &cell, double dmax, int rank,
                    int nranks, std::vector<int> &owned)
 {
@@ -61,8 +61,8 @@ System with_ghosts(const System &cell_atoms, const brute::Cell &cell, double dma
   return s;
 }
 
-// The definition: all images of j around i. An atom interacts with its own images but not with
-// itself.
+// Computes the definition: all images of j around i. An atom interacts with its own images but not
+// with itself.
 brute::Sums all_images(const brute::PairTerms &terms, const System &s, const brute::Cell &cell)
 {
   brute::Sums sums(s.nlocal);

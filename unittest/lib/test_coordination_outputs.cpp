@@ -45,7 +45,7 @@ TEST(Wants, value_and_virial_are_the_same_whatever_else_is_wanted)
           const Result all = run(DERIVATIVES | VIRIAL);
           for (const unsigned want : {unsigned(VALUE), unsigned(DERIVATIVES), unsigned(VIRIAL)}) {
             const Result some = run(want);
-            // The order of sums in a vector loop may differ: sums of S terms of order 1.
+            // The order of sums in a vector loop may differ. These are sums of S terms of order 1.
             EXPECT_NEAR(some.sum.value, all.sum.value, 4 * eps_of(precision) * all.sum.value);
             for (int k = 0; k < 6; ++k) {
               const double expected = want & VIRIAL ? all.sum.virial[k] : 0.0;
@@ -95,7 +95,7 @@ TEST(Wants, the_sum_of_s_i_is_twice_S_and_gradients_sum_to_zero)
             size += std::fabs(r.peratom[4 * k + 1 + e]);
           }
         }
-        // The two sides of a pair are computed separately with separate rounding: a few eps per
+        // The terms of the two atoms of a pair are computed and rounded separately: a few eps per
         // pair, which sharp functions (30/100, q, cubic from 2.9 to 3.5) amplify 50-fold.
         const double tolerance = 200 * eps_of(precision) * (function.stretch() - function.shift());
         EXPECT_NEAR(si, 2 * r.sum.value, tolerance * (1 + r.sum.value)) << c.name;
@@ -203,7 +203,7 @@ TEST(Wants, the_virials_of_the_atoms_add_up_to_twice_W)
         size += std::fabs(r.peratom[10 * i + 4 + k]);
       }
       EXPECT_GT(size, 0.1) << what;
-      // The two sides of a pair are computed separately with separate rounding.
+      // The terms of the two atoms of a pair are computed and rounded separately.
       EXPECT_NEAR(0.5 * sum, r.sum.virial[k], 20 * eps_of(precision) * size)
           << what << " component " << k;
     }

@@ -135,7 +135,7 @@ TEST_F(KeptCells, of_a_table_without_functions_are_none)
 
 class Lists : public testing::Test {
  protected:
-  // The list engine must give the host's result for 'in'. The host does not read the version of
+  // The list engine must give the host's result for 'in'. The host does not use the version of
   // 'in'.
   void expect_host(const Result &found, const ListInput &in, const std::string &what)
   {
@@ -202,7 +202,7 @@ TEST_F(Lists, without_a_version_are_read_every_time)
               "the version again");
 }
 
-// Atoms enter the groups that did not need their lists before.
+// Atoms enter groups that did not need their lists in earlier evaluations.
 TEST_F(Lists, of_one_version_serve_any_groups)
 {
   run(input(s, *rows, neighbors, 7));

@@ -64,7 +64,7 @@ EnvironmentOptions options_of(const std::vector<Environment> &environments, doub
   return o;
 }
 
-// No mirror image of it is a rotated copy.
+// An environment whose mirror image is not a rotated copy.
 Environment chiral()
 {
   return {{{0.8, 0.1, 0.0}}, {{0.0, 0.7, 0.2}}, {{-0.1, 0.0, 0.6}}, {{0.5, -0.5, 0.3}}};
@@ -88,7 +88,7 @@ Environment fcc_of_length(double length)
   return gpucoord::make_environments(CrystalStructure::FCC, length * std::sqrt(2.0))[0];
 }
 
-// One of each kind, with vectors up to 0.8.
+// Environments of each kind, with vectors up to 0.8.
 std::vector<std::pair<std::string, std::vector<Environment>>> all_environments()
 {
   return {{"symmetric", {fcc_of_length(0.7)}},
@@ -158,7 +158,7 @@ std::vector<Crystal> crystals()
   };
 }
 
-// Each vector leads to a site, whose shells contribute, except the site of the center.
+// Each vector leads to a site. The shells around it contribute, except the site of the center.
 double similarity_of(const Crystal &crystal, double sigma)
 {
   double all = 1.0, center = 0.0;
@@ -188,7 +188,8 @@ TEST(EnvironmentSimilarity, perfect_lattices_have_1_and_the_tails_of_other_sites
             gpucoord::make_environments(crystal.structure, 1.0, std::sqrt(8.0 / 3)), sigma, 12.0);
         const OrderSystem s = crystal_system(crystal, gpucoord::reach(options));
         const OrderResults r = run(*backend.make(options), s, EVERYTHING);
-        // Shells that are not listed: diamond 19/16, which is 6.3 squares of the nearest distance
+        // Shells that are not in the list: for diamond 19/16, which is 6.3 squares of the nearest
+        // distance.
         for (const double v : r.order)
           EXPECT_NEAR(v, similarity_of(crystal, sigma), 1e-13)
               << backend.name << " " << crystal.name << " width " << width;
@@ -240,7 +241,7 @@ TEST(EnvironmentSimilarity, a_pair_of_atoms_has_the_closed_form)
     const OrderResults r = run(*backend.make(options_of({environment}, sigma, 8.0)), s, EVERYTHING);
     double k[2] = {}, slope[3] = {};    // dS/dd
     for (const auto &v : environment)
-      for (const double sign : {1.0, -1.0}) {    // as the first and as the second atom see it
+      for (const double sign : {1.0, -1.0}) {    // for the first and for the second atom
         double distance_sq = 0.0;
         for (int c = 0; c < 3; ++c) distance_sq += std::pow(sign * d[c] - v.r[c], 2);
         const double term = std::exp(-w * distance_sq) / 2;
@@ -318,7 +319,7 @@ TEST(EnvironmentSimilarity, vectors_with_a_type_only_count_partners_of_this_type
     const auto order = backend.make(options_of({environment}, 0.05, 8.0));
     OrderSystem s = center_of(environment);
     EXPECT_NEAR(run(*order, s, VALUE).order[0], 1.0, 1e-9) << backend.name;
-    s.type[2] = 3;    // of a vector with any type
+    s.type[2] = 3;    // the type of a vector with any type
     EXPECT_NEAR(run(*order, s, VALUE).order[0], 1.0, 1e-9) << backend.name;
     s.type[1] = 3;
     EXPECT_NEAR(run(*order, s, VALUE).order[0], 0.75, 1e-9) << backend.name;

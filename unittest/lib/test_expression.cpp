@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Expressions of several names against closed forms and differences, and
-// the errors of bad ones.
+// Part of GPUCOORD, GPL-2.0. Expressions of named variables, compared with closed forms and
+// differences, and the errors of bad expressions.
 
 #include "gpucoord/expression.h"
 
@@ -46,7 +46,7 @@ const std::vector<Formula> FORMULAS = {
        return Numbers{2.0};
      }},
     {"x^2*y/z",
-     {"z", "y", "x"},    // in another order than in the text
+     {"z", "y", "x"},    // a different order than in the text
      [](const Numbers &n) {
        return n[2] * n[2] * n[1] / n[0];
      },
@@ -103,7 +103,7 @@ TEST(Expression, has_the_value_and_derivatives_of_its_formula)
     for (std::size_t k = 0; k < found.size(); ++k)
       EXPECT_NEAR(found[k], expected[k], 4 * EPS * std::abs(expected[k]))
           << formula.text << " by " << formula.names[k];
-    // without derivatives the same bits
+    // Without derivatives, the bits are the same.
     EXPECT_EQ(expression.evaluate(numbers.data(), nullptr),
               expression.evaluate(numbers.data(), found.data()))
         << formula.text;
@@ -165,7 +165,7 @@ struct BadExpression {
 TEST(Expression, bad_ones_are_refused_with_the_name_and_the_way_out)
 {
   const std::string write = " - write it in a, b with + - * / ^ ( ) and functions such as exp()";
-  const std::string without = " - write it without, for example without 0/0 or sqrt(-1)";
+  const std::string without = " - use only finite constants, for example no 0/0 or sqrt(-1)";
   const std::string number = " - write it like 1.5 or 2e-3";
   const std::vector<BadExpression> bad = {
       {"a - c",

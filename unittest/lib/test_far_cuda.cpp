@@ -37,8 +37,8 @@ testing::Environment *const need = testing::AddGlobalTestEnvironment(new NeedGpu
 struct Values {
   std::vector<double> phi, field, at;
 
-  // Values at every fold-th mesh point, from the middle of a fold on, and at the charges.
-  // with_field false: no field.
+  // Values at every fold-th mesh point, starting at the middle of a fold, and at the charges.
+  // with_field false: no field
   Values(FarField &far, const EwaldMesh &mesh, const int *fold, const Charges &charges,
          int threads = 2, bool with_field = true)
   {

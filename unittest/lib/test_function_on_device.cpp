@@ -79,7 +79,7 @@ class FunctionOnDevice : public testing::Test {
     for (double &v : positions) v += step(random);
   }
 
-  // in_a, in_b: whether an owned atom is in a group
+  // in_a, in_b: return whether an owned atom is in a group
   template <class InA, class InB>
   CellsInput input(bool two, bool typed, const InA &in_a, const InB &in_b)
   {
@@ -186,7 +186,7 @@ class FunctionOnDevice : public testing::Test {
       for (std::size_t k = 0; k < n; k += stride) {
         const double difference = std::fabs(of_found[k] - of_expected[k]);
         largest = std::max(largest, std::fabs(of_expected[k]));
-        if (!(difference <= worst)) worst = difference;    // also if it is not a number
+        if (!(difference <= worst)) worst = difference;    // also true for NaN
       }
       EXPECT_LE(worst, rounding * largest) << what << ": " << numbers;
     };
@@ -321,7 +321,7 @@ TEST_F(FunctionOnDevice, leaves_atoms_without_owners_to_the_caller)
   }
 }
 
-// The host then finds the atom for its error, and divides steep weights by a unit.
+// The host then finds the atom for its error, and divides large weights by a unit.
 TEST_F(FunctionOnDevice, leaves_bad_and_steep_functions_to_the_caller)
 {
   const auto all = [](int) {

@@ -139,11 +139,11 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
       options.r0 *= scale;
       options.ref *= scale;
       options.d0 *= scale;
-      options.dmax *= scale;    // NaN, infinity: as they are
+      options.dmax *= scale;    // NaN and infinity do not change
       list.push_back(Switch(options));
     }
     for (const auto &set : instruction_sets<Real>(list[0], Precision::MIXED)) {
-      // Types 1 to 4: type 1 with each of them by another function or weight.
+      // Types 1 to 4. Type 1 has a different function or weight with each of them.
       gpucoord::SwitchTable table(4);
       std::vector<gpucoord::HostFunction<Real>> functions;
       std::vector<std::unique_ptr<gpucoord::CustomFunction>> custom;

@@ -202,7 +202,7 @@ TEST(MapOnGpu, ChargesOnPoints)
 }
 
 // Points are so far apart that few charges near a tile are near any of its points. Rounding must
-// lose none.
+// not exclude a charge.
 TEST(MapOnGpu, PointsFarApart)
 {
   const int n[3] = {9, 5, 6};

@@ -154,7 +154,7 @@ TEST(MapFar, NoMesh)
                std::invalid_argument);
 }
 
-// The mean over a box is 0, even for charges that are far from neutral.
+// The mean over a box is 0, even if the net charge is far from 0.
 TEST(MapFar, NoMean)
 {
   const FarBox box = boxes()[1];
@@ -195,7 +195,7 @@ TEST(MapFar, Madelung)
               1e-9);    // errors add up, since the ions' positions are not random
 }
 
-// Transforms of real numbers, which store one of two opposite waves, must give the same result.
+// Transforms of real numbers store one of two opposite waves. The result must be the same.
 TEST(MapFar, OppositeWaves)
 {
   for (const FarBox &box : boxes()) {

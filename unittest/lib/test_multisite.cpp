@@ -25,7 +25,7 @@ using namespace gpucoord;
 namespace {
 
 // A dipole or quadrupole as the limit of charges at distance h. h must be small, but large enough
-// that differences do not round.
+// that rounding errors of differences are small.
 void add_charges(std::vector<ChargeSite> &charges, const AxialSite &site, bool quadrupole, double h)
 {
   const double length = std::sqrt(site.axis[0] * site.axis[0] + site.axis[1] * site.axis[1] +
@@ -157,17 +157,17 @@ TEST(Multisite, BadComponents)
   c.name = "X";
   EXPECT_EQ(message_of(c), "component X: it has no sites");
   c.centers = {{{0, 0, 0}, -0.5, 1.0}};
-  EXPECT_EQ(message_of(c), "component X: epsilon is -0.5 and must be 0 or more");
+  EXPECT_EQ(message_of(c), "component X: epsilon is -0.5 but must be >= 0");
   c.centers = {{{0, 0, 0}, 0.5, 0.0}};
-  EXPECT_EQ(message_of(c), "component X: sigma is 0 and must be more than 0");
+  EXPECT_EQ(message_of(c), "component X: sigma is 0 but must be > 0");
   c.centers = {{{0, 0, 0}, 0.5, 1.0}};
   EXPECT_EQ(message_of(c), "");
   c.dipoles = {{{0, 0, 0}, {0, 0, 0}, 1.0}};
   EXPECT_EQ(message_of(c),
-            "component X: the axis of a dipole has length 0 and must have a direction");
+            "component X: the axis of a dipole has length 0 but must have a direction");
   std::swap(c.dipoles, c.quadrupoles);
   EXPECT_EQ(message_of(c),
-            "component X: the axis of a quadrupole has length 0 and must have a direction");
+            "component X: the axis of a quadrupole has length 0 but must have a direction");
 }
 
 TEST(Multisite, ComponentFile)
@@ -220,7 +220,7 @@ TEST(Multisite, BadComponentFiles)
     return "";
   };
   EXPECT_EQ(message_of("# nothing\n"), "");
-  EXPECT_EQ(message_of("mass 1\n"), "bad, line 1: mass stands before the first component");
+  EXPECT_EQ(message_of("mass 1\n"), "bad, line 1: mass comes before the first component");
   EXPECT_EQ(message_of("component\n"), "bad, line 1: component needs one name");
   EXPECT_EQ(message_of("component A\nmass 1\ncomponent A\n"),
             "bad, line 3: there is a component A already");
@@ -232,11 +232,10 @@ TEST(Multisite, BadComponentFiles)
             "");
   EXPECT_EQ(message_of("component A\ncenter 0 0 0 1 1\n"),
             "bad, line 2: component A ends without a mass");
-  EXPECT_EQ(message_of("component A\nmass -1\n"),
-            "bad, line 2: the mass is -1 and must be more than 0");
-  EXPECT_EQ(message_of("component A\nmass 1e-101\n"),
-            "bad, line 2: the mass is 1e-101 and must be 1e-100 or more, so that quotients by it "
-            "are finite");
+  EXPECT_EQ(message_of("component A\nmass -1\n"), "bad, line 2: the mass is -1 but must be > 0");
+  EXPECT_EQ(
+      message_of("component A\nmass 1e-101\n"),
+      "bad, line 2: the mass is 1e-101 but must be >= 1e-100, so that quotients by it are finite");
   EXPECT_EQ(message_of("component A\ncharge 0 0 0 -1e101\n"),
             "bad, line 2: '-1e101' must be 1e100 or less in magnitude, so that products of such "
             "numbers are finite");
@@ -246,23 +245,24 @@ TEST(Multisite, BadComponentFiles)
   EXPECT_EQ(message_of("component A\nmass 1\n\xEF\xBB\xBF"
                        "component B\n"),
             "bad, line 3: '\xEF\xBB\xBF"
-            "component' is none of component, mass, inertia, center, charge, dipole, quadrupole");
+            "component' is not one of component, mass, inertia, center, "
+            "charge, dipole, quadrupole");
   EXPECT_EQ(message_of("component A\nmass 1 2\n"),
-            "bad, line 2: mass needs M, and there are 2 numbers");
+            "bad, line 2: mass needs M, but there are 2 numbers");
   EXPECT_EQ(message_of("component A\ncenter 0\n"),
-            "bad, line 2: center needs x y z epsilon sigma, and there is 1 number");
+            "bad, line 2: center needs x y z epsilon sigma, but there is 1 number");
   EXPECT_EQ(message_of("component A\ncharge 0 0 0 one\n"),
-            "bad, line 2: 'one' is no finite number");
+            "bad, line 2: 'one' is not a finite number");
   EXPECT_EQ(message_of("component A\ncharge 0 0 0 inf\n"),
-            "bad, line 2: 'inf' is no finite number");
+            "bad, line 2: 'inf' is not a finite number");
   EXPECT_EQ(message_of("component A\nsite 0 0 0\n"),
-            "bad, line 2: 'site' is none of component, mass, inertia, center, charge, dipole, "
+            "bad, line 2: 'site' is not one of component, mass, inertia, center, charge, dipole, "
             "quadrupole");
   EXPECT_EQ(message_of("component A\ninertia 1 -1 1\n"),
-            "bad, line 2: the moment of inertia -1 must be 0 or more");
+            "bad, line 2: the moment of inertia -1 must be >= 0");
   EXPECT_EQ(message_of("component A\ninertia 1 3 1\n"),
-            "bad, line 2: the moment of inertia 3 is more than the sum of the other two, which no "
-            "body has");
+            "bad, line 2: the moment of inertia 3 is more than the sum of the other two, which is "
+            "impossible for a body");
 }
 
 TEST(Multisite, ForcesAndTorquesAreSlopes)
@@ -276,7 +276,8 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
   }
   std::mt19937 random(2);
   for (int round = 0; round < 40; ++round) {
-    // Within a cutoff between centers, or with some pairs of sites within a cutoff between sites.
+    // With a cutoff between centers, or with a cutoff between sites that only some pairs of sites
+    // are within.
     MultisiteOptions o = options(round < 20 ? 9.0 : 2.5);
     o.site_cutoff = round >= 20;
     o.cutoff_charge = round < 30 ? o.cutoff : 2.7;

@@ -35,7 +35,8 @@ MultisiteTuning tuning(Processor processor, bool any_sites = false)
 
 }    // namespace
 
-// All specialized numbers of sites and others, mixtures, both processors, both kinds of cutoffs.
+// All specialized numbers of sites and other numbers, mixtures, both processors, both kinds of
+// cutoffs.
 TEST_F(Multisites, EqualPlainLoops)
 {
   for (const auto &kinds : kinds_of_components())
@@ -94,7 +95,8 @@ TEST_F(Multisites, EqualTheHost)
     }
 }
 
-// An evaluation of another size leaves no data behind, and equal input gives equal bits.
+// An evaluation of a different size leaves no data for the next one, and equal input gives equal
+// bits.
 TEST_F(Multisites, AgainAndAgain)
 {
   const auto kinds = kinds_of_components()[10];

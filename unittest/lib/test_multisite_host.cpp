@@ -156,7 +156,7 @@ TEST(MultisiteHost, IsAsPlainLoops)
           for (const Precision precision : PRECISIONS) {
             const auto host = make_host_multisite(model, precision, 2, traversal);
             const double tolerance =
-                precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: of steep repulsion
+                precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: steep repulsion
             const std::string where = std::to_string(n) + " molecules, components " +
                 std::to_string(ncomponents) +
                 (traversal == Traversal::TWICE ? ", twice" : ", once") +
@@ -399,7 +399,7 @@ TEST(MultisiteHost, InstructionSets)
       std::vector<double> first;
       for (const auto &kernels : everything) {
         const auto kernel = kernels.of[kind][variant & 1][variant >> 1 & 1][variant >> 2];
-        if (!kernel) continue;    // like kinds of sites are never reversed
+        if (!kernel) continue;    // pairs of sites of the same kind are never reversed
         SiteSums sums;
         PartnerSums<double> partners = {};
         kernel(constants, 9.0, n, sites, own, sums, partners);

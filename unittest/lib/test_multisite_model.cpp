@@ -195,7 +195,7 @@ TEST(MultisiteModel, ReachAndRange)
   EXPECT_DOUBLE_EQ(by_center.reach(0), 1.2);
   EXPECT_DOUBLE_EQ(by_center.reach(2), 0.5);
   EXPECT_DOUBLE_EQ(by_center.range(0, 0), 4.0);
-  EXPECT_DOUBLE_EQ(by_center.range(0, 1), 3.0);    // from Lennard-Jones sites alone
+  EXPECT_DOUBLE_EQ(by_center.range(0, 1), 3.0);    // only from Lennard-Jones sites
   EXPECT_DOUBLE_EQ(by_center.range(1, 2), 0.0);
   EXPECT_DOUBLE_EQ(by_center.range(), 4.0);
   o.site_cutoff = true;

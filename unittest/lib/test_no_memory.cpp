@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Each allocation of the host backends fails once with std::bad_alloc.
-// The exception reaches the caller, and the next evaluation of the same backend has the same bits
-// as one without a failure.
+// The exception must reach the caller, and the next evaluation of the same backend must have the
+// same bits as without a failure.
 
 #include "gpucoord/coordination.h"
 #include "gpucoord/multisite.h"

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Order parameters of Steinhardt: known lattices, symmetries, sums of
+// Part of GPUCOORD, GPL-2.0. Steinhardt order parameters: known lattices, symmetries, sums of
 // Legendre polynomials and differences of S, for the host backend and the reference loops; and the
 // host backend compared with these loops.
 

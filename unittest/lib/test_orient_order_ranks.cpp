@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Order parameters of Steinhardt on several ranks, compared with one
-// rank. Each rank is a thread.
+// Part of GPUCOORD, GPL-2.0. Steinhardt order parameters on several ranks, compared with one rank.
+// Each rank is a thread.
 
 #include "order_ranks.h"
 #include "order_systems.h"
@@ -115,7 +115,7 @@ OrientOrderOptions with_maximum(OrderKind kind)
   return order_options(6, kind, maximum);
 }
 
-// An exchange that throws an exception has not been made.
+// An exchange that threw an exception does not count as made.
 TEST(OrientOrderRanks, take_part_makes_the_exchanges_that_a_failed_evaluation_has_not_made)
 {
   const OrderSystem whole = random_order_system(20, Groups::ONE, 1, true, 1.2, 8);

@@ -326,8 +326,8 @@ double difference(const std::function<double(double)> &value)
   return (8 * (value(H) - value(-H)) - (value(2 * H) - value(-2 * H))) / (12 * H);
 }
 
-// In a triclinic box in which atoms have their own images as partners: derivatives, and each strain
-// by itself, which changes the density.
+// A triclinic box in which atoms have their own images as partners: derivatives, and each strain
+// separately, which changes the density.
 TEST(PairEntropy, differences_of_S)
 {
   const brute::Cell cell = cell_of({{1.9, 0, 0}, {0.4, 2.0, 0}, {-0.3, 0.5, 1.7}});
@@ -380,7 +380,7 @@ TEST(PairEntropy, differences_of_S)
   }
 }
 
-// Across edges of cells, S is the integral of its derivative to rounding.
+// At edges of cells, too, S is the integral of its derivative up to rounding.
 TEST(PairEntropy, S_is_continuous_at_edges_of_cells)
 {
   const PairEntropyOptions o{2.0, 0.1, 50};
@@ -484,8 +484,8 @@ TEST(PairEntropy, bits_do_not_depend_on_the_number_of_threads)
   }
 }
 
-// The ranks are evaluated one after another, twice: first to take what each adds to the sum over
-// ranks, then with the sums. Ghosts of a rank are all rows of others.
+// The ranks are evaluated one after another, twice: first to get their contributions to the sum
+// over ranks, then with the sums. Ghosts of a rank are all rows of the others.
 TEST(PairEntropy, results_do_not_depend_on_the_number_of_ranks)
 {
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})

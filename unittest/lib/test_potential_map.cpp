@@ -44,11 +44,11 @@ void place(const MapGrid &grid, std::size_t p, double *x)
     x[c] = grid.origin[c] + i * grid.step[0][c] + j * grid.step[1][c] + k * grid.step[2][c];
 }
 
-// K(r) of a unit charge as in the documentation of compute potential/grid and in papers, and its
+// K(r) of a unit charge from the documentation of compute potential/grid and from papers, and its
 // derivative from the same formula.
 struct Term {
   Long value, derivative;
-  // For the charge alone: kernels that subtract from it lose digits relative to these.
+  // Terms of the bare charge. Kernels that subtract from it lose digits relative to these.
   Long bare, bare_derivative;
 };
 
@@ -157,8 +157,8 @@ std::vector<double> points_of(const MapGrid &grid)
 
 }    // namespace
 
-// Every kernel and overlap, orthogonal and tilted grids, sizes that fill no tile, for the reference
-// loops and the backend.
+// Every kernel and overlap, orthogonal and tilted grids, sizes that do not fill a tile, for the
+// reference loops and the backend.
 TEST(PotentialMap, IsTheSumOfThePublishedTerms)
 {
   struct Size {
@@ -178,7 +178,7 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
         SCOPED_TRACE(name_of(o) + " " + std::to_string(size.nx));
         const MapGrid grid = grid_of(size.nx, size.ny, size.nz, 0.75, size.tilt);
         System s = random_system(300, 7.0, ++seed);
-        double on_point[3];    // adds a charge on a point
+        double on_point[3];    // position of an additional charge on a point
         place(grid, size_of(grid) / 2, on_point);
         s.add(on_point[0], on_point[1], on_point[2], 0.7);
         const auto points = points_of(grid);
@@ -277,8 +277,8 @@ TEST(PotentialMap, OneCharge)
   }
 }
 
-// Cutoffs far shorter than a cell of the grid take no longer. A point has the q/r of the charge
-// next to it, or 0.
+// Cutoffs far shorter than a grid cell are equally fast. A point has the q/r of the charge next to
+// it, or 0.
 TEST(PotentialMap, ShortCutoff)
 {
   constexpr int N = 8;

@@ -88,12 +88,12 @@ TEST(PotentialMap, RefusesBadBins)
   EXPECT_EQ(why(o, {true, 0.0, 3, false}), "the size of bins is 0 but must be > 0 and finite");
   EXPECT_EQ(why(o, {true, 2.0, 0, false}), "the depth of bins is 0 but must be > 0 and finite");
   EXPECT_EQ(why(options_of(MapKernel::DIRECT), {true, 2.0, 3, false}),
-            "kernel direct has no cutoff, and no bins");
-  EXPECT_EQ(
-      why(options_of(MapKernel::CUT, MapOverlap::ZERO), {true, 2.0, 3, false}),
-      "fixed bins are for overlap skip and soft: what overflows does not know the other charges");
-  EXPECT_EQ(why(o, {true, 0.001, 3, false}).substr(0, 58),
-            "bins of size 0.001 with room for 3 charges each have 1.490");
+            "kernel direct has no cutoff and does not support bins");
+  EXPECT_EQ(why(options_of(MapKernel::CUT, MapOverlap::ZERO), {true, 2.0, 3, false}),
+            "fixed bins support only overlap skip and soft, because overflowing charges are summed "
+            "separately");
+  EXPECT_EQ(why(o, {true, 0.001, 3, false}).substr(0, 50),
+            "bins of size 0.001 and depth 3 have room for 1.490");
 #ifdef GPUCOORD_HAS_CUDA
   // Also on a machine without a GPU.
   const MapBins bins = {true, 0.0, 3, false};
@@ -124,7 +124,7 @@ TEST(PotentialMap, RefusesBadOptions)
   o.radius = 0.0;
   EXPECT_EQ(why(o), "the radius of overlap is 0 but must be > 0 and finite");
   o.radius = 3.5;
-  EXPECT_EQ(why(o), "the radius of overlap is 3.5 but may not exceed the cutoff, 3.3");
+  EXPECT_EQ(why(o), "the radius of overlap is 3.5 but must not exceed the cutoff, 3.3");
   o.kernel = MapKernel::DIRECT;
   EXPECT_EQ(why(o), "");
 }

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Positions of and forces on a few atoms whose data are on the GPU,
-// compared with the arrays that were copied there.
+// Part of GPUCOORD, GPL-2.0. Positions of a few atoms on the GPU, and forces on them, compared with
+// the arrays that were copied there.
 
 #include "gpu_tests.h"
 #include "on_gpu.h"
@@ -71,7 +71,7 @@ template <class Real> void expect_same(bool by_axis)
     const OnGpu<Real> f(expected);
     const DeviceForces forces = {f.data(), std::is_same<Real, float>::value, atom_stride,
                                  axis_stride};
-    // the second call must not overwrite what the first one still reads
+    // The second call must not overwrite data that the first one still reads.
     selected->add_forces(forces, force.data(), stream);
     selected->add_forces(forces, more.data(), stream);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);

@@ -192,7 +192,7 @@ struct LinearBias {
 
 }    // namespace
 
-// The host gets the nonfinite bias for its message, and the atoms get no force.
+// The host gets the non-finite bias for its message, and the atoms get no force.
 TEST(ResidentBias, BiasThatIsNotFinite)
 {
   LinearBias linear(10.0);
@@ -207,7 +207,7 @@ TEST(ResidentBias, BiasThatIsNotFinite)
   }
 }
 
-// V and dV/dS are finite, but with stride the force of the bias is 'strength' times as large.
+// V and dV/dS are finite, but a stride multiplies the forces of the bias by 'strength'.
 TEST(ResidentBias, ForceThatIsNotFinite)
 {
   LinearBias linear(1e305);

@@ -87,8 +87,8 @@ TEST(ResidentCoordination, TwoGroups)
     }
 }
 
-// A few ions in much solvent, whose atoms have at most a few ions in range: rows differ much in
-// length.
+// A few ions in much solvent. Solvent atoms have at most a few ions in range, so that rows differ
+// much in length.
 TEST(ResidentCoordination, FewAmongMany)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -108,8 +108,7 @@ TEST(ResidentCoordination, FewAmongMany)
   }
 }
 
-// Pairs from a neighbor list of the caller instead of a search, in both layouts of lists, also
-// after moves.
+// The pairs come from a neighbor list of the caller, in both memory layouts, also after moves.
 TEST(ResidentCoordination, NeighborList)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -193,8 +192,8 @@ TEST(ResidentCoordination, NeighborList)
     }
 }
 
-// So many rows that the partners' points are kept in shared memory if the order of atoms follows
-// space. Otherwise, or with too many atoms at one position, lists are as in the tests above.
+// With so many rows, the partners' points are kept in shared memory if the order of atoms follows
+// space. Otherwise, or with too many atoms at one position, lists are used as in the tests above.
 TEST(ResidentCoordination, BlocksOfRows)
 {
   const Switch functions[] = {Switch(options(SwitchKind::RATIONAL, 1.0)),
@@ -324,8 +323,8 @@ TEST(ResidentCoordination, CrowdedAtom)
   }
 }
 
-// Lists that are used as the search writes them, with one thread per atom and many partners,
-// rebuilt for other atoms.
+// Lists that are used in the form that the search writes, with one thread per atom and many
+// partners, rebuilt for other atoms.
 TEST(ResidentCoordination, ManyPartners)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -396,7 +395,7 @@ TEST(ResidentCoordination, MovedAtoms)
     }
 }
 
-// Ghost atoms are tested only if the selection says so.
+// Ghost atoms are only tested if the selection requests it.
 TEST(ResidentCoordination, MovedGhosts)
 {
   const System s(4000, 1000, 10.0, 23);
@@ -435,7 +434,7 @@ TEST(ResidentCoordination, SharedPairs)
   b->rebuild(loaded.atoms, chosen, 1, nullptr);
   a->evaluate(loaded.atoms, {VALUE, false, 1}, nullptr);
   loaded.x.set(later.x);
-  b->evaluate(loaded.atoms, {VALUE, false, 1}, nullptr);    // still the positions that a has read
+  b->evaluate(loaded.atoms, {VALUE, false, 1}, nullptr);    // uses the positions that a has read
   EXPECT_NEAR(b->result(nullptr).value, on_host(other, s, false, VALUE).sums.value, 1e-7);
   b->evaluate(loaded.atoms, {VALUE, false, 2}, nullptr);
   EXPECT_NEAR(b->result(nullptr).value, on_host(other, later, false, VALUE).sums.value, 1e-7);

@@ -47,7 +47,8 @@ Environment fcc()
   return make_environments(CrystalStructure::FCC, 0.7 * std::sqrt(2.0))[0];
 }
 
-// The backend has kernels for fcc. Here the last vector is another one, in units of h.
+// An environment for which the special kernels of fcc must not be used: its last vector differs, in
+// units of h.
 Environment nearly_fcc(double x, double y, double z)
 {
   Environment e = fcc();
@@ -90,7 +91,7 @@ TestedOrder tested(const std::string &name, const std::vector<Environment> &envi
   return order;
 }
 
-// One to five environments, all equal to their inverse, none of them, or some.
+// One to five environments. All, none or some of them are equal to their inverse.
 std::vector<TestedOrder> all_orders()
 {
   std::vector<TestedOrder> all = {

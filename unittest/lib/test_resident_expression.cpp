@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Expressions on the GPU against those on the host, whose references are
-// closed forms and differences (test_expression.cpp).
+// Part of GPUCOORD, GPL-2.0. Expressions on the GPU, compared with those on the host, which
+// test_expression.cpp compares with closed forms and differences.
 
 #include "gpucoord/expression.h"
 #include "gpucoord/resident_expression.h"
@@ -169,7 +169,7 @@ TEST(ResidentExpression, is_no_number_where_it_or_a_derivative_is_not_finite)
     EXPECT_EQ(found[2], 0.0) << at[0] << " " << at[1];
   }
   EXPECT_EQ(device.evaluate({4.0, 1.0}), (Numbers{2.0, 0.25, -2.0}));
-  // fmin() of a number that is not one is the other
+  // fmin() ignores a NaN argument.
   OnDevice smaller("min(a, b)", {"a", "b"}), fraction("1/(1 + a)", {"a"});
   EXPECT_TRUE(std::isnan(smaller.evaluate({NOT_A_NUMBER, 1.0})[0]));
   EXPECT_TRUE(std::isnan(fraction.evaluate(Numbers{std::numeric_limits<double>::infinity()})[0]));
@@ -206,7 +206,7 @@ TEST(ResidentExpression, says_what_is_too_large)
   std::string sum = "0", deep = "a";
   for (const auto &name : many) sum += "+" + name;
   EXPECT_EQ(message(sum, many),
-            "has 32 variables, and the GPU takes at most 31 - split it into several");
+            "has 32 variables, but the GPU supports at most 31 - split it into several");
   for (int k = 0; k < 40; ++k) deep = "exp(a*" + std::to_string(k + 2) + ") - (" + deep + ")*a^1.5";
   EXPECT_EQ(
       message(deep, {"a"}),

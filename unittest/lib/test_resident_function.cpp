@@ -24,7 +24,7 @@ using namespace gpucoord;
 
 namespace {
 
-// Weights of all atoms; each ghost has that of an owned atom, its owner.
+// Weights of all atoms. Each ghost has the weight of an owned atom, its owner.
 struct AtomWeights {
   AtomWeights(const System &s, double size, unsigned seed) : owner(s.nall)
   {
@@ -71,8 +71,8 @@ Both function_on_host(const SwitchTable &table, const System &s, bool two, unsig
   const auto backend = make_host_coordination(table, Precision::DOUBLE, 4);
   both.second.sums = backend->cells(in, want, both.second.peratom.data());
   if (!(want & VIRIAL)) return both;
-  // The share of a rank in W is half of the virials of its atoms, or with two groups that of the
-  // atoms of a.
+  // The share of a rank in W is half of the virials of its atoms, or, with two groups, the virials
+  // of the atoms of a.
   std::vector<double> all(static_cast<std::size_t>(s.nlocal) * 10, 0.0), unused(s.nlocal + 1, 0.0);
   second.s = unused.data();
   in.b.nowned = 0;
@@ -139,7 +139,7 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
       expect_near(found, expected.second, want, 2.0 * tolerance_of(precision), jump, label_here);
       if (want != DERIVATIVES) continue;
 
-      // As the forces of a bias, whose derivatives may be in float.
+      // Evaluate as for the forces of a bias, whose derivatives may be in float.
       device->evaluate_second({DERIVATIVES, true}, given, nullptr);
       OnGpu<double> f(std::vector<double>(3 * s.nall + 3, 0.5));
       device->add_forces({f.data()}, {2.0 / size}, nullptr);
@@ -187,7 +187,7 @@ TEST(ResidentFunction, passes_of_two_groups)
                    selection(true, 0.2), 1.0, "two groups");
 }
 
-// One kernel for several types, and one for each of them in bins.
+// One kernel for several types; in bins, one for each of them.
 TEST(ResidentFunction, passes_of_types)
 {
   SwitchTable table(3);
@@ -237,8 +237,8 @@ TEST(ResidentFunction, weights_may_be_of_any_size)
                    size, "weights of " + std::to_string(std::log10(size)));
 }
 
-// Two variables that share pairs and positions: the weights of one take the place of the class
-// next to the positions, until the other one sets its own.
+// Two variables that share pairs and positions. The weights of one are stored next to the
+// positions, in place of the class, until the other one stores its own.
 TEST(ResidentFunction, variables_share_pairs)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -362,7 +362,7 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
                                         },
                                         2)
                                     .value;
-        mask.push_back(0);    // no empty array
+        mask.push_back(0);    // an array must not be empty
         const OnGpu<int> mask_on_gpu(mask);
         set_numbers(*device, s, n, selects ? mask_on_gpu.data() : nullptr);
         mask_on_gpu.set(std::vector<int>(mask.size(), 0));    // select() has copied the masks
@@ -431,7 +431,7 @@ TEST(ResidentFunction, names_the_first_atom_without_a_finite_value)
   EXPECT_DOUBLE_EQ(result.value, -9999.0);
 }
 
-// Ghosts as in communication: packed by lists, and unpacked one after the other.
+// Ghosts as in LAMMPS' communication: packed by lists, and unpacked one after the other.
 TEST(ResidentFunction, sends_weights_to_ghosts)
 {
   const auto device = make_resident_function({}, Precision::DOUBLE);

@@ -30,8 +30,8 @@ struct Body {
 };
 
 // Atoms on the GPU: the molecules of a system, mixed with other atoms. Types are components + 1;
-// other atoms have the next type. Bodies are in another order than atoms. Real: type of positions
-// and forces.
+// other atoms have the next type. The order of bodies differs from that of atoms. Real: type of
+// positions and forces
 template <class Real> class Atoms {
  public:
   std::vector<Real> x;
@@ -40,7 +40,7 @@ template <class Real> class Atoms {
   std::vector<int> component_of;
   int nlocal = 0;
 
-  // mixed: every third atom is no molecule. by_axis: forces are [3][atoms].
+  // mixed: every third atom is not a molecule. by_axis: forces are [3][atoms]
   Atoms(const System &s, int ncomponents, bool mixed, bool by_axis_in) : by_axis(by_axis_in)
   {
     component_of.push_back(-1);
@@ -244,7 +244,7 @@ TEST_F(DeviceMultisites, MoveWithoutARebuild)
   }
 }
 
-// Reports the lowest invalid row, until the next rebuild. Atoms that are no molecules may be
+// Reports the lowest invalid row until the next rebuild. Atoms that are not molecules may be
 // invalid.
 TEST_F(DeviceMultisites, FindWhatIsNoMolecule)
 {

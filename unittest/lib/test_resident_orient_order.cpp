@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Order parameters of Steinhardt of atoms that are resident on the GPU,
+// Part of GPUCOORD, GPL-2.0. Steinhardt order parameters of atoms that are resident on the GPU,
 // compared with the host backend in double.
 
 #include "gpu_tests.h"

@@ -44,7 +44,7 @@ struct Found {
   bool any_partners = false;
 };
 
-// By a backend for host arrays. version: of the input; 0: unknown.
+// Evaluates by a backend for host arrays. version: version of the input; 0: unknown
 Found run(PairEntropy &entropy, const System &s, double volume, bool two, unsigned want,
           const Reduce &reduce, std::int64_t version = 0)
 {
@@ -94,12 +94,27 @@ struct OnDevice {
       entropy(make_resident_pair_entropy(options_in, precision)), options(options_in)
   {
   }
-  Found evaluate(const System &s, DeviceAtoms atoms, double volume, unsigned want)
+  // Without the numbers of partners, all other results have the same bits.
+  Found evaluate(const System &s, const DeviceAtoms &atoms, double volume, unsigned want)
+  {
+    if (!v) v = std::make_unique<OnGpu<double>>(std::vector<double>(s.nlocal + 1, -1.0));
+    const Found found = evaluate_once(s, atoms, volume, want, v->data()),
+                without = evaluate_once(s, atoms, volume, want, nullptr);
+    EXPECT_EQ(without.value, found.value);
+    EXPECT_EQ(without.g, found.g);
+    EXPECT_EQ(without.peratom, found.peratom);
+    EXPECT_EQ(without.any_partners, found.any_partners);
+    for (int k = 0; k < 6; ++k) EXPECT_EQ(without.virial[k], found.virial[k]) << k;
+    return found;
+  }
+
+ private:
+  Found evaluate_once(const System &s, DeviceAtoms atoms, double volume, unsigned want,
+                      double *v_of_atoms)
   {
     Found found;
-    if (!v) v = std::make_unique<OnGpu<double>>(std::vector<double>(s.nlocal + 1, -1.0));
     atoms.volume = volume;
-    entropy->evaluate_first(atoms, 0, exchange, v->data(), nullptr);
+    entropy->evaluate_first(atoms, 0, exchange, v_of_atoms, nullptr);
     if (want != VALUE) entropy->evaluate_second({want}, nullptr, 1.0, exchange, nullptr);
     const Totals totals = entropy->result(nullptr);
     EXPECT_FALSE(totals.moved);
@@ -184,7 +199,7 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
       compare(run(*from_host_arrays, s, volume, two, want, alone), expected, want,
               tolerance(precision), here + ", host arrays");
       if (want != DERIVATIVES) continue;
-      // As the forces of a bias, whose derivatives may be in float.
+      // Evaluate as for the forces of a bias, whose derivatives may be in float.
       DeviceAtoms atoms = loaded.atoms;
       atoms.volume = volume;
       const OnGpu<double> v(std::vector<double>(s.nlocal + 1));
@@ -246,7 +261,7 @@ TEST(ResidentPairEntropy, equals_the_host_for_any_number_of_atoms)
     check_entropy(USUAL, System(n, n / 3, density, 7 * n + 1), density, false, "one group");
 }
 
-// Not all atoms are in the group: rows are not atoms.
+// Not all atoms are in the group, so that the indices of rows and atoms differ.
 TEST(ResidentPairEntropy, equals_the_host_for_a_part_of_the_atoms)
 {
   for (const double fraction : {0.95, 0.3, 0.0})
@@ -302,8 +317,8 @@ TEST(ResidentPairEntropy, equals_the_host_in_a_crystal)
   }
 }
 
-// In float, the mean of the squared distance from the center of a cell is taken as 1/12: errors of
-// g stay as small as those of float positions.
+// In float, the mean of the squared distance from the center of a cell is taken as 1/12. Errors of
+// g remain as small as those of float positions.
 TEST(ResidentPairEntropy, has_the_distribution_of_the_host_in_float)
 {
   const auto options = entropy_options(2.5, 0.05, 100);
@@ -345,14 +360,14 @@ TEST(ResidentPairEntropy, equals_the_host_with_other_ranks)
       const auto announced = device.entropy->exchanges(want);
       ASSERT_EQ(announced.size(), 1u);
       EXPECT_EQ(announced[0].kind, DeviceExchange::Kind::REDUCE);
-      EXPECT_EQ(sizes, std::vector<int>(1, announced[0].n)) << here;
+      EXPECT_EQ(sizes, std::vector<int>(2, announced[0].n)) << here;    // of two evaluations
       const auto backend = make_cuda_pair_entropy(USUAL, precision, 0, 2);
       compare(run(*backend, s, volume, false, want, reduce), expected, want, tolerance(precision),
               here + ", host arrays");
     }
 }
 
-// A rank without atoms of the groups has the sums of the others.
+// A rank without atoms of the groups has the sums of the other ranks.
 TEST(ResidentPairEntropy, takes_part_without_atoms)
 {
   const System s(100, 30, 4.0, 6, 0.0);
@@ -393,7 +408,7 @@ TEST(ResidentPairEntropy, gives_the_same_bits_again)
   }
 }
 
-// In float the integers do not depend on the order of the atoms.
+// In float, the integers do not depend on the order of the atoms.
 TEST(ResidentPairEntropy, gives_the_same_bits_for_sorted_atoms)
 {
   System s(5000, 1500, 6.0, 32);

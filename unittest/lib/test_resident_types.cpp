@@ -156,7 +156,7 @@ SwitchOptions function_of(int number, double v)
     o.d0 = 0.2 * v;
     o.expression = "2/(1+x^6)";
   } else {
-    // s' is not 1 at d0
+    // s' is not 1 at d0.
     o.r0 = SwitchOptions::NOT_GIVEN;
     o.ref = 0.4 * v;
     o.beta = 10.0 / v;
@@ -165,7 +165,7 @@ SwitchOptions function_of(int number, double v)
   return o;
 }
 
-// Compares forces that are added from derivatives in the form for forces alone.
+// Compares forces that are added from derivatives in the form for forces only.
 void expect_forces(ResidentCoordination &device, const Loaded &loaded, const System &s,
                    const Result &expected, Precision precision)
 {
@@ -272,7 +272,7 @@ TEST(ResidentTypes, ManyPartnersOfManyTypes)
   }
 }
 
-// The pairs of a short function are not kept up to the range of a long one.
+// The pairs of a function with a short range are not kept up to the range of another function.
 TEST(ResidentTypes, RangesThatDiffer)
 {
   SwitchTable table(2);

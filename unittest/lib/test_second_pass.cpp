@@ -49,9 +49,10 @@ brute::Sums joined_sums(const brute::Sums &without, brute::Sums with)
   return with;
 }
 
-// S = sum of w_i s_i over the atoms of a, each pair as both of its atoms see it. W of a pair of
-// atoms on two ranks: the host counts the term with the weight of the partner, a GPU (by_halves)
-// half of both terms, or with two groups the terms of the atoms of a.
+// S = sum of w_i s_i over the atoms of a, with the terms of both atoms of each pair. If the atoms
+// of a pair are on two ranks, W differs between backends: the host counts the term with the weight
+// of the partner, and a GPU (by_halves) counts half of both terms, or, with two groups, the terms
+// of the atoms of a.
 brute::Sums weighted_sums(const System &s, const brute::TypePairs &pairs,
                           const std::vector<int> &type, const std::vector<double> &w,
                           bool by_halves)
@@ -143,7 +144,7 @@ void check_engines(const Table &table, const System &s, const std::vector<int> &
       };
       expect_equal(run_weighted(cells, s.nlocal, want, w, run), exact, precision, want,
                    label + " cells");
-      // A device lists the partners of kept pairs.
+      // A GPU lists the partners of kept pairs.
       expect_equal(run_weighted(kept, s.nlocal, want, w, run), exact, precision, want,
                    label + " kept cells");
       expect_equal(run_weighted(list, s.nlocal, want, w, run), exact, precision, want,
@@ -303,7 +304,7 @@ TEST(SecondPass, pairs_equal_brute_force)
   }
 }
 
-// Without weights, and with weights that are all 0, there are s_i, but no derivatives.
+// Without weights, and with weights that are all 0, s_i are computed, but no derivatives.
 TEST(SecondPass, is_left_out_without_weights)
 {
   constexpr int N = 100;

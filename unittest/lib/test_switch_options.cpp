@@ -428,8 +428,8 @@ TEST_P(Ends, numbers_at_dmax_are_those_of_the_closed_form)
   // 8 roundings of the sizes |ds/dr| dmax (r rounded) and amplification (sum of rounded terms).
   EXPECT_NEAR(function.value_at_dmax(), s,
               8 * EPS * (amplification + dmax * std::fabs(derivative)));
-  // The derivatives of cubic and cosinus pass through 0 there: roundings of r times the curvature,
-  // which is at most 6 amplification/r0^2. The worst case is rational 6/6.001 at 1e-10.
+  // The derivatives of cubic and cosinus pass through 0 there. Errors are roundings of r times the
+  // curvature, which is at most 6 amplification/r0^2. The worst case is rational 6/6.001 at 1e-10.
   const double r0 = function.options().r0;
   EXPECT_NEAR(function.derivative_at_dmax(), derivative,
               8 * EPS * amplification *
@@ -556,8 +556,8 @@ TEST(Description, has_the_formula_with_its_numbers)
 // ---- rounding errors of the stretch
 
 // s'(0) - s'(dmax) is small if r0 is far above dmax. The stretch then amplifies rounding errors by
-// its inverse. Errors stay within the stated bound, and no function with errors 100 times smaller
-// is rejected.
+// its inverse. Errors stay within the stated bound, and no function whose errors are 100 times
+// smaller is rejected.
 TEST(Stretch, rounding_is_within_the_bound_and_near_it)
 {
   std::vector<SwitchOptions> list;

@@ -120,8 +120,8 @@ TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
   }
 }
 
-// More types than one or two vector registers have elements. The functions of one kind differ in
-// all of their parameters.
+// There are more types than one or two vector registers have elements. The functions of one kind
+// differ in all of their parameters.
 TEST(Types, engines_equal_brute_force_for_many_types)
 {
   std::vector<SwitchCase> of_one_kind, of_all = all_kinds();

@@ -73,7 +73,7 @@ TEST_F(Changes, of_types_with_the_same_version_of_lists_are_noticed)
   }
 }
 
-// The last rows are ghosts without partners, which are therefore in no list by class.
+// The last rows are ghosts without partners. They are therefore in no list by class.
 TEST_F(Changes, of_the_type_of_a_ghost_that_did_not_interact_are_noticed)
 {
   Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});
@@ -87,8 +87,8 @@ TEST_F(Changes, of_the_type_of_a_ghost_that_did_not_interact_are_noticed)
   check(table, s, type, 3, *backend, "ghosts with partners");
 }
 
-// The atoms of b have partners far from those of a. An evaluation of the value alone does not need
-// them.
+// The atoms of b have partners far from those of a. If only the value is requested, the evaluation
+// does not need them.
 TEST_F(Changes, of_the_type_of_a_partner_of_group_b_are_noticed_after_the_value_alone)
 {
   Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});

@@ -141,7 +141,7 @@ struct TrueFunction {
   double amplification, d0;
   double real_exponent = 0.0, r0;
   double center = 0.0;    // lambda ref of q, which is rounded like r
-  bool expression;        // a user's text: digits that it loses do not count as the library's
+  bool expression;        // text of a user: its rounding errors are not the library's
   double largest_derivative = 0.0;
   std::vector<Truth> points;
 };
@@ -318,8 +318,8 @@ TEST_P(EveryFunction, slope_is_the_finite_difference_of_the_closed_form)
   }
 }
 
-// Kernels of every instruction set with one partner (the end of a vector loop) and with many copies
-// of it (the loop itself).
+// Kernels of every instruction set, with one partner (the end of a vector loop) and with many
+// copies of it (the loop itself).
 template <class Real>
 void check_kernels(const Switch &function, const TrueFunction &truth, const std::string &name)
 {

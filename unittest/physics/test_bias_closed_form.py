@@ -112,7 +112,7 @@ run 1600000""")
 
         part = slice(1, 28)    # 0.15 to 2.75
         # Fitted slopes had standard deviations of 0.03 and 0.02 over seeds. 10% in the force
-        # changes the slope of hills by 0.1.
+        # changes the derivative of hills by 0.1.
         for name, f, tolerance in (("hills", analyze.from_hills(done.path(f"HILLS.{walker}")), 0.08),
                                    ("weights", analyze.from_reweighting(done.path(f"metad.{walker}")), 0.06)):
             slope, _ = np.polyfit(self.f[part], f[part], 1)

@@ -161,7 +161,7 @@ def plot(path, exact, estimates):
         lower.errorbar(x, e.f - exact, e.error, **style)
     upper.set(ylabel="F(S) - F(1.05)  (kT)")
     upper.legend(frameon=False)
-    lower.set(xlabel="S", ylabel="difference (kT)", ylim=(-0.3, 0.3), xlim=(0, 4))
+    lower.set(xlabel="coordination number S", ylabel="difference (kT)", ylim=(-0.3, 0.3), xlim=(0, 4))
     figure.savefig(path, dpi=110)
 
 

@@ -156,20 +156,20 @@ def plot(path, time, colvar, transient, f, w, error):
     top, middle, bottom = (figure.add_subplot(grid[k, 0]) for k in range(3))
     right = figure.add_subplot(grid[:, 1])
     top.plot(time, colvar["d"], color="tab:blue", lw=0.4)
-    top.set(ylabel="d (A)", xlim=(0, time[-1]))
+    top.set(ylabel="d (Å)", xlim=(0, time[-1]))
     middle.plot(time, colvar["n"], color="tab:blue", lw=0.4)
-    middle.set(xlabel="time (ps)", ylabel="waters of Na+, n", xlim=(0, time[-1]))
+    middle.set(xlabel="time (ps)", ylabel="n", xlim=(0, time[-1]))
     for axes in (top, middle):
         axes.axvspan(0, transient, color="0.9", lw=0)
     bottom.plot(D, w, color="tab:blue", lw=1.2)
     bottom.fill_between(D, w - error, w + error, where=np.isfinite(w + error), color="tab:blue", alpha=0.25, lw=0)
-    bottom.set(xlabel="d (A)", ylabel="w (kcal/mol)", xlim=(D[0], D[-1]), ylim=(np.nanmin(w) - 0.5, 5))
+    bottom.set(xlabel="distance d (Å)", ylabel="w (kcal/mol)", xlim=(D[0], D[-1]), ylim=(np.nanmin(w) - 0.5, 5))
 
     levels = np.arange(0, 5.01, 0.5)
     filled = right.contourf(D, N, np.ma.masked_invalid(f), levels=levels, cmap="viridis", extend="max")
     right.contour(D, N, np.ma.masked_invalid(f), levels=levels, colors="k", linewidths=0.3)
-    figure.colorbar(filled, ax=right, label="F (kcal/mol)")
-    right.set(xlabel="distance of Na+ and Cl-, d (A)", ylabel="waters of Na+, n", xlim=(D[0], D[-1]), ylim=(3.5, 8.5))
+    figure.colorbar(filled, ax=right, label="free energy F (kcal/mol)")
+    right.set(xlabel="distance d of Na$^+$ and Cl$^-$ (Å)", ylabel="hydration number n of Na$^+$", xlim=(D[0], D[-1]), ylim=(3.5, 8.5))
     figure.savefig(path, dpi=100)
 
 

@@ -224,10 +224,10 @@ def plot(path, time, colvar, transient, middle, f, f_error, f_bias, free, six, w
     grid = figure.add_gridspec(2, 2)
     top, bottom, right = (figure.add_subplot(g) for g in (grid[0, 0], grid[1, 0], grid[:, 1]))
     top.plot(time, colvar["s"], color="tab:blue", lw=0.4)
-    top.set(ylabel="oxygens around the ion, S", xlim=(0, time[-1]))
+    top.set(ylabel="hydration number S", xlim=(0, time[-1]))
     bottom.plot(time, colvar["opes.bias"], color="tab:blue", lw=0.3, label="bias of OPES")
     bottom.plot(time, colvar["opes.rct"], color="k", lw=1.2, label="c(t)")
-    bottom.set(xlabel="time (ps)", ylabel="kcal/mol", xlim=(0, time[-1]))
+    bottom.set(xlabel="time (ps)", ylabel="energy (kcal/mol)", xlim=(0, time[-1]))
     bottom.legend(frameon=False, loc="lower right", ncol=2)
     for axes in (top, bottom):
         axes.axvspan(0, transient, color="0.9", lw=0)
@@ -235,7 +235,7 @@ def plot(path, time, colvar, transient, middle, f, f_error, f_bias, free, six, w
     right.plot(middle, f, color="tab:blue", lw=1.2, label="OPES, reweighted")
     shown = np.isfinite(f) & np.isfinite(f_error)
     right.fill_between(middle, f - f_error, f + f_error, where=shown, color="tab:blue", alpha=0.25, lw=0)
-    right.plot(middle, f_bias, color="k", lw=0.8, ls=":", label="OPES, by its bias")
+    right.plot(middle, f_bias, color="k", lw=0.8, ls=":", label="OPES, from its bias")
     with np.errstate(divide="ignore"):
         f_free = np.where(free < 10, np.nan, -KT * np.log(free / free[six]))
     right.plot(middle, f_free, color="tab:orange", lw=1.2, label="17 ions without a bias")
@@ -245,8 +245,7 @@ def plot(path, time, colvar, transient, middle, f, f_error, f_bias, free, six, w
         with np.errstate(divide="ignore"):
             right.plot(middle, np.where(p > 0, -KT * np.log(p / p[six]), np.nan), color="tab:green", lw=0.8,
                        label="windows of examples/bias/salt")
-    right.set(xlabel="S", ylabel="F (kcal/mol), -kT ln of the probability in bins of 0.05",
-              xlim=(3.5, 8.5), ylim=(-1, 8))
+    right.set(xlabel="hydration number S", ylabel="free energy F (kcal/mol)", xlim=(3.5, 8.5), ylim=(-1, 8))
     right.legend(frameon=False)
     figure.savefig(path, dpi=100)
 

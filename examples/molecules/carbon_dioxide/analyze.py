@@ -43,15 +43,15 @@ def main():
         left.errorbar(temperature, mean, 2 * error, color="tab:blue", marker="o", ms=5, capsize=3, zorder=3,
                       label="this example" if temperature == TEMPERATURES[0] else None)
     left.plot(list(EXPERIMENT), [density for _, density in EXPERIMENT.values()], color="k", lw=1, label="Span and Wagner")
-    left.set(xlabel="T (K)", ylabel="density (kg/m³)", title="along the vapour pressure curve")
+    left.set(xlabel="temperature (K)", ylabel="density (kg/m³)", title="along the vapor pressure curve")
     left.legend(frameon=False)
 
-    for name, label, color in ("240", "with the quadrupole", "tab:blue"), ("bare", "without", "tab:red"):
+    for name, label, color in ("240", "with the quadrupole", "tab:blue"), ("bare", "without the quadrupole", "tab:red"):
         _, r, g, _ = np.loadtxt(folder / f"rdf.{name}.dat", skiprows=4).T
         right.plot(r, g, color=color, lw=1.3, label=label)
         print(f"g(r) {label}: first peak {g.max():.2f} at {r[g.argmax()]:.2f} A")
     right.axhline(1, color="0.6", lw=0.8)
-    right.set(xlabel="distance of carbon atoms (Å)", ylabel="g(r)", xlim=(2.5, 11), ylim=(0, None), title="240 K, 1089 kg/m³")
+    right.set(xlabel="distance r of carbon atoms (Å)", ylabel="g(r)", xlim=(2.5, 11), ylim=(0, None), title="240 K, 1089 kg/m³")
     right.legend(frameon=False)
     figure.savefig(folder / "carbon_dioxide.png", dpi=150)
     if not worst < 0.015:

@@ -5,7 +5,7 @@ set -euo pipefail
 . "$(dirname "$0")/../../common.sh"
 cp "$folder"/{in.co2,co2.multisite} .
 
-# along the vapour pressure: K and atm
+# along the vapor pressure: K and atm
 lammps -in in.co2 -log log.220 -var T 220.0 -var p 5.913 -var name 220
 lammps -in in.co2 -log log.240 -var T 240.0 -var p 12.657 -var name 240
 lammps -in in.co2 -log log.260 -var T 260.0 -var p 23.872 -var name 260

@@ -43,7 +43,7 @@ def main():
         running = np.cumsum(density[use]) / np.arange(1, use.sum() + 1)
         axes.plot(time[use], running, color=color, lw=1.5, label=f"{temperature} K, {pressure} MPa: {mean:.1f} ± {error:.1f}")
         axes.axhline(reference, color="k", lw=1, ls="--", label="FEASST's tutorials" if color == "tab:blue" else None)
-    axes.set(xlabel="time (ps)", ylabel="density (kg/m³)", xlim=(0, time[-1]), title="TraPPE-UA ethane, NpT: density, and its mean so far")
+    axes.set(xlabel="time (ps)", ylabel="density (kg/m³)", xlim=(0, time[-1]), title="TraPPE-UA ethane, NpT: density and its running mean")
     handles, labels = axes.get_legend_handles_labels()
     order = [0, 2, 1] if len(labels) == 3 else range(len(labels))
     axes.legend([handles[k] for k in order], [labels[k] for k in order], frameon=False, ncol=3, loc="upper center",

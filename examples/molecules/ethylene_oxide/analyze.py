@@ -56,10 +56,10 @@ def main():
         right.hist(np.concatenate(m) / np.sqrt(MOLECULES / 3), bins=72, range=(-6, 6), density=True, histtype="step", color=color, lw=1.3,
                    label=f"rf {name}")
     x = np.linspace(-6, 6, 200)
-    right.plot(x, np.exp(-x * x / 2) / np.sqrt(2 * np.pi), color="k", lw=1, ls="--", label="dipoles at random")
+    right.plot(x, np.exp(-x * x / 2) / np.sqrt(2 * np.pi), color="k", lw=1, ls="--", label="independent dipoles")
     right.set(xlabel="component of M / (μ √(N/3))", ylabel="probability density")
     right.legend(frameon=False)
-    left.set(xlabel="time (ps)", ylabel="dielectric constant so far", ylim=(0, None), xlim=(0, None))
+    left.set(xlabel="time (ps)", ylabel="running dielectric constant", ylim=(0, None), xlim=(0, None))
     left.legend(frameon=False, loc="lower right")
     figure.savefig(folder / "ethylene_oxide.png", dpi=150)
     (a, of_a), (b, of_b) = found

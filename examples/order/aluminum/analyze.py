@@ -109,7 +109,7 @@ def draw(path, points, zero, error, slope, freezing):
         left.axhline(production(point.part).mean(), color=f"C{k}", lw=1.5)
     left.axvspan(0, DISCARDED * points[0].time[-1], color="0.92", label="discarded")
     left.axhline(0.5, color="k", ls="--", lw=1.5, label="center of the bias")
-    left.set(xlabel="time  (ps)", ylabel=r"$(Q - Q_l)/(Q_c - Q_l)$", ylim=(0.35, 0.65))
+    left.set(xlabel="time  (ps)", ylabel=r"fraction of the crystal, $(Q - Q_l)/(Q_c - Q_l)$", ylim=(0.35, 0.65))
     left.legend(ncols=2, loc="upper right", fontsize=9)
 
     t = np.array([points[0].t - 10, points[-1].t + 10])
@@ -131,8 +131,8 @@ def draw(path, points, zero, error, slope, freezing):
     right.plot(freezing.time, freezing.biased, color="C0", lw=0.8, label=f"with bias, {freezing.t:g} K")
     for name, color in (("liquid", "C3"), ("crystal", "k"), ("formed", "C1")):
         right.axhline(freezing.s[name][0], color=color, ls="--", lw=1.5,
-                      label="crystal that formed" if name == "formed" else name)
-    right.set(xlabel="time  (ps)", ylabel="pair entropy  (k per atom)")
+                      label="new crystal" if name == "formed" else name)
+    right.set(xlabel="time  (ps)", ylabel="pair entropy  (k per atom)", ylim=(-7, -1.8))
     right.legend(loc="upper right", fontsize=9)
     figure.savefig(path, dpi=110)
 

@@ -78,8 +78,8 @@ def draw(path, points, coexistence, error, slope, volume):
         left.axhline(production(point.q).mean(), color=f"C{k}", lw=1.5)
     left.axvspan(0, DISCARDED * points[0].time[-1], color="0.92", label="discarded")
     left.axhline(points[0].center, color="k", ls="--", lw=1.5, label="center of the bias")
-    width = 0.1 * points[0].q_crystal
-    left.set(xlabel=r"time  ($\tau$)", ylabel="Q", ylim=(points[0].center - width, points[0].center + width))
+    width = 0.12 * points[0].q_crystal
+    left.set(xlabel=r"time  ($\tau$)", ylabel="order parameter Q", ylim=(points[0].center - width, points[0].center + width))
     left.legend(ncols=2, loc="upper right", fontsize=10)
 
     p = np.array([points[0].p - 0.1, points[-1].p + 0.1])

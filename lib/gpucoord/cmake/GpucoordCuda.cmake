@@ -1,6 +1,6 @@
 # Enables CUDA for lib/gpucoord if nvcc is found. Without CUDA, the library has only its host
 # backend. enable_language() requires that a project includes this file at its top level.
-#   GPUCOORD_CUDA                AUTO: CUDA if nvcc is usable; ON: an error without nvcc; OFF
+#   GPUCOORD_CUDA                AUTO: CUDA if nvcc is usable; ON: requires nvcc; OFF
 #   GPUCOORD_CUDA_ARCHITECTURES  like CMAKE_CUDA_ARCHITECTURES; empty: those of the GPUs of this
 #                                machine, or common ones
 set(GPUCOORD_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (where nvcc is found), ON or OFF")
@@ -27,7 +27,7 @@ function(gpucoord_choose_architectures nvcc result)
     endif()
   endforeach()
   if(chosen)
-    list(APPEND chosen ${last}-virtual)  # for newer ones
+    list(APPEND chosen ${last}-virtual)  # PTX for newer GPUs
   endif()
   set(${result} "${chosen}" PARENT_SCOPE)
 endfunction()

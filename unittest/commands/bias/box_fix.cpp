@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. A plugin for commands/bias/test_bias_errors.py with a fix that reports
-// changes of the box size, like a barostat that fix coord/bias does not know by name.
+// Part of GPUCOORD, GPL-2.0. A plugin for commands/bias/test_bias_errors.py. Its fix reports
+// changes of the box size, like a barostat whose name fix coord/bias does not check.
 
 #include "lammpsplugin.h"
 

@@ -26,12 +26,12 @@ def error_text(what, after):
 
 
 def saved(folder, note=""):
-    return (f"all its hills are now in {folder}/bck.0.H{note}; rename that file to {folder}/H and go on from the last "
+    return (f"all its hills are in {folder}/bck.0.H{note}; rename that file to {folder}/H and continue from the last "
             "restart file, or with append yes")
 
 
-LOST = ("text of its hills is lost, and a bias on a grid keeps no hills; what is left is now in {}/bck.0.H - use a backup "
-        "of the hills file, and go on from a restart file of its time")
+LOST = ("text of its hills is lost, and a bias on a grid keeps no hills; the remaining text is in {}/bck.0.H - use a "
+        "backup of the hills file, and continue from a restart file of the same time")
 TIME_0 = ", with time 0 because their text is lost"
 
 
@@ -74,7 +74,7 @@ class ChangedFile(unittest.TestCase):
                     os.replace("bck.0.H", "H")
                     code, output = run_script(f"read_restart r\n{VARIABLE}{METAD}{grid}\nrun 0\n", ranks)
                     self.assertEqual(code, 0, output)
-                    self.assertIn("goes on with 4 hills of H", output)
+                    self.assertIn("continues with 4 hills of H", output)
 
     def test_run_after_a_caught_error(self):
         """The error is repeated, and the hills are saved once."""

@@ -117,18 +117,18 @@ ARGUMENTS = [
      "wall/upper exponent is 1 but must be > 1, or the force jumps at the wall"),
     ("c_cv c_cw wall/lower k 1 1 s0 2 2 exponent 2 [0.5]",
      "wall/lower exponent is 0.5 but must be > 1, or the force jumps at the wall"),
-    ("c_cv wall/lower k 1 s0 1e308 exponent [1e300]", "wall/lower exponent is 1e+300 but must be <= 1000, or V is close to the "
-     "largest double where S is 2 units behind the wall - use a larger k for a harder wall"),
-    ("[fix] c_cv moving k 1 s0 2", "moving needs something that moves: k/stop, s0/stop, or a variable v_name for k "
-     "or s0 - or use kind harmonic"),
+    ("c_cv wall/lower k 1 s0 1e308 exponent [1e300]", "wall/lower exponent is 1e+300 but must be <= 1000, because V "
+     "is close to the largest double at 2 units beyond the wall - use a larger k for a harder wall"),
+    ("[fix] c_cv moving k 1 s0 2", "moving needs a parameter that changes: k/stop, s0/stop, or a variable v_name for "
+     "k or s0 - or use kind harmonic"),
     ("c_cv moving k 1 s0 2 [s0/stop] 3", "moving keyword s0/stop needs keyword steps, the number of steps to the stop"),
     ("c_cv moving k 1 s0 2 [k/stop] 3", "moving keyword k/stop needs keyword steps, the number of steps to the stop"),
     ("c_cv moving k 1 s0 v_k [steps] 5",
-     "moving steps is for k/stop and s0/stop - variables move by themselves"),
+     "moving steps applies to k/stop and s0/stop - variables change by themselves"),
     ("c_cv moving k 1 s0 v_k s0/stop [3] steps 5",
-     "moving: s0 is the variable v_k, so s0/stop cannot move it"),
+     "moving: s0 is the variable v_k, so s0/stop cannot change it"),
     ("c_cv c_cw moving k 1 v_k s0 2 2 k/stop 3 [3] steps 5",
-     "moving: k is the variable v_k, so k/stop cannot move it"),
+     "moving: k is the variable v_k, so k/stop cannot change it"),
     (METAD.replace("sigma 0.2", "sigma [0]"), "metad sigma is 0 but must be > 0"),
     ("c_cv c_cw metad sigma 0.2 [-1] height 1 pace 10 file H", "metad sigma is -1 but must be > 0"),
     (METAD.replace("0.1", "[0]"), "metad height is 0 but must be > 0"),
@@ -219,7 +219,7 @@ FILES = {
 REPAIR = " - repair it, or use a backup of it"
 WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
 ANOTHER = " - give another file"
-FULL = " - it has all hills before this one; make room, and go on from the last restart file"
+FULL = " - it has all hills before this one; make room, and continue from the last restart file"
 LEAVE_OUT = " - leave out keyword read_grid to take all hills from the hills file"
 APPEND = FIX + METAD + " append yes\nrun 0"
 READ_GRID = FIX + METAD.replace("0.2", "0.5") + " grid 0 1 bins 2 interval 0 1 append yes file good read_grid"
@@ -315,7 +315,7 @@ RUNS = {
 
     # Hills files.
     "append without a file": (append("nix"),
-        "hills file nix does not exist - say append no for a new one"),
+        "hills file nix does not exist - use append no for a new file"),
     "hills file is a folder": (FIX + METAD.replace("file H", "file .") + "\nrun 0",
         "cannot write hills file .: Is a directory"),
     "hills file in no folder": (FIX + METAD.replace("file H", "file nix/H") + "\nrun 0",
@@ -354,13 +354,13 @@ RUNS = {
 
     # Restarts.
     "restart without the file": (CONTINUE.format("shell rm R") + FIX + METAD_R + "\nrun 0",
-        "hills file R does not exist - give that of the run that wrote the restart file"),
+        "hills file R does not exist - give the hills file of the run that wrote the restart file"),
     "restart with fewer hills": (CONTINUE.format("shell cp good R\nshell sed -i 5d R") + FIX + METAD_R + "\nrun 0",
         "hills file R ends after 1 of the 2 hills that were in the bias of the restart file - give the hills file of "
         "that run"),
     "restart with other hills": (CONTINUE.format("shell cp good R") + FIX + METAD_R + "\nrun 0",
-        "hill 2 of hills file R is at c_cv = 20, but the restart file was written by a run that put it at {cv17} - "
-        "give the hills file of that run"),
+        "hill 2 of hills file R is at c_cv = 20, but in the run that wrote the restart file it was at {cv17} - give "
+        "the hills file of that run"),
     "restart with an edited hill": (CONTINUE.format("shell sed -i 6s/0.10000000000000001/0.11/ R") + FIX + METAD_R + "\nrun 0",
         "the first 2 hills of hills file R are not those of the run that wrote the restart file: their checksum differs - "
         "give the hills file of that run, or use another fix ID and append yes for a new run with these hills"),
@@ -378,7 +378,7 @@ RUNS = {
 
     # Grid files.
     "read_grid of a new run": (read_grid("grid").replace("append yes", "append no"),
-        "keyword read_grid grid goes on from an earlier run and needs its hills, too - say append yes"),
+        "keyword read_grid grid continues an earlier run and also needs its hills - use append yes"),
     "no grid file": (read_grid("nix"), "cannot read grid file nix: No such file or directory" + LEAVE_OUT),
     "more hills in the grid file": (read_grid("grid3"),
         "grid file grid3 holds 3 hills, but there are 2" + LEAVE_OUT),
@@ -540,7 +540,7 @@ create_bonds single/bond 1 1 2
 
 
 class Warnings(unittest.TestCase):
-    """These cases are no errors, but each gives one warning."""
+    """These cases are not errors, but each gives one warning."""
 
     def check(self, cases):
         cases = [(ranks, *case) for case in cases for ranks in (1, 2)]
@@ -555,7 +555,7 @@ class Warnings(unittest.TestCase):
                 self.assertEqual(list(map(without_suffix, found)), [message] if message else [])
 
     def test_fixes_that_change_the_box(self):
-        """Fixes that fix coord/bias does not know by name, and fix deform, which requests no
+        """Fixes that fix coord/bias does not know by name, and fix deform, which does not request the
         pressure."""
         plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "box_fix", "box_fix.so")
         self.assertTrue(os.path.exists(plugin), f"there is no {plugin}")
@@ -581,15 +581,16 @@ class Warnings(unittest.TestCase):
              "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "
              "name contains time: lifetime"),
             ("shell cp good U{0}\nfix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 "
-             "file U{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} does not say in which units its "
-             "heights are - they are taken to be in units metal"),
+             "file U{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} does not give the units of "
+             "its heights - they are assumed to be in units metal"),
             ("fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 1 biasfactor 5 temp 1 file V{0}\nrun 1\nunfix b\n"
-             "fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 file V{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} has hills of biasfactor 5, but "
-             "the fix has -1 - heights are taken by that of the file"),
+             "fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 file V{0} append yes\nrun 1\nrun 1", "Fix "
+             "coord/bias b: hills file {file} has hills of biasfactor 5, but the fix has -1 - heights are converted "
+             "with the biasfactor of the file"),
             (FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 100\nrun 10\nwrite_restart w{0}\nclear\nread_restart w{0}\n" +
              VARIABLES.strip() + "\n" + FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 200\nrun 1\nrun 1",
-             "Fix coord/bias b: c_cv goes on with s0 2.05 and k 1, but the restart file had 2.1 and 1 - were the values of "
-             "this command others in that run?")])
+             "Fix coord/bias b: c_cv continues with s0 2.05 and k 1, but the restart file had 2.1 and 1 - check the "
+             "values of this command")])
 
 
 class Partitions(unittest.TestCase):

@@ -16,7 +16,7 @@ import zlib
 
 from coordtest import DEVICE, folder, lmp_program, on_device
 
-# 12 atoms, so that a step takes microseconds and a run as long as the start of LAMMPS. Sorting
+# 12 atoms, so that a step takes microseconds, and a run not much longer than the start of LAMMPS. Sorting
 # would change the order of atoms, and of sums over them, in a continued run.
 START = """
 region box block 0 6 0 6 0 6
@@ -307,7 +307,7 @@ class Continued(unittest.TestCase):
                 before = work.read("H")
                 self.assertEqual(len(hill_lines(before)), 30)
                 log = work.run(bias + " append yes", "run 100", data="data")
-                self.assertIn("goes on with 30 hills of H", log)
+                self.assertIn("continues with 30 hills of H", log)
                 after = work.read("H")
                 self.assertTrue(after.startswith(before))
                 lines = hill_lines(after)
@@ -334,7 +334,7 @@ class Continued(unittest.TestCase):
         work.write("H", kept)
         work.run(SUM + " append yes", "write_restart r", data="data")
         log = work.run(SUM, "run 0", old="r")
-        self.assertIn("goes on with 20 hills of H", log)
+        self.assertIn("continues with 20 hills of H", log)
         self.assertEqual(work.read("H"), kept)
         self.assertAlmostEqual(float(rows(log)[0][0][2]), float(rows(whole)[200][-1][2]), delta=1e-10)
 
@@ -376,7 +376,7 @@ class Continued(unittest.TestCase):
                 self.assertEqual(glob.glob(work.at("bck.*")), [work.at("bck.0.H")])
                 # A hills file of later hills is an ordinary hills file.
                 work.write("H", work.read("bck.0.H"))
-                self.assertIn("goes on with 10 hills of H", work.run(bias + " append yes", "run 0"))
+                self.assertIn("continues with 10 hills of H", work.run(bias + " append yes", "run 0"))
 
     def test_restart_before_the_first_hill(self):
         work = Folder()
@@ -468,8 +468,8 @@ class Continued(unittest.TestCase):
                 work.write("old", of_earlier_version(work.read("r.100"), 1 + ("c_d" in bias), checksum))
                 self.assertNotIn("earlier version", work.run(bias, "run 0", old="r.100"))
                 log = work.run(bias, "run 100", old="old")
-                said = ("Fix coord/bias b: the restart file is of an earlier version without a checksum of the hills: "
-                        "compared the place of the last of 10 hills only")
+                said = ("Fix coord/bias b: the restart file is of an earlier version without a checksum of the "
+                        "hills: compared only the position of the last of 10 hills")
                 self.assertEqual(log.count(said), 0 if checksum else 1)
                 self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 100})
                 self.assertEqual(work.read("H"), hills)
@@ -481,7 +481,7 @@ class Continued(unittest.TestCase):
         work.write("H", HILLS_OF_EARLIER_VERSION.encode())
         process = work.start("\n".join(map(on_device, CONTINUED.split("\n"))))
         self.assertEqual(process.wait(), 0, work.log()[-2000:])
-        self.assertIn("compared the place of the last of 5 hills only", work.log())
+        self.assertIn("compared only the position of the last of 5 hills", work.log())
         found = rows(work.log())
         self.assertEqual(sorted(found), sorted(OUTPUT_OF_EARLIER_VERSION))
         for step, expected in OUTPUT_OF_EARLIER_VERSION.items():
@@ -523,7 +523,7 @@ class Grids(unittest.TestCase):
                     work.write("H", hills)
                     work.write("G", content)
                     log = work.run(bias.replace("write_grid 50", "append yes read_grid"), "run 100", data="data")
-                    self.assertIn(f"goes on with 8 hills of H, {count} of them from grid file G", log)
+                    self.assertIn(f"continues with 8 hills of H, {count} of them from grid file G", log)
                     self.assertEqual(rows(log), expected)
                     self.assertEqual(work.read("H"), all_hills)
                     self.assertEqual(work.read("G"), content)
@@ -558,7 +558,7 @@ class Grids(unittest.TestCase):
         work.run(GRID.replace("write_grid 50", "write_grid 60"), "run 60")
         work.write("H", hills)
         log = work.run(GRID.replace("write_grid 50", "read_grid"), "run 20", old="r.80")
-        self.assertIn("goes on with 8 hills of H, 6 of them from grid file G", log)
+        self.assertIn("continues with 8 hills of H, 6 of them from grid file G", log)
         self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 80})
         self.assertEqual(work.read("H"), hills)
 

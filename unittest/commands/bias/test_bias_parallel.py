@@ -224,7 +224,7 @@ class Respa(unittest.TestCase):
                   self.run_of({"m": "c_c moving k v_k s0 v_s"}, self.SHORT, before=staircase, more="etotal press pxy"))
 
     def test_pressure(self):
-        """At the last step of rRESPA, and of Verlet at the same positions."""
+        """The pressure at the last step of rRESPA equals that of Verlet at the same positions."""
         for level in (1, 2):
             run, _ = self.run_of(self.kinds(1), 4 * self.SHORT, self.RESPA, {"harmonic": level, "sum": level},
                                  more="etotal press pxx pxy", after=["run_style verlet", "run 0"])
@@ -285,7 +285,7 @@ class RunCommands(unittest.TestCase):
         np.testing.assert_allclose(hills[:, 0], DT * np.array([5, 10, 15, 20, 22]), 1e-14)
 
     def test_moving_waits_for_a_minimization(self):
-        """Iterations of a minimization are no timesteps: s0 continues from its previous value, and
+        """Iterations of a minimization are not timesteps: s0 continues from its previous value, and
         no work is done."""
         run = coordtest.run_lammps(crystal() + forces() + computes() + ["run 7",
             "fix b all coord/bias c_c moving k 100 s0 8.9 s0/stop 8.4 steps 50"] + output(["b"], 1) +

@@ -146,7 +146,7 @@ class Driver(unittest.TestCase):
 class Differences(unittest.TestCase):
     """Forces and virial are derivatives of the energy."""
 
-    # Variables of test_bias_forces and PLUMED's commands; {s[k]}: the values at the begin.
+    # Variables of test_bias_forces and PLUMED's commands; {s[k]}: the values at the beginning.
     CASES = {
         "one": ("one", "RESTRAINT ARG=one AT={s[0]-0.5} KAPPA=3\n"),
         "pairs": ("pair", "RESTRAINT ARG=pair AT={s[0]+0.7} KAPPA=3 SLOPE=1\n"),
@@ -294,7 +294,7 @@ class Units(unittest.TestCase):
                     self.assertAlmostEqual(printed["x"][-1] * length, 0.1 * np.linalg.norm(d), delta=1e-12)
 
     def test_temperature(self):
-        """Keyword temp is the TEMP of PLUMED's actions that have none."""
+        """Keyword temp sets the temperature of PLUMED's actions without TEMP."""
         biases = {}
         for style in self.STYLES:
             energy = self.STYLES[style][0]
@@ -313,7 +313,7 @@ class Units(unittest.TestCase):
                                     thermo("b", size=2) + ["run 10"]).tables[0]["f_b"]
 
     def test_natural(self):
-        """In units lj PLUMED's units are natural, and its numbers are those of LAMMPS."""
+        """In units lj, PLUMED uses its natural units, and its numbers equal those of LAMMPS."""
         expected = simulate("fix b all coord/bias c_c harmonic k 100 s0 8.6", 20, 2).tables[0]
         for name, units in (("natural", "UNITS NATURAL\n"), ("include", "INCLUDE FILE=units.dat\n"), ("none", "")):
             with self.subTest(name):

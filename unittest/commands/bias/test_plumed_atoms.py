@@ -21,7 +21,7 @@ class Differences(unittest.TestCase):
     """Forces on atoms and virial, of an input with atoms only and of one with our variables."""
 
     # Our variables, PLUMED's commands, and the IDs of all atoms that feel PLUMED's forces, or None
-    # where our variables act on others. {s[k]}: variables at the begin, {V}: volume.
+    # where our variables act on others. {s[k]}: variables at the beginning, {V}: volume.
     CASES = {
         "DISTANCE": ("", "d: DISTANCE ATOMS=3,17\nRESTRAINT ARG=d AT=1 KAPPA=5\n", (3, 17)),
         "DISTANCE, components": ("", "d: DISTANCE ATOMS=3,17 COMPONENTS\nRESTRAINT ARG=d.x,d.y,d.z AT=1,-1,0.5 "
@@ -303,7 +303,7 @@ class Melt(unittest.TestCase):
                 self.assertLess(coordtest.error_of(found.tables[0][column], expected.tables[0][column]), SAME, column)
 
     def test_other_atoms_at_other_steps(self):
-        """Actions with STRIDE ask for atoms at their steps. Forces are those of the atoms of a step."""
+        """Actions with STRIDE request atoms at their steps. Forces are those of the atoms of a step."""
         text = ("a: DISTANCE ATOMS=1,2\nb: DISTANCE ATOMS=30,31\nc1: RESTRAINT ARG=a AT=3 KAPPA=7 STRIDE=2\n"
                 "c2: RESTRAINT ARG=b AT=3 KAPPA=5 STRIDE=3\n")
         for ranks in 1, 2:

@@ -60,16 +60,16 @@ ARGUMENTS = [
      "plumedfile, or after FILE= of INCLUDE"),
     ("c_cv plumedfile {file} kernel [/nix/kernel.so]", ": the PLUMED library cannot be loaded: /nix/kernel.so: cannot open "
      "shared object file: No such file or directory" + LOAD),
-    ("c_cv plumedfile {file} kernel [libz.so.1]", ": the library libz.so.1 is no PLUMED kernel of version 2.9 or later - "
-     "give the file libplumedKernel.so of a newer PLUMED"),
+    ("c_cv plumedfile {file} kernel [libz.so.1]", ": the library libz.so.1 is not a PLUMED kernel of version 2.9 or "
+     "later - give the file libplumedKernel.so of a newer PLUMED"),
 
     # PLUMED's input and the variables.
-    ("c_cv plumedfile [{file}]", ": {file}, line 3: EXTRACV NAME=nix is no variable of the fix, which has cv - give the "
-     "compute after the fix's style, as c_ID, or as c_ID as nix", S + R + "t: EXTRACV NAME=nix\n"),
-    ("plumedfile [{file}]", ": {file}, line 1: EXTRACV NAME=cv is no variable of the fix - give the compute after the fix's "
-     "style, as c_ID, or as c_ID as cv"),
-    ("c_cv c_cw as x plumedfile [{file}]", ": {file}, line 5: EXTRACV NAME=cw is no variable of the fix, which has cv, x - "
-     "give the compute after the fix's style, as c_ID, or as c_ID as cw", S + "# EXTRACV NAME=one\n\n" + R +
+    ("c_cv plumedfile [{file}]", ": {file}, line 3: EXTRACV NAME=nix is not a variable of the fix, which has cv - "
+     "give the compute after the fix's style, as c_ID, or as c_ID as nix", S + R + "t: EXTRACV NAME=nix\n"),
+    ("plumedfile [{file}]", ": {file}, line 1: EXTRACV NAME=cv is not a variable of the fix - give the compute after "
+     "the fix's style, as c_ID, or as c_ID as cv"),
+    ("c_cv c_cw as x plumedfile [{file}]", ": {file}, line 5: EXTRACV NAME=cw is not a variable of the fix, which "
+     "has cv, x - give the compute after the fix's style, as c_ID, or as c_ID as cw", S + "# EXTRACV NAME=one\n\n" + R +
      "u: EXTRACV ...\n  NAME=cw\n...\n"),
     ("c_cv c_cw plumedfile [{file}]", ": " + READS_NOT.format("c_cw", "cw")),
     ("c_cv as x plumedfile [{file}]", ": " + READS_NOT.format("c_cv as x", "x").replace("c_cv as x", "c_cv"), ""),
@@ -113,8 +113,8 @@ RUNS = {
                      r"the bias is not a finite number: V = -?nan.* at c_cv = 0\.5\d* - .*{file}", "run 1000"),
     "end of a file": ("x: READ FILE={file}.series VALUES=x IGNORE_TIME\n" + S + R + "BIASVALUE ARG=x\n", None, "run 1000"),
     # Between runs.
-    "timestep": (S + R, r"the timestep has changed from 0.001 to 0.002, which PLUMED cannot take - define the fix again after "
-                 "command timestep", "run 5\ntimestep 0.002\nrun 5"),
+    "timestep": (S + R, r"the timestep has changed from 0.001 to 0.002, which PLUMED does not support - define the "
+                 r"fix again after command timestep", "run 5\ntimestep 0.002\nrun 5"),
     "atom deleted": (S + "d: DISTANCE ATOMS=1,10\nRESTRAINT ARG=d AT=1 KAPPA=1\n", r"(?i)atom.*\b10\b",
                      f"run 5\n{DELETE}run 5"),
     "atom missing": (S + "d: DISTANCE ATOMS=1,10\nRESTRAINT ARG=d AT=1 KAPPA=1\n", r"(?i)atom.*\b10\b", "run 0", "",
@@ -203,7 +203,7 @@ class Arguments(InProcess):
         self.check_still_usable()
 
     def test_log_that_cannot_be_read(self):
-        """A file that may be written but not read stays when the fix is defined."""
+        """A file that can be written but not read is unchanged after the definition of the fix."""
         path, log = put(S + R), tempfile.mktemp(dir=coordtest.folder())
         with open(log, "w") as file:
             file.write("old\n")
@@ -238,8 +238,8 @@ class Arguments(InProcess):
         for units in "micro", "nano":
             self.lmp.command("clear")
             commands(self.lmp, SYSTEM.replace("units metal", f"units {units}"))
-            self.assertEqual(error_of(self.lmp, f"{FIX}c_cv plumedfile {path}")[0], "Fix coord/plumed knows no units of PLUMED "
-                             f"for units {units} - use units lj, real, metal, si, cgs or electron")
+            self.assertEqual(error_of(self.lmp, f"{FIX}c_cv plumedfile {path}")[0], "Fix coord/plumed does not "
+                             f"support units {units} - use units lj, real, metal, si, cgs or electron")
 
     def test_names_and_labels(self):
         """The label of EXTRACV may be the name or be absent. Before PLUMED 2.10 another action may have the name as its
@@ -264,8 +264,8 @@ class Arguments(InProcess):
         self.lmp.command("clear")
         commands(self.lmp, SYSTEM.replace("atom_modify map array\n", ""))
         self.lmp.command(f"{FIX}c_cv plumedfile {path} outfile {path}.log")
-        self.assertEqual(error_of(self.lmp, "run 0")[0], "Fix coord/plumed b: PLUMED asks for atoms, which are found by their "
-                         "IDs - use atom_modify map array or hash, or leave atoms out of the PLUMED file")
+        self.assertEqual(error_of(self.lmp, "run 0")[0], "Fix coord/plumed b: PLUMED requests atoms, which are found "
+                         "by their IDs - use atom_modify map array or hash, or leave atoms out of the PLUMED file")
         self.lmp.command("unfix b")
         self.check_still_usable()    # variables need no map
 
@@ -332,12 +332,13 @@ class Kernels(InProcess):
     def test_kernels(self):
         path = put(S + R)
         for macros, message in (
-                (dict(API=10, TABLE=1, EXTRA=""), "the library {0} is no PLUMED kernel of version 2.9 or later - give the file "
-                 "libplumedKernel.so of a newer PLUMED"),
+                (dict(API=10, TABLE=1, EXTRA=""), "the library {0} is not a PLUMED kernel of version 2.9 or later - "
+                 "give the file libplumedKernel.so of a newer PLUMED"),
                 (dict(API=9, TABLE=2, EXTRA=""), "the PLUMED library {0} has the interface 9, that of PLUMED 2.9 is 10 - use "
                  "PLUMED 2.9 or later"),
-                (dict(API=10, TABLE=2, EXTRA="int MPI_Init(int *a, char ***b) { return 0; }"), "the PLUMED library {0} "
-                 "is linked to another MPI than LAMMPS - use a PLUMED that is built with the MPI of LAMMPS, or without MPI")):
+                (dict(API=10, TABLE=2, EXTRA="int MPI_Init(int *a, char ***b) { return 0; }"), "the PLUMED library "
+                 "{0} is linked to a different MPI than LAMMPS - use a PLUMED that is built with the MPI of LAMMPS, "
+                 "or without MPI")):
             library = self.kernel(**macros)
             with self.subTest(**macros):
                 with self.assertRaises(Exception) as caught:
@@ -355,8 +356,8 @@ class Kernels(InProcess):
         incomplete = self.kernel_linked_to(missing)
         os.remove(missing)
         for library, message in (
-                (refused, f"the PLUMED library {refused} is linked to another MPI than LAMMPS - use a PLUMED that is built "
-                 "with the MPI of LAMMPS, or without MPI"),
+                (refused, f"the PLUMED library {refused} is linked to a different MPI than LAMMPS - use a PLUMED "
+                 "that is built with the MPI of LAMMPS, or without MPI"),
                 (incomplete, "the PLUMED library cannot be loaded: libmpi.so.121: cannot open shared object file: No such "
                  "file or directory" + LOAD)):
             with self.subTest(message):
@@ -377,7 +378,7 @@ class Kernels(InProcess):
         self.check_still_usable()
 
     def test_same_mpi_in_a_program_without_pic(self):
-        """The address of MPI_Init is then one in the program."""
+        """MPI_Init then has an address inside the program."""
         sources = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../src/GPUCOORD"))
         mpi = self.mpi_of_lammps()
         text = """
@@ -402,7 +403,7 @@ int main(int narg, char **arg)
             with self.subTest(options):
                 program = self.compile(text, *options, "-std=c++17", "-I" + sources, f"{sources}/bias_plumed_kernel.cpp", mpi,
                                        "-Wl,-rpath," + os.path.dirname(mpi), "-ldl", suffix=".cpp")
-                for kernel, message in zip(kernels, ("^used$", "is linked to another MPI")):
+                for kernel, message in zip(kernels, ("^used$", "is linked to a different MPI")):
                     done = subprocess.run([program, kernel], capture_output=True, text=True, timeout=60)
                     self.assertRegex(done.stdout.strip(), message)
 
@@ -416,7 +417,7 @@ class Runs(InProcess):
         return before, FIX + words, run, message and message.replace("{file}", re.escape(path))
 
     def test_in_process(self):
-        """LAMMPS goes on after the error."""
+        """LAMMPS remains usable after the error."""
         for name in RUNS:
             with self.subTest(name):
                 self.setUp()
@@ -432,7 +433,7 @@ class Runs(InProcess):
                 self.assertRegex(found.split(": ", 1)[1], message)
                 if name in ("outside the grid", "not a number"):
                     self.assertGreater(self.lmp.extract_global("ntimestep"), 3)
-                if name == "atom missing":    # PLUMED asks for all atoms only once
+                if name == "atom missing":    # PLUMED requests all atoms only once
                     self.assertEqual(error_of(self.lmp, last)[0], found)
                 self.lmp.command("unfix b")
                 if name not in ("compute deleted",):
@@ -495,7 +496,7 @@ class Runs(InProcess):
                 commands(self.lmp, way_out.format(fix=fix) + "\nrun 10")
 
     def test_timestep_with_restart(self):
-        """The way out of another timestep: a fix with RESTART goes on with the hills."""
+        """The way out of another timestep: a fix with RESTART continues with the hills."""
         hills = "m: METAD ARG=s SIGMA=0.1 HEIGHT=1 PACE=5 FILE={file}.H\n"
         path = put(S + hills)
         commands(self.lmp, f"{FIX}c_cv plumedfile {path} outfile {path}.log\nrun 20\ntimestep 0.0005")
@@ -550,7 +551,7 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(self.files(), self.before)
 
     def check_next_run(self):
-        """With room the run goes on, and both files have all hills."""
+        """With free disk space the run continues, and both files have all hills."""
         code, output = run_script(self.scripts[20], 2)
         self.assertEqual(code, 0, output[-3000:])
         for name in "HILLS", "KERNELS":
@@ -578,8 +579,8 @@ class FullDisk(unittest.TestCase):
         self.assertNotIn("bck.1.HILLS", self.files())
 
     def test_limit(self):
-        """The size of a file is limited. The file of the hills of 20 steps is larger than that of the later ones, and in
-        a restart from step 6 the latter is the larger one."""
+        """The size of files is limited. In a restart from step 20, the file with the kept hills is too
+        large; in a restart from step 6, the file with the later hills."""
         line = len(self.before["HILLS"].split(b"\n")[4]) + 1
         for step, name in (20, "HILLS"), (6, "bck.0.HILLS"):
             with self.subTest(name):

@@ -92,7 +92,8 @@ class Peer(unittest.TestCase):
                     self.assertLess(coordtest.error_of(results[1][0].bias[name], column), 1e-9, f"{what}: {name}")
 
     def test_both_in_one_run(self):
-        """They are two PLUMED objects: each acts as alone, and the bias on our variable as fix coord/bias."""
+        """The fixes have separate PLUMED objects: each acts as if it were the only one, and the
+        bias on our variable equals that of fix coord/bias."""
         theirs = Input(INPUTS["distance"])
         ours = Input(extracv("c") + "r: RESTRAINT ARG=c AT=8.5 KAPPA=30\n")
         both = self.run_with(f"fix a all plumed {theirs.words}", f"fix b all coord/plumed c_c {ours.words}")

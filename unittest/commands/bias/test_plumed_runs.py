@@ -126,7 +126,7 @@ class Pieces(unittest.TestCase):
                     self.assertAlmostEqual(v, expected[1], delta=SAME)
 
     def test_moved_atoms(self):
-        """At a setup of the same timestep with other positions V is that of these, and nothing is deposited."""
+        """At a setup of the same timestep with other positions, V is evaluated for these, and nothing is deposited."""
         given = input_of(METAD + PRINT)
         live = Live(self, fix_of(given)).do("run 20")
         hills = given.columns("HILLS")
@@ -146,7 +146,7 @@ class Pieces(unittest.TestCase):
         self.assertEqual(len(given.columns("HILLS")["c"]), 4)
 
     def test_changed_timestep_numbers(self):
-        """reset_timestep: the state goes on, and the same configuration deposits and prints once."""
+        """reset_timestep: the state continues, and the same configuration deposits and prints once."""
         expected = input_of(METAD + PRINT)
         whole = Live(self, fix_of(expected)).do("run 20", "run 20")
         given = input_of(METAD + PRINT)
@@ -198,7 +198,8 @@ class Kinds(unittest.TestCase):
         np.testing.assert_allclose(after["c_c"], before["c_c"][::10], SAME)
 
     def test_minimize(self):
-        """The minimum of fix coord/bias; PRINT is silent, and no hill is added."""
+        """A minimization ends at the minimum of fix coord/bias. PRINT writes nothing, and no hill
+        is added."""
         for style in "cg", "fire":
             if style == "fire" and coordtest.kokkos_copies_lack("min_style fire", coordtest.NO_FIRE):
                 continue
@@ -212,7 +213,7 @@ class Kinds(unittest.TestCase):
             self.assertEqual(given.columns("COLVAR"), {})
 
     def test_minimization_between_runs(self):
-        """Iterations are no timesteps of PLUMED: hills and lines of output are those of the runs."""
+        """Iterations are not timesteps of PLUMED: hills and lines of output are those of the runs."""
         given = input_of(METAD + PRINT)
         Live(self, fix_of(given)).do("run 20", "minimize 0 0 12 1000", "run 3", "minimize 0 0 5 100", "run 5")
         steps = np.rint(given.columns("HILLS")["time"] / DT)
@@ -226,7 +227,8 @@ class Kinds(unittest.TestCase):
         self.assertFalse(set(steps) - {5, 10, 15, 20} - {step for step in printed[21:] if step % 5 == 0})
 
     def test_respa(self):
-        """Trajectories and hills of fix coord/bias at each level, whose own test compares with Verlet."""
+        """At each level of rRESPA, trajectories and hills equal those of fix coord/bias, which
+        another test compares with Verlet."""
         for style, levels in ("run_style respa 2 4 pair 1", (1, 2)), ("run_style respa 3 2 2 pair 1", (1, 2, 3)):
             for level in levels:
                 with self.subTest(style, level=level):
@@ -328,7 +330,7 @@ class Restart(unittest.TestCase):
                     np.testing.assert_array_equal(given.columns(file)["time"], whole.columns(file)["time"])
 
     def test_other_times(self):
-        """Hills stay where the restarted run has another timestep or other numbers of timesteps."""
+        """Hills are kept if the restarted run has another timestep or other timestep numbers."""
         text, file = self.CASES["METAD"]
         for change in (f"timestep {DT / 2!r}", "reset_timestep 0"):
             with self.subTest(change):
@@ -343,7 +345,7 @@ class Restart(unittest.TestCase):
                 self.assertGreater(run.tables[0]["f_b"][-1], 1)
 
     def test_edited_input(self):
-        """A restarted run with another input does not take the forces of the old one."""
+        """A restarted run with another input does not use the forces of the old input."""
         given = input_of("m: RESTRAINT ARG=c AT=8 KAPPA=10\n" + PRINT)
         self.piece(given, 0, 20, 1)
         given.write("plumed.dat", extracv("cd") + "m: RESTRAINT ARG=c AT=8 KAPPA=40\n" + PRINT)
@@ -371,7 +373,7 @@ class Restart(unittest.TestCase):
                 self.assertGreater(moved["time"].max(), 20 * DT)
 
     def test_other_run(self):
-        """A restart file of a run without the fix: PLUMED begins anew, and keeps its old files as bck.*."""
+        """A restart file of a run without the fix: PLUMED starts from scratch, and renames its old files to bck.*."""
         given = input_of(METAD + PRINT)
         run_with([], [f"restart 20 {given.at('restart')}.*", "run 20"], names="")
         given.write("HILLS", "old\n")
@@ -381,7 +383,7 @@ class Restart(unittest.TestCase):
         np.testing.assert_array_equal(steps, [25, 30, 35, 40])
 
     def test_write_restart_command(self):
-        """OPES' state is that of the end of a run, where command write_restart follows."""
+        """The state of OPES is that of the end of the run, if command write_restart follows."""
         text, file = self.CASES["OPES by STATE"]
         whole, expected = self.pieces(text, [(0, 60)], 1)
         given = input_of(text)
@@ -428,7 +430,7 @@ class Neighbors(unittest.TestCase):
             self.assertLess(max(map(coordtest.error_of, one.state(), expected)), SAME)
 
     def test_unfix_and_fix_again(self):
-        """The new fix begins without hills, and PLUMED keeps the old file; with RESTART it goes on with the file."""
+        """The new fix begins without hills, and PLUMED keeps the old file; with RESTART it continues the file."""
         given = input_of(METAD)
         live = Live(self, fix_of(given)).do("run 20")
         first = given.read("HILLS")
@@ -544,7 +546,7 @@ class Parts(unittest.TestCase):
             self.assertIn("COMMITTED", given.read("basins").upper())
 
     def test_order_of_fixes(self):
-        """Defined after a barostat the fix is an error; with virial no it is none."""
+        """Defining the fix after a barostat is an error, except with virial no."""
         given = input_of(RESTRAINT)
         live = Live(self)
         live.do("unfix move", "fix n all npt temp 1.4 1.4 0.2 iso 1.0 1.0 0.5", fix_of(given))
@@ -554,7 +556,8 @@ class Parts(unittest.TestCase):
         self.assertGreater(live.v(), 0.1)
 
     def test_output(self):
-        """V, each S and each force, also those that PLUMED reads but does not bias."""
+        """The outputs are V, each S and each force, also of variables that PLUMED reads but does
+        not bias."""
         given = input_of("m: RESTRAINT ARG=d AT=8.9 KAPPA=20\nPRINT ARG=c FILE=COLVAR\n")
         rows = run_with([fix_of(given)], ["run 10"]).tables[0]
         np.testing.assert_allclose(rows["f_b"], 10 * (rows["c_d"] - 8.9)**2, 1e-11)

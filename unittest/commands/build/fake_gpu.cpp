@@ -140,7 +140,7 @@ namespace {
     Evaluations evaluations;
   };
 
-  // Interface: OrderParameter, or one that derives from it.
+  // Interface: OrderParameter or an interface derived from it.
   template <class Interface> class FakeOrder : public Interface {
    public:
     explicit FakeOrder(std::unique_ptr<Interface> host_in) : host(std::move(host_in)) {}

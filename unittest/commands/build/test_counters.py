@@ -1,5 +1,5 @@
-"""How often variables, biases and pair sums are evaluated, by the counters of a build with GPUCOORD_COUNTERS. The numbers of
-force evaluations that they are compared with are those of LAMMPS."""
+"""How often variables, biases and pair sums are evaluated, by the counters of a build with
+GPUCOORD_COUNTERS. The numbers are compared with LAMMPS' own counts of force evaluations."""
 
 import os
 import re
@@ -41,7 +41,7 @@ class Evaluations(unittest.TestCase):
         self.assertEqual(biases, 22)
 
     def test_expression(self):
-        """On a GPU that has the atoms the host waits and copies as often as without an expression."""
+        """With atoms resident on the GPU, the host waits and copies as often as without an expression."""
         counts = self.once_a_timestep("expression")
         _, alone = self.count("one fix")
         for what in "stream waits", "event waits", "bytes to host":
@@ -58,7 +58,7 @@ class Evaluations(unittest.TestCase):
         self.once_a_timestep("pair coord")
 
     def test_run_0_twice(self):
-        """A run begins with an evaluation, also where nothing has moved."""
+        """A run begins with an evaluation, even if nothing has moved."""
         _, counts = self.count("run 0 twice")
         self.assertEqual(counts.evaluations(), 2)
 

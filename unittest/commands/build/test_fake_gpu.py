@@ -326,8 +326,8 @@ class PotentialGrid(WithFakeGPUs):
             self.check_stops([(self.FAR.format("cuda", dump), 1, {"FAKE_GPUS": "1", "FAKE_FAR": "1"}, message)])
 
     def test_grid_smaller_than_a_tile(self):
-        warning = ("WARNING: Compute potential/grid c: a grid of {} points is smaller than a tile of the GPU, 2 x 4 x 4 points: {} % of "
-                   "its work is for points that are not there - device host may be faster")
+        warning = ("WARNING: Compute potential/grid c: a grid of {} points is smaller than a tile of the GPU, 2 x 4 "
+                   "x 4 points: {} % of its work is for points outside the grid - device host may be faster")
         for grid, device, share in (("8 3 16", "cuda", 25), ("2 4 4", "cuda", None), ("1 9 4", "cuda", 62), ("3 5 4", "cuda", None), ("3 3 3", "host", None)):
             output = run(self.load + self.SYSTEM + self.COMPUTE.format(grid, device, "") + "run 0\nrun 0\n", FAKE_GPUS="1")
             self.assertEqual(output.count(warning.format(grid.replace(" ", " x "), share)), 0 if share is None else 1, output)

@@ -38,8 +38,8 @@ class Memory(unittest.TestCase):
     """std::bad_alloc on one rank."""
 
     def check(self, script, function, message, ranks=(1,), call=1):
-        """message: pattern of the only error, with {} in place of the rank; call: number of the
-        call of a place that fails."""
+        """message: pattern of the only error, with {} in place of the rank; call: number of
+        the call that fails."""
         for rank in ranks:
             code, output = run_faulty(script, rank, function, call, 0)
             self.assertEqual(code, 0, output)

@@ -1,5 +1,5 @@
-"""Restart, hills, grid and data files of earlier revisions (baseline/fixtures) are read, and the run goes on from them as a
-run of this build that was not interrupted. Files of a newer format are an error that names both formats."""
+"""Restart, hills, grid and data files of earlier revisions (baseline/fixtures) are read, and a run that continues from them
+equals an uninterrupted run of this build. Files of a newer format are an error that names both formats."""
 
 import os
 import re
@@ -18,20 +18,21 @@ if coordtest.PRECISION != "double":
                    "(KOKKOS_PREC)")
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "baseline", "fixtures")
-# The files are of another machine and compiler, whose rounding has grown over 10 steps before, and 10 after.
+# Another machine and compiler wrote the files: differences of rounding grow over the 10 steps before, and 10 after.
 ROUNDING = 1e-9
 # The same where pair terms are in single precision: another instruction set sums them in another order.
 ROUNDING_OF_FLOAT = 1e-4
 
 
 def all_names():
-    """REVISION/NAME of all folders of files"""
+    """Return REVISION/NAME of all folders of files."""
     return sorted(f"{revision}/{name}" for revision in os.listdir(FIXTURES)
                   for name in os.listdir(os.path.join(FIXTURES, revision)) if name != "WRITTEN_BY")
 
 
 def lines_of(name, part):
-    """An input, on the device of these tests. Those that wrote the files name the host, so that all builds can read them."""
+    """Return an input for the device of these tests. The inputs that wrote the files use the host,
+    so that all builds can read the files."""
     with open(os.path.join(FIXTURES, name, part)) as file:
         lines = [line.replace(" device host", "") for line in file.read().splitlines()]
     return [on_device(line) for line in lines]
@@ -44,7 +45,7 @@ def on_device(line):
 
 
 def numbers_of(run, table):
-    """Thermodynamic output and dumped atoms"""
+    """Return the thermodynamic output and the dumped atoms."""
     with open(run.path("dump")) as file:
         frames = file.read().split("ITEM: TIMESTEP\n")[1:]
     rows = [re.split(r"ITEM: ATOMS.*\n", frame) for frame in frames]
@@ -59,7 +60,7 @@ def hills_of(path):
 
 class Files(unittest.TestCase):
     def run_in(self, lines, files=()):
-        """Runs LAMMPS in a folder of its own with copies of files."""
+        """Run LAMMPS in a separate folder with copies of files."""
         where = tempfile.mkdtemp(dir=coordtest.folder())
         for path in files:
             shutil.copy(path, where)
@@ -118,7 +119,7 @@ class OldFiles(Files):
 
 
 def format_of(number):
-    """A version of a format, as restart files have it"""
+    """Return a version of a format as restart files store it."""
     return struct.pack("d", -float(number))
 
 
@@ -129,7 +130,8 @@ class NewerFiles(Files):
         return self.run_in(lines_of(name, "in.first"), self.components(name))
 
     def refuses(self, name, file, known, newer, message, way=""):
-        """Reads a file that this build writes, after its only 'known' was replaced by 'newer'."""
+        """Read a file of this build in which 'known', which must occur once, is replaced by
+        'newer'."""
         run = self.written(name)
         with open(run.path(file), "rb") as old:
             text = old.read()
@@ -157,11 +159,11 @@ class NewerFiles(Files):
         state = text[begin:begin + size]
         self.refuses(name, "restart", data(1, state), data(2, state),
                      "Fix coord/bias b: the restart file has its state in format 2, but this version of GPUCOORD "
-                     "knows formats up to 1 - go on with the version that wrote it, or use another fix ID")
+                     "knows formats up to 1 - continue with the version that wrote it, or use another fix ID")
         # A number that a later version adds without another format
         self.refuses(name, "restart", data(1, state), data(1, state + format_of(0)),
-                     "Fix coord/bias b: its saved state has 8 bytes more than kind harmonic has - go on with the version "
-                     "that wrote it, or use another fix ID")
+                     "Fix coord/bias b: its saved state has 8 bytes more than kind harmonic reads - continue with "
+                     "the version that wrote it, or use another fix ID")
 
     def test_restart_of_pair_styles(self):
         for name, style, after in (("pair-functions-1", "coord", struct.pack("i", 1)),
@@ -172,8 +174,8 @@ class NewerFiles(Files):
 
     def test_hills(self):
         self.refuses("c0363da/bias-metad", "HILLS", b"# GPUCOORD hills format 1\n", b"# GPUCOORD hills format 2\n",
-                     "Fix coord/bias again: hills file HILLS, line 5: it has format 2, but this version of GPUCOORD knows "
-                     "formats up to 1 - go on with the version that wrote it, or give another file", "-append")
+                     "Fix coord/bias again: hills file HILLS, line 5: it has format 2, but this version of GPUCOORD "
+                     "knows formats up to 1 - continue with the version that wrote it, or give another file", "-append")
 
     def test_grid(self):
         self.refuses("c0363da/bias-metad-grid-two", "GRID", b"# GPUCOORD grid format 2\n", b"# GPUCOORD grid format 3\n",

@@ -25,7 +25,7 @@ def run(*command, **options):
 
 
 def state(tree):
-    """Return the contents of all files of a tree that are no links to LAMMPS' own."""
+    """Return the contents of all files of a tree that are not links to LAMMPS' own."""
     files = {}
     for folder, _, names in os.walk(tree):
         for name in names:
@@ -112,8 +112,14 @@ class Tree(unittest.TestCase):
         named = re.search(r"foreach\(name (.*)\)\n +target_sources\(lammps PRIVATE \$\{LAMMPS_SOURCE_DIR\}/KOKKOS/\$\{name\}_kokkos.cpp\)", text)
         self.assertEqual(set(named.group(1).split()), others)
 
+    def test_howto_index(self):
+        """LAMMPS' index of Howto pages lists ours, once."""
+        index = pathlib.Path(self.tree, "doc", "src", "Howto.rst").read_text().split()
+        pages = [path.stem for path in pathlib.Path(REPOSITORY, "doc", "src").glob("Howto_*.rst")]
+        self.assertEqual({page: index.count(page) for page in pages}, {"Howto_multisite": 1})
+
     def test_ignored_sources(self):
-        """src/.gitignore is in the repository of LAMMPS, and in none of its tarballs."""
+        """src/.gitignore is in the repository of LAMMPS, but not in its tarballs."""
         ignored = pathlib.Path(self.tree, "src", ".gitignore")
         try:
             ignored.write_text("/lmp_*\n\n/*_gpu.h\n/*_gpu.cpp\n")
@@ -128,13 +134,55 @@ class Tree(unittest.TestCase):
                  if name.endswith((".cpp", ".h")) and not name.startswith("compute_coord_gpu.")]
         self.assertEqual(lines[5:], added)
 
+    def test_code_owners(self):
+        """.github/CODEOWNERS is in the repository of LAMMPS, and in none of its tarballs. The last
+        matching line of it counts."""
+        owners = pathlib.Path(self.tree, ".github", "CODEOWNERS")
+        text = ("# library folders\nlib/compress/*        @one\nlib/kokkos/*          @two\n\n# whole packages\n"
+                "src/GPU/*             @one\nsrc/KOKKOS/*          @two\n\n# individual files in packages\n"
+                "src/GPU/pair_vashishta_gpu.*        @one\n\n# core LAMMPS classes\nsrc/pair.*                @three\n")
+        done = run(UPSTREAM, self.tree, "@first")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no .github/CODEOWNERS", done.stdout)
+        owners.parent.mkdir()
+        try:
+            owners.write_text(text)
+            done = run(UPSTREAM, self.tree)
+            self.assertEqual((done.returncode, done.stdout, owners.read_text()), (
+                0, f"{owners} is unchanged: it needs GitHub accounts, which upstream.sh takes after the tree: @ACCOUNT...\n", text))
+            done = run(UPSTREAM, self.tree, "@first", "second")
+            self.assertEqual((done.returncode, done.stdout, owners.read_text()), (
+                1, "Error: 'second' is no GitHub account with a leading @, such as @octocat. Nothing was changed.\n", text))
+            for accounts in (["@first"], ["@first", "@second"], ["@first", "@second"]):
+                done = run(UPSTREAM, self.tree, *accounts)
+                self.assertEqual((done.returncode, done.stdout), (0, ""))
+            lines = owners.read_text().splitlines()
+        finally:
+            shutil.rmtree(owners.parent)
+        added = [line for line in lines if line not in text.splitlines()]
+        self.assertEqual([line for line in lines if line not in added], text.splitlines())
+        self.assertEqual(set(" ".join(line.split()[1:]) for line in added), {"@first @second"})
+
+        def owners_of(name):
+            return [line.split()[1:] for line in lines if line and fnmatch.fnmatchcase(name, line.split()[0])][-1]
+
+        for path in state(self.tree):
+            name = os.path.relpath(path, self.tree)
+            if not path.is_symlink() and re.match("(src/(GPUCOORD|KOKKOS)|lib/gpucoord)/", name) and not name.endswith("Install.sh"):
+                self.assertEqual(owners_of(name), ["@first", "@second"], name)
+        self.assertEqual(owners_of("src/KOKKOS/pair_lj_cut_kokkos.cpp"), ["@two"])
+        self.assertEqual(owners_of("src/GPU/pair_vashishta_gpu.cpp"), ["@one"])
+
     def test_style_checks(self):
         """LAMMPS' own checks of style pass, and find what breaks them."""
         check = [sys.executable, os.path.join(REPOSITORY, "cmake", "upstream", "check.py"), self.tree]
         done = run(*check)
         self.assertEqual((done.returncode, re.findall("^failed.*", done.stdout, re.MULTILINE)), (0, []), done.stdout)
+        packages = "Packages_list.rst" if pathlib.Path(LAMMPS, "doc/src/Packages_list.rst").exists() else "Packages.rst"
         faults = [("src/GPUCOORD/pair_coord.cpp", r"\Z", "int wide;  \n", r"whitespace\n +\[Error\] Trailing whitespace @ .*pair_coord.cpp"),
-                  ("doc/src/Packages.rst", ":ref:`GPUCOORD ", ":ref:`GPU ", r"check-packages\n +Package GPUCOORD missing in Packages.rst"),
+                  ("src/KOKKOS/pair_coord_kokkos.cpp", "Contributing authors: .*", "",
+                   "contributing authors\n +src/KOKKOS/pair_coord_kokkos.cpp: no line"),
+                  (f"doc/src/{packages}", ":ref:`GPUCOORD ", ":ref:`GPU ", rf"check-packages\n +Package GPUCOORD missing in {packages}"),
                   ("doc/src/pair_multisite.rst", ".*index:: .*/kk\n", "", r"check-styles\n(.*\n)* +pair_style index entry multisite/kk is missing"),
                   ("doc/src/write_grid.rst", r"\Z", " \N{LATIN SMALL LETTER O WITH DIAERESIS}\n", r"characters and roles\n +doc/src/write_grid.rst:\d+:")]
         before = {}
@@ -180,15 +228,47 @@ class Tree(unittest.TestCase):
                     early.add(name)
         self.assertEqual(early, set(re.findall(r"^\| `((?:src|lib)/[^`*]+)` \| [^`|]", text, re.MULTILINE)))
 
+    def test_examples(self):
+        """The README of the examples has a line for each folder with inputs, or for its parent."""
+        examples = pathlib.Path(self.tree, "examples", "PACKAGES", "gpucoord")
+        listed = re.findall(r"^(\S+)  +\S", (examples / "README").read_text(), re.MULTILINE)
+        folders = {os.path.relpath(path.parent, examples) for path in examples.rglob("in.*")}
+        self.assertEqual([name for name in listed if not (examples / name).is_dir()], [])
+        self.assertEqual([name for name in folders if name not in listed and os.path.dirname(name) not in listed], [])
+
     def test_no_tree(self):
         with tempfile.TemporaryDirectory() as folder:
             done = run(UPSTREAM, folder)
-            self.assertEqual((done.returncode, done.stdout), (1, f"Error: {folder} is no LAMMPS source tree: it has no "
+            self.assertEqual((done.returncode, done.stdout), (1, f"Error: {folder} is not a LAMMPS source tree: it has no "
                                                                  "cmake/CMakeLists.txt\n"))
+
+    def test_releases(self):
+        """An unsupported release is an error, and the tree stays as it is. Other releases that are not
+        tested bring a warning."""
+        header = pathlib.Path(self.tree, "src", "version.h")
+        before = state(self.tree)
+        link = os.readlink(header)
+        for version, code, text in (
+                ("29 Aug 2024", 1, f"Error: {self.tree} is LAMMPS 29 Aug 2024, and GPUCOORD needs LAMMPS 4 Feb 2025 or newer. "
+                                   "Nothing was changed; give such a tree.\n"),
+                ("22 Jul 2025", 0, f"Warning: {self.tree} is LAMMPS 22 Jul 2025. GPUCOORD is tested with LAMMPS 4 Jul 2026, "
+                                   "4 Feb 2025. With other releases it may not compile, and its tests have not been run.\n"),
+                ("4 Feb 2025", 0, "")):
+            with self.subTest(version=version):
+                header.unlink()
+                try:
+                    header.write_text(f'#define LAMMPS_VERSION "{version}"\n#define LAMMPS_UPDATE "Update 4"\n')
+                    done = run(UPSTREAM, self.tree)
+                finally:
+                    header.unlink()
+                    header.symlink_to(link)
+                self.assertEqual((done.returncode, done.stdout), (code, text))
+                self.assertEqual(state(self.tree), before)
 
     def test_other_lists(self):
         """A list in another form is an error that names it, and the tree stays as it is."""
-        cases = [("cmake/CMakeLists.txt", r"^set\(STANDARD_PACKAGES$", "set(PACKAGES",
+        cases = [("src/version.h", r'"[^"]*"', '"develop"', r"src/version.h has no line 'LAMMPS_VERSION"),
+                 ("cmake/CMakeLists.txt", r"^set\(STANDARD_PACKAGES$", "set(PACKAGES",
                   r"cmake/CMakeLists.txt has no line '\^set\\\(STANDARD_PACKAGES\$'"),
                  ("cmake/CMakeLists.txt", r"^foreach\(PKG_WITH_INCL CORESHELL.*$", "foreach(PKG_WITH_INCL CORESHELL)",
                   r"cmake/CMakeLists.txt has 0 lines '.*KOKKOS.*', expected one"),
@@ -200,6 +280,7 @@ class Tree(unittest.TestCase):
                 for part in ("cmake", "doc", "lib", "src/KOKKOS"):
                     shutil.copytree(os.path.join(LAMMPS, part), os.path.join(tree, part), copy_function=os.symlink,
                                     ignore=shutil.ignore_patterns("*.cpp", "*.h", "JPG", "PDF", "colvars", "gpu"))
+                os.symlink(os.path.join(LAMMPS, "src", "version.h"), os.path.join(tree, "src", "version.h"))
                 path = pathlib.Path(tree, name)
                 text = path.read_text()
                 path.unlink()

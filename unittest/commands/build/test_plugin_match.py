@@ -111,10 +111,20 @@ class Libraries(unittest.TestCase):
             self.assertNotRegex(symbol, "(?i)lammps|mpi_|gpucoord")
         self.assertEqual(self.symbols("gpucoordplugin.so", "--defined-only"), ["T lammpsplugin_init"])
 
+    @staticmethod
+    def interface():
+        """Return the version of the symbols of libgpucoord.so."""
+        with open(os.path.join(PLUGIN, "libgpucoord.so"), "rb") as file:
+            return re.search(rb"\0(GPUCOORD_INTERFACE_[0-9a-f]{12})\0", file.read())[1].decode()
+
     def test_the_library_shows_its_interface_alone(self):
         shown = self.symbols("libgpucoord.so", "--defined-only")
+        version = f"A {self.interface()}"
         self.assertTrue(any("make_host_coordination" in symbol for symbol in shown))
+        self.assertIn(version, shown)
         for symbol in shown:
+            if symbol == version:
+                continue
             self.assertRegex(symbol, r"^\w (vtable for |typeinfo for |typeinfo name for )?gpucoord::")
             self.assertNotRegex(symbol, "Lepton|cub::|thrust::")
 
@@ -146,6 +156,43 @@ class Libraries(unittest.TestCase):
             self.assertRegex(output, "compute style plugin coord/gpu")
             self.check_refused(f"this program has loaded another build of GPUCOORD, {PLUGIN}/libgpucoord.so - load one of them only",
                                folder, first=PLUGIN)
+
+    def test_other_revision(self):
+        """A libgpucoord.so whose symbols have another version."""
+        interface = self.interface()
+        other = interface[:-12] + "0" * 12
+        with Folder() as folder:
+            kernels, styles = (os.path.join(os.path.realpath(folder), name) for name in ("libgpucoord.so", STYLES))
+            shutil.copy(os.path.join(PLUGIN, STYLES), styles)
+            self.assertEqual(self.load(folder)[0], 0)
+            with open(kernels, "rb") as file:
+                changed = file.read().replace(interface.encode(), other.encode())
+            with open(kernels, "wb") as file:
+                file.write(changed)
+            self.check_refused(f"{kernels}: version `{interface}' not found \\(required by {styles}\\) - {styles} and {kernels} are of "
+                               "different revisions of GPUCOORD: copy both from one build, or build both again", folder)
+
+    def test_each_interface_has_its_version(self):
+        """The version of the symbols changes with a public header, and not with a source."""
+        library = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "lib", "gpucoord")
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "gpucoord")
+            shutil.copytree(library, copy)
+            with open(os.path.join(folder, "CMakeLists.txt"), "w") as file:
+                file.write("cmake_minimum_required(VERSION 3.20)\nproject(library LANGUAGES CXX)\nadd_library(lepton INTERFACE)\n"
+                           "set(GPUCOORD_LEPTON_TARGET lepton)\nset(GPUCOORD_LIBRARY_TYPE SHARED)\nadd_subdirectory(gpucoord)\n")
+
+            def version():
+                build = os.path.join(folder, "build")
+                subprocess.run(["cmake", "-S", folder, "-B", build], check=True, stdout=subprocess.DEVNULL)
+                with open(os.path.join(build, "gpucoord", "generated", "exports.map")) as file:
+                    return re.search("GPUCOORD_INTERFACE_[0-9a-f]{12}", file.read())[0]
+
+            self.assertEqual(version(), self.interface())
+            for name, is_other in (("src/core/box.cpp", False), ("include/gpucoord/box.h", True)):
+                with open(os.path.join(copy, *name.split("/")), "a") as file:
+                    file.write("// changed\n")
+                self.assertEqual(version() != self.interface(), is_other, name)
 
     def test_the_library_beside_the_plugin_is_taken(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The input snippets of README.md run unchanged, in small systems."""
+"""The inputs in README.md and examples/README.md run unchanged, the parts of inputs in small systems."""
 
 import os
 import re
@@ -10,9 +10,11 @@ import brutetest
 import coordtest
 import dumptest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(HERE, os.pardir, os.pardir, os.pardir, "README.md")) as readme:
-    BLOCKS = re.findall(r"^```\n(.*?)^```$", readme.read(), re.MULTILINE | re.DOTALL)
+REPOSITORY = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3))
+BLOCKS = []
+for name in "README.md", "examples/README.md":
+    with open(os.path.join(REPOSITORY, name)) as readme:
+        BLOCKS += re.findall(r"^```\n(.*?)^```$", readme.read(), re.MULTILINE | re.DOTALL)
 PLUGIN = os.path.join(os.environ["GPUCOORD_BUILD"], "gpucoordplugin.so")
 
 # Two types of atoms near the sites of a lattice with a given number of sites along each edge.
@@ -76,19 +78,45 @@ def snippet(first_word):
 
 
 class Snippets(unittest.TestCase):
-    def test_first(self):
-        """The mean hydration number follows its definition."""
-        run = coordtest.run_lammps(f"{LIQUID}\n{snippet('plugin')}\ndump x all custom 1 x.dump id type x y z\n"
-                                   "dump_modify x format float %.17g\nthermo_modify format float %.12g\nrun 5\n")
-        words = re.search(r"^compute cv .* switch cubic d0 (\S+) dmax (\S+)$", snippet("plugin"), re.MULTILINE)
+    def check_values(self, block, values, frames, groups, **norm):
+        """Compare values of compute cv with brute force. groups: atoms of both groups in a frame."""
+        words = re.search(r"^compute cv .* switch cubic d0 (\S+) dmax (\S+)$", block, re.MULTILINE)
         switch = brutetest.Switch("cubic", d0=float(words[1]), dmax=float(words[2]))
-        frames = dumptest.read_dump(run.path("x.dump"))
-        self.assertEqual(len(frames), 6)
-        for value, frame in zip(run.tables[0]["c_cv"], frames):
-            na, ow = (np.flatnonzero(frame["type"] == kind) for kind in (1, 2))
-            expected = brutetest.brute_force(frame.box, frame.x(), switch, a=na, b=ow, norm="mean").value
+        self.assertEqual(len(frames), len(values))
+        for value, frame in zip(values, frames):
+            a, b = groups(frame)
+            expected = brutetest.brute_force(frame.box, frame.x(), switch, a=a, b=b, **norm).value
             self.assertGreater(expected, 0.5)
             self.assertLess(abs(value - expected), coordtest.rounded(1e-4))
+
+    def test_first(self):
+        """S follows its definition, and V is the sum of the hills in the file."""
+        block, run_command = snippet("plugin").rstrip().rsplit("\n", 1)
+        self.assertRegex(run_command, r"^run \d+$")
+        run = coordtest.run_lammps(f"{block}\ndump x all custom 500 x.dump id x y z\n"
+                                   "dump_modify x format float %.17g sort id\n"
+                                   f"thermo 500\nthermo_modify format float %.12g\n{run_command}\n")
+        table = run.tables[0]
+        self.check_values(block, table["c_cv"], dumptest.read_dump(run.path("x.dump")),
+                          lambda frame: (np.array([0]), np.arange(1, len(frame["id"]))))
+
+        # Heights in the file include the factor biasfactor/(biasfactor - 1). The run adds the last hill
+        # Heights in the file include the factor biasfactor/(biasfactor - 1).
+        _, center, sigma, height, biasfactor = np.loadtxt(run.path("HILLS")).T
+        height *= (biasfactor - 1) / biasfactor
+        self.assertGreater(len(center), 10)
+        u = (table["c_cv"][-1] - center)**2 / (2 * sigma**2)
+        v = (height * (np.exp(-u) - np.exp(-6.25)) / (1 - np.exp(-6.25)))[u < 6.25].sum()
+        self.assertGreater(v, 0.1)
+        self.assertLess(abs(table["f_b"][-1] - v), 5e-4)    # the grid interpolates: spacing 0.25 sigma
+
+    def test_pairs(self):
+        """The mean hydration number follows its definition."""
+        block = snippet("pair_style")
+        run = coordtest.run_lammps(f"{LIQUID}\n{block}\ndump x all custom 1 x.dump id type x y z\n"
+                                   "dump_modify x format float %.17g\nthermo_modify format float %.12g\nrun 5\n")
+        self.check_values(block, run.tables[0]["c_cv"], dumptest.read_dump(run.path("x.dump")),
+                          lambda frame: tuple(np.flatnonzero(frame["type"] == kind) for kind in (1, 2)), norm="mean")
 
     def test_molecules(self):
         path = os.path.join(coordtest.folder(), "molecules.multisite")

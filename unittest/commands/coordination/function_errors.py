@@ -16,7 +16,7 @@ RUNS = {
     "a sum of a function that overflows": (
         "compute c all coord/gpu switch cubic d0 2.6 dmax 3.0 precision double function custom 2e307*s\nrun 0",
         "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - the switching "
-        "function cubic r0 0.4 d0 2.6 dmax 3 stretched or function custom 2e307*s has none at some distance"),
+        "function cubic r0 0.4 d0 2.6 dmax 3 stretched or function custom 2e307*s is not finite at some distance"),
 }
 if coordtest.ON_KOKKOS_GPU:
     RUNS["a derivative of a function beyond the floats"] = (
@@ -27,8 +27,8 @@ if coordtest.ON_KOKKOS_GPU:
 
 
 def arguments(keywords, switches, takes):
-    """Return words of bad commands and their messages. keywords: of the compute; switches: names of
-    switching functions; takes: the keywords of a switching function."""
+    """Return words of bad commands and their messages. keywords: keywords of the compute; switches: names
+    of switching functions; takes: keywords of a switching function."""
     return [
         ("switch exp 1.0 function [most] 3", "Unknown compute coord/gpu function option: most - known are sum, more_than, "
          "less_than, between, moment, min, max, alt_min, custom, histogram"),
@@ -41,8 +41,8 @@ def arguments(keywords, switches, takes):
          "must be > 0 and finite"),
         ("switch exp 1.0 function less_than [cubic] d0 1", "Compute coord/gpu function less_than cubic: a finite dmax is "
          "required: s falls from 1 at d0 to 0 at dmax"),
-        ("switch exp 1.0 function more_than rational 6 [bogus] 1", "Unknown compute coord/gpu function keyword: bogus - "
-         f"more_than rational takes {takes['rational']}, and then may come {keywords}"),
+        ("switch exp 1.0 function more_than rational 6 [bogus] 1", "Unknown compute coord/gpu function keyword: "
+         f"bogus - more_than rational takes {takes['rational']}, then optionally {keywords}"),
         ("switch exp 1.0 function min [0]", f"Compute coord/gpu function min: beta {NOT_POSITIVE.format(0)}"),
         ("switch exp 1.0 function max [-2.5]", f"Compute coord/gpu function max: beta {NOT_POSITIVE.format(-2.5)}"),
         ("switch exp 1.0 function alt_min [x]", "Compute coord/gpu function alt_min beta must be a number, not 'x'"),

@@ -109,10 +109,10 @@ class Values(unittest.TestCase):
 
 
 class SameMeaning(unittest.TestCase):
-    """Coordination numbers that have the value of an expression by themselves."""
+    """Coordination numbers that equal the value of an expression of others."""
 
     def test_twice_a_number(self):
-        """Two is a power of two: the same bits."""
+        """Multiplication by 2 is exact, so the bits are the same."""
         system = System(self, test_bias_forces.BOXES["triclinic"])
         system.custom("twice")
         system.commands("run 0")
@@ -136,7 +136,7 @@ class SameMeaning(unittest.TestCase):
             self.assertLess(coordtest.error_of(found, reference), coordtest.LAST_DIGITS)
 
     def test_biases(self):
-        """Twice the variable with half the slope has the energy, forces, virial and stress of atoms, to the bit."""
+        """A bias on twice the variable, with converted parameters, gives the same energy, forces, virial and stress."""
         for on_variable, on_twice in (("harmonic k 40 s0 2", "harmonic k 10 s0 4"), ("linear k 3", "linear k 1.5"),
                                       ("wall/lower k 8 s0 7", "wall/lower k 2 s0 14"),
                                       ("moving k 40 s0 2 s0/stop 1 steps 4", "moving k 10 s0 4 s0/stop 2 steps 4")):
@@ -249,7 +249,7 @@ class Runs(unittest.TestCase):
                 self.assertLess(coordtest.error_of(*(np.loadtxt(f"{file}.{name}") for file in (hills, expected_hills))), SAME)
 
     def test_kinds_of_runs(self):
-        """Output is of the positions at which it is written."""
+        """The output belongs to the positions at the step at which it is written."""
         for what, lines, nframes in (
                 ("run 0 twice", ["run 0", "run 0"], 1), ("pieces", ["run 7", "run 5 pre no", "run 4"], 5),
                 ("minimization", ["min_style cg", "minimize 0 0 6 1000"], 7),
@@ -260,7 +260,7 @@ class Runs(unittest.TestCase):
                 self.check_columns(run, nframes, -1)
 
     def test_restart(self):
-        """In two pieces, to the bit."""
+        """A run in two pieces equals the uninterrupted one, to the bit."""
         for ranks in (1, 2):
             whole, _ = self.run_on(ranks, ["run 40"], ["restart 20 r.*"], every=40)
             hills = new_hills()
@@ -300,7 +300,8 @@ class OneEvaluation(unittest.TestCase):
                     coordtest.assert_same_bits(found, expected, f"{name}, {order}", at_other_steps=True)
 
     def test_evaluated_once(self):
-        """Keyword check stops at the tenth evaluation, see test_bias_parallel: with expressions of it at the same step."""
+        """Keyword check stops at the tenth evaluation (see test_bias_parallel), with expressions of
+        the variable at the same step."""
         expressions = ['compute e all coord/custom "2*c" c c_c', 'compute g all coord/custom "e*c" e c_e c c_c']
         for fixes in (["c_c"], ["c_e"], ["c_g"], ["c_c", "c_e"], ["c_g", "c_e", "c_c", "c_g"]):
             with coordtest.start() as lmp:
@@ -398,7 +399,7 @@ class Forces(unittest.TestCase):
 
 
 class Metadynamics(unittest.TestCase):
-    """On the difference of two coordination numbers, as of a proton between two molecules."""
+    """Metadynamics on the difference of two coordination numbers, such as those of a proton between two molecules."""
 
     def run_it(self, bias, dt, nsteps):
         hills = new_hills()
@@ -426,7 +427,7 @@ class Metadynamics(unittest.TestCase):
                     v = lambda at: bias_of(known, [at])
                     self.assertAlmostEqual(rows["f_b"][row], v(s), delta=coordtest.rounded(of_v))
                     if row % 5 == 0:
-                        continue    # a hill at S has no slope there, so that forces may be zero
+                        continue    # a hill at S has derivative 0 there, so that forces may be zero
                     slope = coordtest.extrapolate([v(s + factor * 1e-4) for factor in (-1, -0.5, 0.5, 1)], 1e-4)
                     found = np.column_stack([frame[f"f_after[{k}]"] - frame[f"f_before[{k}]"] for k in (1, 2, 3)])
                     largest = np.abs(gradients).max() * max(abs(slope), 0.1)

@@ -25,7 +25,7 @@ NAME = "' is not a name - use letters, digits and _, and no digit first, and put
 VARIABLE = " must be a compute, as c_ID, not '{}'"
 WRITE = " - write it in v, w with + - * / ^ ( ) and functions such as exp()"
 
-# Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message after 'Compute coord/custom'.
+# Words of each bad command, [] around the one that LAMMPS must mark by ^^^, and the message after 'Compute coord/custom'.
 ARGUMENTS = [
     ("[v-w]", " needs a name and a variable, as c_ID, for each name in the expression 'v-w'"),
     ("v-w [1v] c_cv", ": '1v" + NAME),
@@ -49,11 +49,11 @@ ARGUMENTS = [
     ("[v*(w] v c_cv w c_cw", ": the expression 'v*(w' cannot be parsed: unbalanced parentheses" + WRITE),
     ("[v+ln(w)] v c_cv w c_cw", ": the expression 'v+ln(w)' cannot be parsed: unknown function: ln" + WRITE),
     ("[v+2e*w] v c_cv w c_cw", ": the expression 'v+2e*w' has the bad number 2e - write it like 1.5 or 2e-3"),
-    ("[v*w+sqrt(-1)] v c_cv w c_cw", ": the expression 'v*w+sqrt(-1)' cannot be used: a constant part of it is not a number - "
-     "write it without, for example without 0/0 or sqrt(-1)"),
+    ("[v*w+sqrt(-1)] v c_cv w c_cw", ": the expression 'v*w+sqrt(-1)' cannot be used: a constant part of it is not a "
+     "number - use only finite constants, for example no 0/0 or sqrt(-1)"),
 ]
 
-# Scripts of which the last line must fail, after SYSTEM, and the message.
+# Scripts whose last line must fail, after SYSTEM, and the message.
 D = "Compute coord/custom d: "
 E = D.replace("d:", "e:")
 GONE = "compute {0} no longer exists - keep it while compute {1} uses it"
@@ -64,7 +64,7 @@ CV = VARIABLES.strip().split("\n")[0]
 NESTED = DIFFERENCE + "compute e all coord/custom d^2 d c_d\n"
 HARMONIC = "c_d harmonic k 1 s0 2\n"
 RUNS = {
-    # variables that are gone
+    # deleted variables
     "deleted before the run": (DIFFERENCE + "uncompute cw\nrun 0", D + GONE.format("cw", "d")),
     "replaced before the run": (DIFFERENCE + "uncompute cv\n" + CV + "\nrun 0", D + OTHER.format("cv", "d")),
     "replaced by another style": (DIFFERENCE + "uncompute cv\ncompute cv all ke\nrun 0", D + OTHER.format("cv", "d")),
@@ -102,7 +102,7 @@ USES = "thermo_style custom step c_d\n"
 
 
 def at_run_time(message):
-    """With what only the system knows."""
+    """Errors that depend on the system."""
     if "{c" in message:
         lmp = start()
         commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv c_cw") + "run 0")
@@ -112,7 +112,7 @@ def at_run_time(message):
 
 
 def script_of(name):
-    """Its lines; the values are read by thermo where no fix reads them."""
+    """Return the lines of a script and its message. If no fix reads the values, thermo does."""
     script, message = RUNS[name]
     if FIX not in script and SMOOTH in message:
         script = script.replace("\nrun 0", "\n" + USES + "run 0")
@@ -127,7 +127,7 @@ class InProcess(errortest.InProcess):
     SYSTEM = SYSTEM
 
     def check_still_usable(self):
-        """Right computes work now, and their value is that of the definition."""
+        """The corrected computes work, and their values follow from the definition."""
         for ident in ("fix", "b"), ("compute", "d"), ("compute", "e"):
             if self.lmp.has_id(*ident):
                 self.lmp.command(f"un{ident[0]} {ident[1]}")

@@ -26,7 +26,7 @@ NOT_A_NUMBER = ("Compute coord/gpu switch custom: the expression '{}' cannot be 
                 "number" + CUSTOM)
 IMPRECISE = ("Compute coord/gpu {}: with r0 = 10000000 it is {} at dmax = {}, and stretching that to 1 and 0 in "
              "precision {} makes s wrong by about {}, more than 1e-05; use precision double, another dmax, or nostretch")
-NO_END = "needs a range with an end, but the switching function has none - give dmax, or use "
+NO_END = "needs a finite dmax, but the switching function has none - give dmax, or use "
 OUT_OF_BOUNDS = "Numeric index 2 is out of bounds (1-1)"
 NOT_POSITIVE = "is {} but must be > 0 and finite"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or positions were set wrongly"
@@ -35,7 +35,8 @@ NOT_FINITE = "is not a finite number - the simulation is unstable, or positions 
 # Messages of LAMMPS itself mark no word.
 ARGUMENTS = [
     # Keywords and choices.
-    ("switch rational 1.0 [bogus] 3", f"Unknown compute coord/gpu keyword: bogus - switch rational takes {TAKES['rational']}, and then may come {KEYWORDS}"),
+    ("switch rational 1.0 [bogus] 3", "Unknown compute coord/gpu keyword: bogus - switch rational takes "
+     f"{TAKES['rational']}, then optionally {KEYWORDS}"),
     ("[nn] 6 switch rational 1.0", f"Unknown compute coord/gpu keyword: nn - known are {KEYWORDS}{AFTER_SWITCH}"),
     ("switch [step] 1.0", f"Unknown compute coord/gpu switch option: step - known are {SWITCHES}"),
     ("switch exp 1.0 norm [max]", "Unknown compute coord/gpu norm option: max - known are sum, mean"),
@@ -135,9 +136,10 @@ ARGUMENTS = [
     # The message must not say that there is a number too many, or that dmax is missing.
     ("switch q [1.5] beta 5 ref 1", "Compute coord/gpu switch q takes no r0: its distance is ref"),
     # A misspelled word must not be reported as missing.
-    ("switch cubic [D0] 1 dmax 3", f"Unknown compute coord/gpu keyword: D0 - switch cubic takes {ENDS}, and then may come {KEYWORDS}"),
+    ("switch cubic [D0] 1 dmax 3", f"Unknown compute coord/gpu keyword: D0 - switch cubic takes {ENDS}, then "
+     f"optionally {KEYWORDS}"),
     ("switch custom 1.5 [exp(-x)]",
-     f"Unknown compute coord/gpu keyword: exp(-x) - switch custom takes {TAKES['custom']}, and then may come {KEYWORDS}"),
+     f"Unknown compute coord/gpu keyword: exp(-x) - switch custom takes {TAKES['custom']}, then optionally {KEYWORDS}"),
     ("[rational] 1.5", "Unknown compute coord/gpu keyword: rational - did you mean switch rational?"),
     ("switch exp [dmax] 3", "Compute coord/gpu switch r0 must be a number, not 'dmax'"),
     ("switch cubic [1.5] dmax 3", "Compute coord/gpu switch cubic takes no r0: its width is dmax - d0"),
@@ -152,7 +154,7 @@ ARGUMENTS = [
     ("switch exp 1.0 coeff 1 1 [exp]", "Compute coord/gpu coeff exp needs r0, for example: exp 1.5"),
     ("switch exp 1.0 coeff 1 1 exp [0]", f"Compute coord/gpu coeff exp: r0 {NOT_POSITIVE.format(0)}"),
     ("coeff 1 1 rational 1.0 [bogus] 3 switch exp 1.0", "Unknown compute coord/gpu keyword: bogus - coeff rational "
-     f"takes {TAKES['rational']}, and then may come {KEYWORDS}"),
+     f"takes {TAKES['rational']}, then optionally {KEYWORDS}"),
     ("[compute] c a coord/gpu coeff * * exp 1.0",
      "Compute coord/gpu needs a switching function, for example: switch rational 1.5"),
     ("switch cubic dmax 3 coeff 1 1 exp 1.0 engine [cells]",
@@ -224,11 +226,11 @@ FILES = {"good": "# first second\n1 12\n\n2 11  # a comment\n", "nothing": "# no
 NAN = "variable bad atom exp(1000)-exp(1000)\n"
 INF = "variable bad atom exp(1000)\n"
 AMBIGUOUS = ("Compute coord/gpu c: dmax {} is not below {}, half the shortest period of the box, so several images of one "
-             "atom are in range - give a smaller dmax, or say ")
+             "atom are in range - give a smaller dmax, or use ")
 WITH_COEFF = "compute c all coord/gpu switch {} coeff 1 1 {} {}\nrun 0"
 SHELL = "Compute coord/gpu c: dmax plus skin {0} exceeds the ghost atom range {1} - use comm_modify cutoff {0} or more"
-EXCLUDED = ("Compute coord/gpu c: engine list would miss the pairs that neigh_modify exclude takes from the neighbor "
-            "list - use engine cells")
+EXCLUDED = ("Compute coord/gpu c: engine list would miss the pairs that neigh_modify exclude removes from the "
+            "neighbor list - use engine cells")
 
 # Scripts whose last line must fail, after SYSTEM, and the message.
 RUNS = {
@@ -290,7 +292,7 @@ RUNS = {
     "a function without a value": (
         "compute c all coord/gpu switch custom 1.0 func sqrt(1-x) dmax 3.0 nostretch\nrun 0",
         "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - the switching "
-        "function custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not stretched has none at some distance"),
+        "function custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not stretched is not finite at some distance"),
     **function_errors.RUNS,
     "exclusions after a run": (
         GOOD + "\nrun 0\nuncompute c\nneigh_modify exclude group a b\n"
@@ -305,8 +307,9 @@ RUNS = {
         WITH_COEFF.format("cubic dmax 3", "rational 1.0", ""),
         AMBIGUOUS.format("6.812920691 of coeff 1 1 (the default)", 5) + "image minimum or image all"),
     "several images of the function of other types": (
-        WITH_COEFF.format("exp 1", "cubic dmax 3", ""), "Compute coord/gpu c: the range of switch has no end, so all "
-        "images of an atom are in range - say image minimum, or give dmax below 5, half the shortest period of the box"),
+        WITH_COEFF.format("exp 1", "cubic dmax 3", ""), "Compute coord/gpu c: the range of switch is infinite, so "
+        "all images of an atom are in range - use image minimum, or give dmax below 5, half the shortest period of "
+        "the box"),
     "minimum image of cells and a function of types": (
         "comm_modify cutoff 6.0\n" + WITH_COEFF.format("cubic dmax 3", "cubic dmax 5.5", "image minimum engine cells"),
         "Compute coord/gpu c: image minimum with dmax 5.5 of coeff 1 1, not below 5, half the shortest period of the "
@@ -318,9 +321,9 @@ RUNS = {
         WITH_COEFF.format("exp 1.0 dmax 3", "custom 1.0 func sqrt(1-x) dmax 3.0 nostretch", ""),
         "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - one of the "
         "switching functions switch exp r0 1 d0 0 dmax 3 stretched, coeff 1 1 custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not "
-        "stretched has none at some distance"),
+        "stretched is not finite at some distance"),
     "several images of a range without end": ("compute c all coord/gpu switch exp 1.0\nrun 0",
-                                              "Compute coord/gpu c: the range has no end, so all images of an atom are in range - say image minimum, or give "
+                                              "Compute coord/gpu c: the range is infinite, so all images of an atom are in range - use image minimum, or give "
         "dmax below 5, half the shortest period of the box"),
     "an atom that pairs with itself": ("compute c a coord/gpu pairs a switch cubic dmax 3\nrun 0",
         "Compute coord/gpu c: atom ID 1 would pair with itself, being number 1 by ID in both groups of pairs - change "
@@ -401,7 +404,7 @@ class Arguments(InProcess):
     def test_types_without_a_box(self):
         self.lmp.command("clear")
         self.assertEqual(error_of(self.lmp, "compute c all coord/gpu switch exp 1.0 coeff 1 1 exp 1.0"), (
-            "Compute coord/gpu coeff names atom types, which there are none of before the simulation box is defined - "
+            "Compute coord/gpu coeff needs atom types, which do not exist before the simulation box is defined - "
             "define the compute after the box", "compute c all coord/gpu switch exp 1.0 [coeff] 1 1 exp 1.0"))
 
 

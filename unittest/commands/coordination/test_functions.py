@@ -69,8 +69,9 @@ def first_atoms(base):
 
 
 def coordination_numbers(frame, base):
-    """Return s_i of the atoms whose coordination numbers count, by brute force: of a group with
-    itself column 1 is s_i; between two groups it also has what atoms of both sum as partners."""
+    """Return s_i of the atoms whose coordination numbers count, by brute force: within one group
+    this is column 1. Between two groups, column 1 of an atom in both groups also contains its sum
+    as a partner."""
     _, _, switch, arguments = test_parallel.COMPUTES[base]
     image = arguments.get("image", "all")
     if arguments.get("pairs") is not None:
@@ -170,7 +171,7 @@ class Alone(unittest.TestCase):
         return lmp
 
     def test_atoms_without_partners(self):
-        """s_i = 0 gives no NaN: f is f(0), and there is no derivative."""
+        """s_i = 0 does not give NaN: f is f(0), and the derivatives of S are 0."""
         tails = {"more": "more_than rational 2", "less": "less_than rational 2", "least": "min 1.0", "most": "max 1.0",
                  "alt": "alt_min 1.0", "second": "moment 2", "between": "between -0.5 0.5", "square": "custom s^2"}
         lmp = self.start([[1, 1, 1], [4, 4, 4], [7, 7, 7]], tails)
@@ -181,8 +182,8 @@ class Alone(unittest.TestCase):
             self.assertEqual(np.abs(coordtest.atoms_of(lmp, name)[:, 1:4]).max(), 0, name)
 
     def test_histogram(self):
-        """Elements 7 on of the vector are the sums of between, and their sum is that of the whole
-        interval; a bias of it is an error."""
+        """Elements 7 and higher of the vector are the values of function between for parts of the
+        interval, and add up to that of the whole interval; a bias of it is an error."""
         x = np.random.default_rng(6).uniform(1, 5, (40, 3))
         tails = {"bins": "histogram 0.5 4.5 8 smear 0.4", "mean": "histogram 0.5 4.5 8 smear 0.4 norm mean"}
         tails.update({f"part{k}": f"between {0.5 + 0.5 * k} {1 + 0.5 * k} smear 0.4" for k in range(8)})
@@ -261,7 +262,7 @@ class Biased(unittest.TestCase):
             self.assertAlmostEqual((pressures["yes"] - pressures["no"]) / (3.0 * 0.4 * w), 1.0, 8, name)
 
     def test_virial_of_atoms(self):
-        """The virials of atoms add up to that of the bias, also where derivatives are asked for between two
+        """The virials of atoms add up to that of the bias, also if derivatives are requested between two
         biases of the same variable."""
         for name in "more", "least":
             lmp = self.start()

@@ -1,4 +1,4 @@
-"""Keyword check of pair_style multisite: cases that are no errors, and errors that it must find."""
+"""Keyword check of pair_style multisite: cases that are not errors, and errors that it must find."""
 
 import re
 import unittest

@@ -184,19 +184,19 @@ class Convert(unittest.TestCase):
     def test_sign(self):
         options = ["--units", "lj", "--from", "lj"]
         self.assertEqual(self.error(ASCII, *options),
-                         "ERROR: there are charges and dipoles, between which ls1 has the energy with the other sign - give "
-                         "--negate-dipoles yes to have this energy of ls1, although dipoles and quadrupoles then have the other "
-                         "sign than in ls1, or --negate-dipoles no to have the molecules as the file describes them")
+                         "ERROR: the energy between charges and dipoles has the opposite sign in ls1 - give --negate-dipoles "
+                         "yes to obtain this energy as in ls1, although energies between dipoles and quadrupoles then have "
+                         "the opposite sign, or --negate-dipoles no to keep the molecules as the file describes them")
         without_quadrupoles = ASCII.replace("1 0 0 1 0\n", "1 0 0 0 0\n").replace("0 0 0 1 0 0 -2.5\n", "")
         self.assertEqual(self.error(without_quadrupoles, *options),
-                         "ERROR: there are charges and dipoles, between which ls1 has the energy with the other sign - give "
-                         "--negate-dipoles yes to have this energy of ls1, or --negate-dipoles no to have the molecules as the "
-                         "file describes them")
+                         "ERROR: the energy between charges and dipoles has the opposite sign in ls1 - give --negate-dipoles "
+                         "yes to obtain this energy as in ls1, or --negate-dipoles no to keep the molecules as the file "
+                         "describes them")
         for answer, sign in ("yes", -1), ("no", 1):
             found = self.convert(ASCII, *options, "--negate-dipoles", answer)
             self.same(found.components["C1"]["dipole"], [[0, 0, 0.5, 0, 0, sign, 0.9]])
-        self.assertIn("dipoles are negated: energies between charges and dipoles are those of ls1, energies between dipoles and "
-                      "quadrupoles have the other sign than in ls1",
+        self.assertIn("dipoles are negated: energies between charges and dipoles equal those of ls1, energies between dipoles "
+                      "and quadrupoles have the opposite sign",
                       self.convert(ASCII, *options, "--negate-dipoles", "yes").notices)
 
     def energy_of(self, sites, *options):
@@ -224,7 +224,7 @@ class Convert(unittest.TestCase):
     def test_masses_and_signs(self):
         """Dipoles and quadrupoles have no mass in ls1, so the test provides it. With
         --negate-dipoles yes, energies of charges and dipoles have the sign of ls1, those of dipoles
-        and quadrupoles have not."""
+        and quadrupoles have the opposite sign."""
         r, mu, q, theta = 2.0, 0.7, 0.4, 0.3
         dipole, quadrupole = ("0 0 1 0 0", f"0 0 0 1 0 0 {mu}"), ("0 0 0 1 0", f"0 0 0 1 0 0 {theta}")
         charge = "0 1 0 0 0", f"0 0 0 0 {q}"
@@ -251,12 +251,13 @@ class Convert(unittest.TestCase):
                              "lj",
                              "--negate-dipoles", "no")
         self.same(found.components["C1"]["dipole"], [[0, 0, 0.5, 0, 0.6, 0.8, 4.5]])
-        self.assertEqual(found.notices[:1], ["the axis of a dipole has length 5, as much larger is its moment in ls1 and here"])
+        self.assertEqual(found.notices[:1], ["the axis of a dipole has length 5, by which its moment is multiplied, as in "
+                                             "ls1"])
         self.assertIn("there are shifted Lennard-Jones centers - use pair_style multisite with shift yes", found.notices)
         self.assertEqual(self.error(ASCII.replace("1 0 0 -2.5", "2 0 0 -2.5"), "--units", "lj", "--from", "lj",
                                     "--negate-dipoles", "no"),
-                         "ERROR: FILE, line 12: the axis of a quadrupole has length 2, of which ls1 makes no quadrupole - it "
-                         "must be 1")
+                         "ERROR: FILE, line 12: the axis of a quadrupole has length 2, which ls1 does not support - scale the "
+                         "axis to length 1")
 
     def test_origin(self):
         """Sites off the center of mass stay there, or are moved."""
@@ -264,8 +265,8 @@ class Convert(unittest.TestCase):
         options = ["--units", "lj", "--from", "lj", "--negate-dipoles", "no"]
         found = self.convert(text, *options)
         self.same(found.components["C1"]["center"], [[0, 0, -1, 0.0004, 6.5], [0, 1, 1, 0.0003, 6.0]])
-        self.assertEqual(found.notices[0], "component C1: masses are about 0 0.5 0, not about the origin, which is what ls1 "
-                                           "takes for the center of mass, and so is it here - --principal moves the sites")
+        self.assertEqual(found.notices[0], "component C1: its center of mass is at 0 0.5 0, but ls1 uses the origin as the "
+                                           "center of mass, and so does convert.py - --principal moves the sites")
         found = self.convert(text, *options, "--principal")
         half = np.sqrt(5) / 2
         one = found.components["C1"]
@@ -342,7 +343,8 @@ class Convert(unittest.TestCase):
                          "ERROR: --data needs a file of ls1 with Length and molecules")
         self.assertEqual(self.error(ASCII, "--units", "lj", "--from", "lj", "--negate-dipoles", "no", "--data", path,
                                     "--principal"),
-                         "ERROR: --principal moves sites, so that positions and quaternions of --data would not fit them")
+                         "ERROR: --principal moves sites, but --data writes positions and quaternions of the original sites - "
+                         "use only one of them")
 
     # ---------------------------------------------------------------- molecule templates
 
@@ -363,7 +365,7 @@ class Convert(unittest.TestCase):
         self.same(masses @ places, [0, 0, 0])
         self.same(places.T @ (masses[:, None] * places) - np.diag((masses[:, None] * places**2).sum(axis=0)), np.zeros((3, 3)))
         self.assertIn("its center of mass was at", found.notices[0])
-        self.assertIn("turned to its principal axes", found.notices[1])
+        self.assertIn("rotated to its principal axes", found.notices[1])
         with_masses = WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n"
         again = self.convert(with_masses, "--units", "real", *OF_WATER[:8], name="water.txt")
         self.assertEqual(again.components, found.components)
@@ -397,11 +399,11 @@ class Convert(unittest.TestCase):
         bare = WATER.replace(OF_CHARGES, "")
         found = self.convert(bare, "--units", "real", *OF_WATER, name="water.txt")
         self.assertNotIn("charge", found.components["water"])
-        self.assertRegex(found.notices[0], "water.txt has no section Charges, and no --charge is given of its types 1, 2, which "
-                                           "have none then$")
+        self.assertRegex(found.notices[0], "water.txt has no section Charges, and no --charge is given for its types 1, 2 - "
+                                           "their charges are 0$")
         found = self.convert(bare, "--units", "real", *OF_WATER, "--charge", "2", "0.4", name="water.txt")
         self.same([site[3] for site in found.components["water"]["charge"]], [0.4, 0.4])
-        self.assertRegex(found.notices[0], "no --charge is given of its types 1, which have none then$")
+        self.assertRegex(found.notices[0], "no --charge is given for its types 1 - their charges are 0$")
         options = ["--charge", "1", "-0.8476", "--charge", "2", "0.4238"]
         found = self.convert(bare, "--units", "real", *OF_WATER, *options, name="water.txt")
         whole = self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt")
@@ -420,7 +422,7 @@ class Convert(unittest.TestCase):
     def test_template_with_mass_in_its_header(self):
         found = self.convert(WATER.replace("2 bonds", "2 bonds\n99.0 mass"), "--units", "real", *OF_WATER, name="water.txt")
         self.same(found.components["water"]["mass"], [[18.0154]])
-        self.assertEqual(found.notices[0], "'99.0 mass' of the template is not taken, but what its atoms have")
+        self.assertEqual(found.notices[0], "'99.0 mass' of the template is ignored - the value follows from its atoms")
 
     def test_byte_order_mark_and_line_ends(self):
         """Files from Windows editors are read."""
@@ -444,8 +446,8 @@ class Convert(unittest.TestCase):
     def test_sections_of_templates(self):
         """Sections that a rigid molecule of points cannot have are errors; bonds are dropped."""
         options = ["--units", "real", *OF_WATER[:4]]
-        cannot = ("cannot be converted, only Coords, Types, Masses and Charges of atoms that are points can - remove it if the "
-                  "molecule is to be without")
+        cannot = ("cannot be converted, only Coords, Types, Masses and Charges of point atoms can - remove the section to "
+                  "convert the molecule without it")
         self.assertEqual(self.error(ROD, *options), "ERROR: FILE, line 18: section Body Integers " + cannot)
         whole = ROD[:ROD.index("Body Integers")]
         self.assertEqual(self.convert(whole, *options, name="rod").components["rod"]["mass"], [[1.0]])
@@ -455,7 +457,7 @@ class Convert(unittest.TestCase):
                 self.assertEqual(self.error(whole + section, *options),
                                  f"ERROR: FILE, line 18: section {section.splitlines()[0]} {cannot}")
         self.assertEqual(self.error(whole + "Charge\n\n1 1.0\n", *options),
-                         "ERROR: FILE, line 18: 'Charge' is no section of a molecule template")
+                         "ERROR: FILE, line 18: 'Charge' is not a section of a molecule template")
         for section in ("Molecules\n\n1 1\n", "Special Bond Counts\n\n1 0 0 0\n", "Shake Flags   # none\n\n1 0\n"):
             with self.subTest(section):
                 self.assertEqual(self.convert(whole + section, *options, name="rod").components["rod"]["mass"], [[1.0]])
@@ -464,87 +466,92 @@ class Convert(unittest.TestCase):
         ascii_options = ["--units", "real", "--from", "atomic", "--negate-dipoles", "no"]
         xml_options = ["--units", "real", "--from", "kelvin", "--negate-dipoles", "no"]
         for (old, new), message in {
-                ("2 1 1 0 0", "2 1 1 0 1"): "FILE, line 4: component 1 has 1 Tersoff sites, which pair_style multisite has not",
-                ("0.0004", "strong"): "FILE, line 5: 'strong' is no number, but x y z m eps sigma rc shift should be here",
+                ("2 1 1 0 0", "2 1 1 0 1"): "FILE, line 4: component 1 has 1 Tersoff sites, which pair_style multisite does "
+                                            "not support",
+                ("0.0004", "strong"): "FILE, line 5: 'strong' is not a number, but x y z m eps sigma rc shift is expected "
+                                      "here",
                 ("0.0004", "inf"): "FILE, line 5: x y z m eps sigma rc shift is inf, which is not finite",
-                ("0.0004", "-1"): "component C1: a center has epsilon -1 and sigma 6.5, which must be 0 or more and more than 0",
+                ("0.0004", "-1"): "component C1: a center has epsilon -1 and sigma 6.5, but epsilon must not be negative and "
+                                  "sigma must be positive",
                 ("0 0 1 0.9", "0 0 0 0.9"): "FILE, line 8: the axis of a dipole has length 0",
                 ("NumberOfComponents 2", "NumberOfThings 2"): "FILE, line 19: there is no NumberOfComponents",
-                ("ICRVQD", "ICQ"): "FILE, line 17: MoleculeFormat is ICQ, but ICRVQD, ICRV and IRV are known",
+                ("ICRVQD", "ICQ"): "FILE, line 17: MoleculeFormat is ICQ, but only ICRVQD, ICRV and IRV are supported",
                 ("2 2 10", "2 3 10"): "FILE, line 19: molecule 2 is of component 3, but there are 2",
                 ("2 0 0 0 0.5", "0 0 0 0 0.5"): "FILE, line 18: the quaternion of molecule 1 has length 0",
-                ("0 0 0 0.03 ", "0 0 0 0 "): "component C2 has no mass, which centers and charges of ls1 have and dipoles and "
-                                             "quadrupoles have not - use --mass C2 M, in the units of the file",
-                ("0.6 0 0.8 0 0 0 0\n", "0.6 0"): "FILE, line 19: the file ends where its quaternion should be"}.items():
+                ("0 0 0 0.03 ", "0 0 0 0 "): "component C2 has no mass, because in ls1 only centers and charges have one - "
+                                             "use --mass C2 M, in the units of the file",
+                ("0.6 0 0.8 0 0 0 0\n", "0.6 0"): "FILE, line 19: the file ends where its quaternion is expected"}.items():
             with self.subTest(message):
                 self.assertIn(old, ASCII)
                 self.assertEqual(self.error(ASCII.replace(old, new), *ascii_options), "ERROR: " + message)
         for (old, new), message in {
                 ('type="Charge"', 'type="Tersoff"'):
-                    "FILE, component HCl: a site of type Tersoff, but LJ126, Charge, Dipole and Quadrupole are known",
+                    "FILE, component HCl: a site of type Tersoff, but only LJ126, Charge, Dipole and Quadrupole are supported",
                 ("<sigma>3.3</sigma>", ""): "FILE, component HCl: there is no sigma",
-                ("<sigma>3.3", "<sigma>wide"): "FILE, component HCl: sigma is 'wide', which is no number",
+                ("<sigma>3.3", "<sigma>wide"): "FILE, component HCl: sigma is 'wide', which is not a number",
                 ("<sigma>3.3", '<sigma unit="nm">0.33'):
-                    "FILE, component HCl: sigma has the unit nm, but units of single numbers are not known here - give all "
-                    "numbers in one system",
+                    "FILE, component HCl: sigma has the unit nm, but convert.py does not convert units of single numbers - "
+                    "give all numbers in one system of units",
                 ("<x>3</x><y>0</y><z>4</z>", "<x>0</x>"): "FILE, component HCl: the axis of a dipole has length 0",
                 ("<quadrupolemoment><theta>90</theta><phi>0</phi><abs>-346.69</abs></quadrupolemoment>", ""):
                     "FILE, component CO2: there is no quadrupolemoment in a site of type Quadrupole",
                 ("<dipolemoment><x>3</x><y>0</y><z>4</z></dipolemoment>", ""):
                     "FILE, component HCl: there is no dipolemoment in a site of type Dipole",
                 ("<theta>90</theta><phi>0</phi>", ""):
-                    "FILE, component CO2: quadrupolemoment has no direction, which is theta and phi, or x, y and z",
+                    "FILE, component CO2: quadrupolemoment has no direction - give theta and phi, or x, y and z",
                 ("<phi>0</phi>", ""): "FILE, component CO2: there is no quadrupolemoment/phi",
                 ("<abs>-346.69</abs>", ""): "FILE, component CO2: there is no quadrupolemoment/abs",
                 ("<charge>408.78</charge>", ""): "FILE, component HCl: there is no charge",
-                ('cid2="7"', 'cid2="2"'): "FILE: a mixing rule of component 2, which there is not",
-                ('type="LB"', 'type="LB2"'): "FILE: a mixing rule of type LB2, but LB alone is known",
-                ('name="HCl"', 'name="CO2"'): "the name 'CO2' of a component must be one word and unlike the others - give "
-                                              "--names",
-                ("</components>", ""): "FILE is no XML: no element found: line 20, column 0"}.items():
+                ('cid2="7"', 'cid2="2"'): "FILE: a mixing rule of component 2, which does not exist",
+                ('type="LB"', 'type="LB2"'): "FILE: a mixing rule of type LB2, but only LB is supported",
+                ('name="HCl"', 'name="CO2"'): "the name 'CO2' of a component must be one word and differ from the others - "
+                                              "give --names",
+                ("</components>", ""): "FILE is not valid XML: no element found: line 20, column 0"}.items():
             with self.subTest(message):
                 self.assertIn(old, XML)
                 self.assertEqual(self.error(XML.replace(old, new), *xml_options), "ERROR: " + message)
         self.assertEqual(self.error("<components/>", *xml_options), "ERROR: FILE has no moleculetype")
         for text, options, message in (
-                (WATER, OF_WATER[4:], "FILE: atom 1 is of type 1, of which no Lennard-Jones parameters are given - use --lj 1 "
-                                      "EPSILON SIGMA, with epsilon 0 where it has none"),
-                (WATER, OF_WATER[:8], "FILE has no section Masses, and no mass of type 1 is given - use --mass 1 M"),
+                (WATER, OF_WATER[4:], "FILE: atom 1 is of type 1, which has no Lennard-Jones parameters - use --lj 1 EPSILON "
+                                      "SIGMA, with epsilon 0 for no interaction"),
+                (WATER, OF_WATER[:8], "FILE has no section Masses, and no mass for type 1 is given - use --mass 1 M"),
                 (WATER.replace("Types\n\n1 1\n2 2   # a hydrogen\n3 2\n", ""), OF_WATER, "FILE has no section Types"),
                 (WATER, [*OF_WATER, "--lj", "3", "1", "1"], "--lj 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
                 (WATER, [*OF_WATER, "--mass", "3", "1"], "--mass 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
                 (WATER.replace(OF_CHARGES, ""), [*OF_WATER, "--charge", "3", "1"],
                  "--charge 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
-                (WATER, ["--lj", "O", "0.1553", "3.166"], "--lj O: O is no atom type number - the types in FILE are 1, 2"),
+                (WATER, ["--lj", "O", "0.1553", "3.166"], "--lj O: O is not an atom type number - the types in FILE are 1, 2"),
                 (WATER, [*OF_WATER, "--lj", "2", "1", "1"], "--lj 2 is given twice"),
                 (WATER, [*OF_WATER, "--charge", "1", "-0.5"],
-                 "--charge 1 -0.5: FILE has a section Charges, which says it of each atom - leave --charge out, or remove the "
-                 "section"),
+                 "--charge 1 -0.5: FILE has a section Charges, which sets it for each atom - leave --charge out, or remove "
+                 "the section"),
                 (WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n", [*OF_WATER[:8], "--mass", "1", "999"],
-                 "--mass 1 999: FILE has a section Masses, which says it of each atom - leave --mass out, or remove the "
+                 "--mass 1 999: FILE has a section Masses, which sets it for each atom - leave --mass out, or remove the "
                  "section"),
-                (WATER.replace("3 0.4 2.8 3.0", "3 0.4"), OF_WATER, "FILE, line 10: '3 0.4' is no line of section Coords"),
+                (WATER.replace("3 0.4 2.8 3.0", "3 0.4"), OF_WATER, "FILE, line 10: '3 0.4' is not a valid line of section "
+                                                                    "Coords"),
                 (WATER.replace("3 0.4 2.8 3.0", "2 0.4 2.8 3.0"), OF_WATER,
-                 "FILE: section Coords has not each of the 3 atoms once"),
-                (WATER.replace("1.8 2.6", "1.8 far"), OF_WATER, "FILE, Coords of atom 2: 'far' is no finite number"),
-                (WATER, [*OF_WATER[:3], "wide", *OF_WATER[4:]], "--lj 1: 'wide' is no finite number"),
-                (ASCII, [*OF_WATER, "--from", "lj"], "--lj and --charge are of molecule templates, but this is a file of ls1"),
+                 "FILE: section Coords must list each of the 3 atoms once"),
+                (WATER.replace("1.8 2.6", "1.8 far"), OF_WATER, "FILE, Coords of atom 2: 'far' is not a finite number"),
+                (WATER, [*OF_WATER[:3], "wide", *OF_WATER[4:]], "--lj 1: 'wide' is not a finite number"),
+                (ASCII, [*OF_WATER, "--from", "lj"], "--lj and --charge apply to molecule templates, but this is a file of "
+                                                     "ls1"),
                 (ASCII, ["--from", "atomic", "--mass", "C1", "1"],
                  "--mass C1: the file gives the component the mass 0.04 - leave --mass out"),
                 (ASCII, ["--from", "atomic", "--mass", "D", "1"],
                  "--mass D: there is no component D - the components are C1, C2"),
                 (ASCII, ["--from", "atomic", "--mass", "C1", "1", "--mass", "C1", "2"], "--mass C1 is given twice"),
-                (ASCII, ["--from", "atomic", "--mass", "C1", "0"], "--mass C1 0: a mass must be more than 0"),
-                (ASCII, ["--from", "atomic", "--mass", "C1", "big"], "--mass C1: 'big' is no finite number"),
+                (ASCII, ["--from", "atomic", "--mass", "C1", "0"], "--mass C1 0: a mass must be positive"),
+                (ASCII, ["--from", "atomic", "--mass", "C1", "big"], "--mass C1: 'big' is not a finite number"),
                 ("Once upon a time\n", [], "FILE is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template "
                                            "in its native format (with a line 'N atoms', N 1 or more)"),
                 ("", [], "FILE is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template in its native "
                          "format (with a line 'N atoms', N 1 or more)"),
                 ("# UNITS: real\n\ncomponent A   # methane\nmass 16\ncenter 0 0 0 0.3 3.7\n", [],
-                 "FILE is a component file of pair_style multisite already, which pair_coeff reads as it is"),
-                (WATER, [*OF_WATER, "--from", "lj"], "--from is of files of ls1; a molecule template is in the units that "
-                                                     "--units says"),
-                (ASCII, ["--negate-dipoles", "no"], "the units of a file of ls1 are not in it - give --from atomic, kelvin or "
+                 "FILE is already a component file of pair_style multisite - pair_coeff can read it"),
+                (WATER, [*OF_WATER, "--from", "lj"], "--from applies to files of ls1 - a molecule template has the units "
+                                                     "given by --units"),
+                (ASCII, ["--negate-dipoles", "no"], "files of ls1 do not contain their units - give --from atomic, kelvin or "
                                                     "lj"),
                 (ASCII, ["--from", "lj"], "units lj cannot be converted to real"),
                 (ASCII, ["--from", "atomic", "--names", "A"], "--names has 1 names, but there are 2 components")):

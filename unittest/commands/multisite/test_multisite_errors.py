@@ -45,8 +45,8 @@ BOUNDS = "Numeric index {} is out of bounds ({}-{})"
 KNOWN = "cutoff, shift, rf, tail, precision, device, check"
 MARKED = re.compile(r"\[(\S*?)\](?=\s|$)")
 
-LENGTHS = "and must be 1e-20 to 1e+20, so that (sigma/cutoff)^12 is a finite number"
-DOUBLES = "and numbers are 0 or 2.2e-308 to 1.8e+308 in magnitude - use one within that"
+LENGTHS = "but must be 1e-20 to 1e+20, so that (sigma/cutoff)^12 is a finite number"
+DOUBLES = "but must be 0 or 2.2e-308 to 1.8e+308 in magnitude"
 
 # Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message.
 STYLES = [("", MISSING.format("pair_style multisite"))] + [
@@ -54,33 +54,33 @@ STYLES = [("", MISSING.format("pair_style multisite"))] + [
     ("[cutoff] site", "Pair_style multisite cutoff must be a number, not 'cutoff'"),
     ("[nan]", "Pair_style multisite cutoff must be a number, not 'nan'"),
     ("[inf]", "Pair_style multisite cutoff must be a number, not 'inf'"),
-    ("[0]", "Pair_style multisite cutoff is 0 and must be more than 0"),
-    ("[-2.5]", "Pair_style multisite cutoff is -2.5 and must be more than 0"),
-    ("2.5 [0]", "Pair_style multisite cutoff of charges is 0 and must be more than 0"),
+    ("[0]", "Pair_style multisite cutoff is 0 but must be > 0"),
+    ("[-2.5]", "Pair_style multisite cutoff is -2.5 but must be > 0"),
+    ("2.5 [0]", "Pair_style multisite cutoff of charges is 0 but must be > 0"),
     ("[1e-300] rf 5", f"Pair_style multisite cutoff is 1e-300 {LENGTHS}"),
     ("[1e300]", f"Pair_style multisite cutoff is 1e300 {LENGTHS}"),
     ("2.5 [1e-21]", f"Pair_style multisite cutoff of charges is 1e-21 {LENGTHS}"),
-    ("2.5 [-1] rf 2", "Pair_style multisite cutoff of charges is -1 and must be more than 0"),
-    ("2.5 3.0 [3.5]", "Pair_style multisite has two cutoffs at most, and 3.5 is a third"),
-    ("2.5 tail yes [shift] yes", "Pair_style multisite shift yes cannot go with tail yes, a correction for energies that are not "
-     "shifted - use one of them"),
+    ("2.5 [-1] rf 2", "Pair_style multisite cutoff of charges is -1 but must be > 0"),
+    ("2.5 3.0 [3.5]", "Pair_style multisite has at most two cutoffs, but 3.5 is a third"),
+    ("2.5 tail yes [shift] yes", "Pair_style multisite shift yes cannot be used with tail yes, a correction for "
+     "energies that are not shifted - use only one of them"),
     ("2.5 [engine] cells", f"Unknown pair_style multisite keyword: engine - known are {KNOWN}"),
     ("2.5 rf 2 [sites]", f"Unknown pair_style multisite keyword: sites - known are {KNOWN}"),
-    ("2.5 rf [0.5]", "Pair_style multisite rf is 0.5, but a dielectric constant is 1 or more, or inf"),
+    ("2.5 rf [0.5]", "Pair_style multisite rf is 0.5 but must be a dielectric constant >= 1, or inf"),
     ("2.5 rf [-inf]", "Pair_style multisite rf must be a number, not '-inf'"),
     ("2.5 rf [water]", "Pair_style multisite rf must be a number, not 'water'"),
-    ("2.5 check [0] 1e-6", "Pair_style multisite check is every 0 evaluations, and must be every 1 to 2147483647"),
-    ("2.5 check [-5] 1e-6", "Pair_style multisite check is every -5 evaluations, and must be every 1 to 2147483647"),
-    ("2.5 check [1.5] 1e-6", "Pair_style multisite check is every 1.5 evaluations, and must be every 1 to 2147483647"),
+    ("2.5 check [0] 1e-6", "Pair_style multisite check is every 0 evaluations but must be every 1 to 2147483647"),
+    ("2.5 check [-5] 1e-6", "Pair_style multisite check is every -5 evaluations but must be every 1 to 2147483647"),
+    ("2.5 check [1.5] 1e-6", "Pair_style multisite check is every 1.5 evaluations but must be every 1 to 2147483647"),
     ("2.5 check [99999999999] 1e-6",
-     "Pair_style multisite check is every 99999999999 evaluations, and must be every 1 to 2147483647"),
+     "Pair_style multisite check is every 99999999999 evaluations but must be every 1 to 2147483647"),
     ("2.5 check [99999999999999999999] 1e-6",
-     "Pair_style multisite check is every 99999999999999999999 evaluations, and must be every 1 to 2147483647"),
-    ("[1e400]", f"Pair_style multisite cutoff is 1e400, {DOUBLES}"),
-    ("2.5 rf [1e400]", f"Pair_style multisite rf is 1e400, {DOUBLES}"),
-    ("2.5 check 1 [1e-400]", f"Pair_style multisite check tolerance is 1e-400, {DOUBLES}"),
-    ("2.5 check 1 [0]", "Pair_style multisite check tolerance is 0 and must be more than 0"),
-    ("2.5 check 1 [-1e-6]", "Pair_style multisite check tolerance is -1e-6 and must be more than 0"),
+     "Pair_style multisite check is every 99999999999999999999 evaluations but must be every 1 to 2147483647"),
+    ("[1e400]", f"Pair_style multisite cutoff is 1e400 {DOUBLES}"),
+    ("2.5 rf [1e400]", f"Pair_style multisite rf is 1e400 {DOUBLES}"),
+    ("2.5 check 1 [1e-400]", f"Pair_style multisite check tolerance is 1e-400 {DOUBLES}"),
+    ("2.5 check 1 [0]", "Pair_style multisite check tolerance is 0 but must be > 0"),
+    ("2.5 check 1 [-1e-6]", "Pair_style multisite check tolerance is -1e-6 but must be > 0"),
     ("2.5 check 1 [yes]", "Pair_style multisite check tolerance must be a number, not 'yes'"),
     ("2.5 check 1", MISSING.format("pair_style multisite check"))]
 for keyword, known in (("cutoff", "center, centre, site"), ("shift", "yes, no, pair"), ("tail", "yes, no"),
@@ -94,28 +94,30 @@ COMPONENT = "component one\nmass 1\n{}\n"
 FILES = {    # invalid files, and the error after their name
     "no_sites": (COMPONENT.format(""), ": component one: it has no sites"),
     "dipole_axis": (COMPONENT.format("dipole 0 0 0 0 0 0 1.0"),
-                    ": component one: the axis of a dipole has length 0 and must have a direction"),
+                    ": component one: the axis of a dipole has length 0 but must have a direction"),
     "quadrupole_axis": (COMPONENT.format("quadrupole 0 0 0 0 0 0 1.0"),
-                        ": component one: the axis of a quadrupole has length 0 and must have a direction"),
-    "epsilon": (COMPONENT.format("center 0 0 0 -1.0 1.0"), ": component one: epsilon is -1 and must be 0 or more"),
-    "sigma": (COMPONENT.format("center 0 0 0 1.0 -2"), ": component one: sigma is -2 and must be more than 0"),
+                        ": component one: the axis of a quadrupole has length 0 but must have a direction"),
+    "epsilon": (COMPONENT.format("center 0 0 0 -1.0 1.0"), ": component one: epsilon is -1 but must be >= 0"),
+    "sigma": (COMPONENT.format("center 0 0 0 1.0 -2"), ": component one: sigma is -2 but must be > 0"),
     "wide": (COMPONENT.format("center 0 0 0 1.0 1e21"), f": component one: sigma is 1e+21 {LENGTHS}"),
     "far": (COMPONENT.format("center 0 0 1e10 1 1"),
-            ": component one: a site is 1e+10 from the center of mass, and must not be farther than 1e+06 times the cutoff 2.5, "
-            "where rounding changes distances by 1e-10 of the cutoff - give sites relative to the center of mass"),
+            ": component one: a site is 1e+10 from the center of mass, but must not be farther than 1e+06 times the "
+            "cutoff 2.5, where rounding changes distances by 1e-10 of the cutoff - give sites relative to the center "
+            "of mass"),
     "heavy": ("component one\nmass 1e308\n",
               ", line 2: '1e308' must be 1e100 or less in magnitude, so that products of such numbers are finite"),
     "light": ("component one\nmass 1e-308\n",
-              ", line 2: the mass is 1e-308 and must be 1e-100 or more, so that quotients by it are finite"),
+              ", line 2: the mass is 1e-308 but must be >= 1e-100, so that quotients by it are finite"),
     "no_mass": ("component one\ncenter 0 0 0 1 1\n", ", line 2: component one ends without a mass"),
-    "negative_mass": ("component one\nmass -1\n", ", line 2: the mass is -1 and must be more than 0"),
+    "negative_mass": ("component one\nmass -1\n", ", line 2: the mass is -1 but must be > 0"),
     "inertia": (COMPONENT.format("inertia 1 1 3"),
-                ", line 3: the moment of inertia 3 is more than the sum of the other two, which no body has"),
+                ", line 3: the moment of inertia 3 is more than the sum of the other two, which is impossible for a "
+                    "body"),
     "words": (COMPONENT.format("site 0 0 0 1.0"),
-              ", line 3: 'site' is none of component, mass, inertia, center, charge, dipole, quadrupole"),
-    "numbers": (COMPONENT.format("charge 0 0 1.0"), ", line 3: charge needs x y z q, and there are 3 numbers"),
-    "no_number": (COMPONENT.format("charge 0 0 0 1.0e"), ", line 3: '1.0e' is no finite number"),
-    "before": ("mass 1\n", ", line 1: mass stands before the first component"),
+              ", line 3: 'site' is not one of component, mass, inertia, center, charge, dipole, quadrupole"),
+    "numbers": (COMPONENT.format("charge 0 0 1.0"), ", line 3: charge needs x y z q, but there are 3 numbers"),
+    "no_number": (COMPONENT.format("charge 0 0 0 1.0e"), ", line 3: '1.0e' is not a finite number"),
+    "before": ("mass 1\n", ", line 1: mass comes before the first component"),
     "twice": (COMPONENT.format("center 0 0 0 1 1") * 2, ", line 4: there is a component one already"),
     "metal": ("# UNITS: metal\n" + COMPONENT.format("center 0 0 0 1 1"),
               " is in units metal, but units lj are in use - convert one of them"),
@@ -142,16 +144,17 @@ COEFFS = [("", MISSING.format("pair_coeff")), ("* *", MISSING.format("pair_coeff
            "Pair multisite: file of components nowhere: it cannot be opened, here or in a folder of LAMMPS_POTENTIALS"),
           ("* * [folder] all linear", "Pair multisite: file of components folder: it cannot be read - give a file"),
           # Mixing.
-          ("1 2 mix [1e400] 1.0", f"Pair multisite mix: XI is 1e400, {DOUBLES}"),
-          ("1 2 mix 1.0 [1e-400]", f"Pair multisite mix: ETA is 1e-400, {DOUBLES}"),
+          ("1 2 mix [1e400] 1.0", f"Pair multisite mix: XI is 1e400 {DOUBLES}"),
+          ("1 2 mix 1.0 [1e-400]", f"Pair multisite mix: ETA is 1e-400 {DOUBLES}"),
           ("1 2 [mix]", "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0"),
           ("1 2 [mix] 1.0", "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0"),
           ("1 2 [mix] 1.0 1.0 1.0", "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0"),
           ("1 2 mix [x] 1.0", "Pair multisite mix: XI must be a number, not 'x'"),
           ("1 2 mix 1.0 [nan]", "Pair multisite mix: ETA must be a number, not 'nan'"),
-          ("1 2 mix [-0.5] 1.0", "Pair multisite mix: XI is -0.5 and must be 0 or more"),
-          ("1 2 mix 1.0 [0]", "Pair multisite mix: ETA is 0 and must be more than 0"),
-          ("[1] 1 mix 0.9 1.0", "Pair multisite mix: types 1 1 name no pair of unlike components, which alone mix"),
+          ("1 2 mix [-0.5] 1.0", "Pair multisite mix: XI is -0.5 but must be >= 0"),
+          ("1 2 mix 1.0 [0]", "Pair multisite mix: ETA is 0 but must be > 0"),
+          ("[1] 1 mix 0.9 1.0", "Pair multisite mix: types 1 1 include no pair of unlike components, and only those "
+           "mix"),
           ("1 [3] mix 0.9 1.0", BOUNDS.format(3, 1, 2)), ("[x] 2 mix 0.9 1.0", "Invalid range string: x")]
 COEFFS += [(f"* * [{name}] one one",
             "Pair multisite: " + ("" if ", line" in message else "file of components ") + name + message)
@@ -167,8 +170,8 @@ GHOSTS = (r"Pair multisite: the range \S+ of types 1 and 1 is so long that LAMMP
           r"included|exchanges of ghost atoms), which it counts by int, up to 2147483647 - use a shorter cutoff")
 SHIFTED = "Cannot have both pair_modify shift and tail set to yes"
 UNSTABLE = "the simulation is unstable, or {} were set wrongly"
-NO_ELLIPSOID = ("Pair multisite: atom ID 5 of type 2 is a molecule, but has no ellipsoid and so no quaternion - use "
-                "set_multisite, or set shape, before the run; a fix that inserts atoms gives them none")
+NO_ELLIPSOID = ("Pair multisite: atom ID 5 of type 2 is a molecule, but has no ellipsoid and therefore no quaternion "
+                "- use set_multisite or set shape before the run; fixes that insert atoms create no ellipsoids")
 CHANGED = "Pair multisite has changed since the last setup - use run without pre no"
 CHECK = (r"Pair multisite: check: the force on molecule ID \d+ is \S+ \S+ \S+, but \S+ \S+ \S+ by the host in double "
          r"precision: a difference of \S+ of the largest force, more than 1e-12 - use a larger tolerance or a higher precision, "
@@ -183,7 +186,7 @@ RUNS = {
     "mix before components": (f"{STYLE}\npair_coeff 1 2 [mix] 0.9 1.0",
         "Pair multisite mix: types have no components yet - give pair_coeff * * FILE ... first"),
     "same component": (f"{STYLE}\npair_coeff * * good all all\npair_coeff [1] 2 mix 0.9 1.0",
-        "Pair multisite mix: types 1 2 name no pair of unlike components, which alone mix"),
+        "Pair multisite mix: types 1 2 include no pair of unlike components, and only those mix"),
     "atom style": ("clear\nregion box block 0 6 0 6 0 6\ncreate_box 2 box\ncreate_atoms 1 random 9 7 NULL\nmass * 1.0\n"
         + RUN + "run 0",
         "Pair multisite needs atom_style ellipsoid, which has quaternions, but this is atom_style atomic"),
@@ -197,29 +200,29 @@ RUNS = {
 
     # Ghost atoms.
     "mode multi": (RUN + "neighbor 0.3 multi\ncomm_modify mode multi cutoff/multi 1 1.0\nrun 0",
-        "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some are nearer than its cutoff - use "
-        "mode single"),
+        "Pair multisite cannot use the ghost atoms of comm_modify mode multi, whose range may be shorter than its "
+        "cutoff - use mode single"),
     "communication group": (RUN + "atom_modify first a\ncomm_modify group a\nrun 0",
         "Pair multisite cannot use the ghost atoms of comm_modify group, which lack molecules - remove it by comm_modify "
         "group all"),
 
     # Excluded pairs.
     "exclude types": (RUN + "neigh_modify exclude type 1 2\nrun 0",
-        ALL_PAIRS + "neigh_modify exclude type 1 2 leaves some out - use neigh_modify exclude none"),
+        ALL_PAIRS + "neigh_modify exclude type 1 2 excludes some - use neigh_modify exclude none"),
     "exclude groups": (RUN + "neigh_modify exclude group a b\nrun 0",
-        ALL_PAIRS + "neigh_modify exclude group leaves some out - use neigh_modify exclude none"),
+        ALL_PAIRS + "neigh_modify exclude group excludes some - use neigh_modify exclude none"),
     "include": (RUN + "atom_modify first a\nneigh_modify include a\nrun 0",
-        ALL_PAIRS + "neigh_modify include leaves some out - use neigh_modify include all"),
+        ALL_PAIRS + "neigh_modify include excludes some - use neigh_modify include all"),
     "exclude molecules": ("MOLECULAR" + RUN + "neigh_modify exclude molecule/intra all\nrun 0",
-        ALL_PAIRS + "neigh_modify exclude molecule of group all leaves some out - use neigh_modify exclude none, and give "
-        "exclude molecule a group without them"),
+        ALL_PAIRS + "neigh_modify exclude molecule of group all excludes some - use neigh_modify exclude none, and "
+        "give exclude molecule a group without them"),
     "special bonds": ("MOLECULAR" + RUN + "create_bonds single/bond 1 1 2\nspecial_bonds lj 0 0.5 1 coul 1 1 1\nrun 0",
-        ALL_PAIRS + "some are bonded, and special_bonds gives bonded pairs the weights 0 0.5 1 (lj) and 1 1 1 (coul) - use "
+        ALL_PAIRS + "some are bonded, for which special_bonds has the weights 0 0.5 1 (lj) and 1 1 1 (coul) - use "
         "special_bonds lj/coul 1 1 1"),
     "hybrid/molecular": ("MOLECULARpair_style hybrid/molecular multisite 2.5 multisite 2.5\n"
         + OURS.replace("site", "site 1") + OURS.replace("site", "site 2") + "run 0",
-        ALL_PAIRS + "pair_style hybrid/molecular wants those within or between the molecules of atoms - use hybrid or "
-        "hybrid/overlay"),
+        ALL_PAIRS + "pair_style hybrid/molecular selects those within or between the molecules of atoms - use hybrid "
+        "or hybrid/overlay"),
     "pair of another style": (HYBRID + OURS + "pair_coeff 1 2 lj/cut 1 1\nrun 0", TWO_STYLES),
     "pair of none": (OVER + OURS + "pair_coeff 2 2 lj/cut 1 1\npair_coeff 1 2 none\nrun 0", TWO_STYLES),
 
@@ -271,7 +274,7 @@ RUNS = {
     "position": (RUN + TO_NAN,
         "Pair multisite: the position of atom ID 12 is not a finite number - " + UNSTABLE.format("positions")),
     "quaternion": (RUN + "set atom 12 angmom 1e300 1e300 0\nfix move all nve/asphere\nrun 1",
-        "Pair multisite: the quaternion of atom ID 12, nan nan nan nan, has length nan, which must be 1 - "
+        "Pair multisite: the quaternion of atom ID 12, nan nan nan nan, has length nan but must have length 1 - "
         + UNSTABLE.format("quaternions")),
 }
 ONE_RANK = ["no ellipsoid", "position", "quaternion"]    # in one process the other ranks would wait
@@ -293,51 +296,53 @@ NO_AXES = RUN + "set_multisite all\n"
 INTEGRATE = NO_AXES + "fix l all multisite/linear\n"
 OTHER_BODIES = RUN + "fix move all nve/asphere\nfix l all multisite/linear"
 WARNINGS = {
-    "masses": (OTHER_BODIES, r"27 molecules have other masses than their components say - set_multisite gives them those",
+    "masses": (OTHER_BODIES, r"27 molecules have masses that differ from those of their components - use "
+        r"set_multisite to set them",
         "set_multisite all"),
-    "shapes": (OTHER_BODIES, r"27 molecules have shapes that give other moments of inertia than their components say - "
-        r"set_multisite gives them those", "set_multisite all"),
+    "shapes": (OTHER_BODIES, r"27 molecules have shapes whose moments of inertia differ from those of their "
+        r"components - use set_multisite to set them", "set_multisite all"),
     "off the axis": (f"{STYLE}\npair_coeff * * bent beside beside\nset_multisite all\nfix l all multisite/linear",
-        r"component beside has no moment of inertia about its axis z, but its charge 2 is not on this axis, so that it feels "
-        r"torques that turn nothing - correct its line inertia, or the charge",
+        r"component beside has no moment of inertia about its axis z, but its charge 2 is not on this axis, so that "
+        r"a torque acts about this axis - correct its line inertia, or the charge",
         "pair_coeff * * good linear linear\nset_multisite all"),
     "across the axis": (f"{STYLE}\npair_coeff * * bent across across\nset_multisite all\nfix l all multisite/linear",
-        r"component across has no moment of inertia about its axis x, but its dipole 1 does not point along this axis, so that "
-        r"it feels torques that turn nothing - correct its line inertia, or the dipole",
+        r"component across has no moment of inertia about its axis x, but its dipole 1 does not point along this "
+        r"axis, so that a torque acts about this axis - correct its line inertia, or the dipole",
         "pair_coeff * * good linear linear\nset_multisite all"),
-    "nve": (INTEGRATE + "fix move all nve", r"fix move of style nve moves 27 molecules without turning them - use "
+    "nve": (INTEGRATE + "fix move all nve", r"fix move of style nve moves 27 molecules without rotating them - use "
         r"nve/asphere, nvt/asphere or npt/asphere", "unfix move\nfix move all nve/asphere"),
     "npt/asphere": (INTEGRATE + "fix move all npt/asphere temp 1 1 1 iso 0 0 10\ncompute_modify move_temp extra/dof 16",
-        r"compute move_press counts the rotation of temperature move_temp in its pressure, which is that of centers of mass - "
-        r"give fix_modify move press thermo_press", "fix_modify move press thermo_press"),
+        r"compute move_press includes the rotation of temperature move_temp in its pressure, but the pressure is "
+        r"that of centers of mass - use fix_modify move press thermo_press", "fix_modify move press thermo_press"),
     "pressure of the output": (INTEGRATE + "fix move all nve/asphere\ncompute t all temp/asphere\ncompute_modify t extra/dof 16\nthermo_modify temp t",
-        r"compute thermo_press counts the rotation of temperature t in its pressure, which is that of centers of mass - give "
-        r"thermo_modify temp a compute of style temp", "thermo_modify temp thermo_temp"),
+        r"compute thermo_press includes the rotation of temperature t in its pressure, but the pressure is that of "
+        r"centers of mass - use thermo_modify temp a compute of style temp", "thermo_modify temp thermo_temp"),
     "another pressure": (INTEGRATE + "fix move all nve/asphere\ncompute t all temp/asphere\ncompute_modify t extra/dof 16\ncompute p all pressure t",
-        r"compute p counts the rotation of temperature t in its pressure, which is that of centers of mass - give compute p a "
-        r"temperature of style temp", "uncompute p\ncompute p all pressure thermo_temp"),
+        r"compute p includes the rotation of temperature t in its pressure, but the pressure is that of centers of "
+        r"mass - use compute p a temperature of style temp", "uncompute p\ncompute p all pressure thermo_temp"),
     "field without dipoles": (f"pair_style multisite 2.5 rf inf\npair_coeff * * good atom atom\nset_multisite all",
-        r"rf acts between point dipoles, and no component has one: it adds a constant to the energy of molecules whose charges "
-        r"have a dipole moment, and nothing else", "pair_style multisite 2.5\npair_coeff * * good atom atom"),
+        r"rf acts between point dipoles, but no component has one: it only adds a constant to the energy of "
+        r"molecules whose charges have a dipole moment", "pair_style multisite 2.5\npair_coeff * * good atom atom"),
     "net charge": (f"{STYLE}\npair_coeff * * ion cation cation\nset_multisite all",
-        r"component cation has the net charge 2: the Coulomb energy of two of its molecules jumps from 1.6 to 0 at the cutoff 2.5, "
-        r"as there is no Ewald sum and rf acts on dipoles only - correct its charges unless it is an ion",
+        r"component cation has the net charge 2: the Coulomb energy of two of its molecules jumps from 1.6 to 0 at "
+        r"the cutoff 2.5, because there is no Ewald sum and rf acts only on dipoles - correct its charges unless it "
+        r"is an ion",
         "pair_coeff * * ion pair pair"),
     "short cutoff": ("pair_style multisite 0.5\npair_coeff * * good linear linear\nset_multisite all\nfix l all multisite/linear",
         r"sites of linear and linear reach 0.6 together, and molecules interact within 0.5 between centers of mass: farther apart "
         r"they can overlap - use a longer cutoff, or cutoff site", "pair_style multisite 0.5 cutoff site"),
     "rotations of atoms": (f"{STYLE}\npair_coeff * * good atom atom\nset_multisite all\nfix move all nvt/asphere temp 1 1 1",
-        r"compute move_temp counts three rotations of each molecule, but 0 linear ones have two and 27 others none: with "
-        r"extra/dof 3 its temperature is too low - give compute_modify move_temp extra/dof 81, or 84 where it counts translation "
-        r"and momentum is conserved", "compute_modify move_temp extra/dof 84"),
+        r"compute move_temp counts three rotations of each molecule, but 0 linear ones have two and 27 others none: "
+        r"with extra/dof 3 its temperature is too low - give compute_modify move_temp extra/dof 81, or 84 if it "
+        r"counts translation and momentum is conserved", "compute_modify move_temp extra/dof 84"),
     "too many missing": (f"{STYLE}\npair_coeff * * good atom atom\nset_multisite all\nfix move all nvt/asphere temp 1 1 1\n"
         "compute_modify move_temp extra/dof 85",
-        r"compute move_temp counts three rotations of each molecule, but 0 linear ones have two and 27 others none: with "
-        r"extra/dof 85 its temperature is too high - give compute_modify move_temp extra/dof 81, or 84 where it counts "
-        r"translation and momentum is conserved", "compute_modify move_temp extra/dof 81"),
+        r"compute move_temp counts three rotations of each molecule, but 0 linear ones have two and 27 others none: "
+        r"with extra/dof 85 its temperature is too high - give compute_modify move_temp extra/dof 81, or 84 if it "
+        r"counts translation and momentum is conserved", "compute_modify move_temp extra/dof 81"),
     "linear molecules": (NO_AXES + "fix move all nve/asphere",
-        r"\d+ linear molecules have no inertia about their axes and take up heat there - use fix multisite/linear, after all "
-        r"fixes that act on torques", "fix l all multisite/linear")}
+        r"\d+ linear molecules have no moment of inertia about their axes and heat up by spinning about them - use "
+        r"fix multisite/linear, after all fixes that act on torques", "fix l all multisite/linear")}
 
 
 BESIDE = Component("beside", 1.5, (0.3, 0.3, 0.0), centers=[((0.0, 0.0, 0.3), 1.0, 0.8)],
@@ -395,7 +400,7 @@ class Arguments(InProcess):
                     self.assertEqual(self.energy(), before)
 
     def test_first_style_refused(self):
-        self.check_error("pair_style multisite [-1]", "Pair_style multisite cutoff is -1 and must be more than 0")
+        self.check_error("pair_style multisite [-1]", "Pair_style multisite cutoff is -1 but must be > 0")
         self.lmp.command(GOOD)
         self.check_error("run 0", "Pair multisite has no settings after an earlier error - give pair_style multisite again")
         self.lmp.command("pair_style multisite 2.5")
@@ -526,8 +531,8 @@ class Runs(InProcess):
             return
         self.lmp.command("clear")
         commands(self.lmp, "read_restart bad.restart")
-        self.check_error("run 0", "Pair multisite: the quaternion of atom ID 3, 1 0.5 0 0, has length 1.118033988749895, which "
-                         "must be 1 - " + UNSTABLE.format("quaternions"))
+        self.check_error("run 0", "Pair multisite: the quaternion of atom ID 3, 1 0.5 0 0, has length "
+                         "1.118033988749895 but must have length 1 - " + UNSTABLE.format("quaternions"))
 
     def test_on_two_ranks(self):
         """The tests run on both of two ranks: if the ranks do not fail alike, the test fails or
@@ -570,7 +575,7 @@ class Warnings(unittest.TestCase):
     def test_minimization(self):
         code, output = run_script(PLAIN + INTEGRATE + "minimize 0 0 1 1\n", 1)
         self.assertEqual(code, 0, output)
-        self.assertIn("WARNING: Pair multisite: a minimization moves molecules without turning them", output)
+        self.assertIn("WARNING: Pair multisite: a minimization moves molecules without rotating them", output)
 
     def test_units(self):
         text = PLAIN.replace("units lj", "units metal").replace("lattice sc 0.125", "lattice sc 2.0")

@@ -70,8 +70,9 @@ class Kokkos(MultisiteTest):
         """The same errors as without KOKKOS, at the next step with energies at the latest."""
         self.assertEqual(
             self.error_of("set atom 5 shape 0 0 0", "run 0"),
-            f"Pair multisite: atom ID 5 of type {MOLECULES.types[4]} is a molecule, but has no ellipsoid and so no quaternion - use "
-            "set_multisite, or set shape, before the run; a fix that inserts atoms gives them none")
+            f"Pair multisite: atom ID 5 of type {MOLECULES.types[4]} is a molecule, but has no ellipsoid and "
+            "therefore no quaternion - use set_multisite or set shape before the run; fixes that insert atoms "
+            "create no ellipsoids")
         self.assertEqual(
             self.error_of(*MOVE, "variable bad atom exp(1000)-exp(1000)", "group bad id 12", "velocity bad set NULL v_bad NULL",
                           "unfix move", "fix move all nve", "run 1"),
@@ -79,8 +80,8 @@ class Kokkos(MultisiteTest):
             "wrongly")
         self.assertEqual(
             self.error_of(*MOVE, "unfix linear", "set atom 12 angmom 1e300 1e300 0", "run 1").replace("-nan", "nan"),
-            "Pair multisite: the quaternion of atom ID 12, nan nan nan nan, has length nan, which must be 1 - the simulation is "
-            "unstable, or quaternions were set wrongly")
+            "Pair multisite: the quaternion of atom ID 12, nan nan nan nan, has length nan but must have length 1 - "
+            "the simulation is unstable, or quaternions were set wrongly")
 
     def test_changes(self):
         """After invalid settings, and after changes of types between two builds of neighbor lists."""
@@ -107,8 +108,8 @@ class Kokkos(MultisiteTest):
         lmp = self.start(*MOVE[:-1], noise, MOVE[-1], "run 50 post no")
         self.assertTrue(np.isfinite(lmp.get_thermo("pe")))
         self.assertEqual(self.error_of(*MOVE, noise, "run 2"),
-                         "Fix multisite/linear linear: there are torques about the axes of linear molecules after it has taken them "
-                         "away - define it after all fixes that add torques, such as langevin with angmom")
+                         "Fix multisite/linear linear: there are torques about the axes of linear molecules after it "
+                         "has removed them - define it after all fixes that add torques, such as langevin with angmom")
 
 
 if __name__ == "__main__":

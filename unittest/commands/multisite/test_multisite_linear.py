@@ -194,7 +194,7 @@ class Linear(unittest.TestCase):
         self.assertLess(np.nanmax(abs((torques * axes).sum(axis=1))), 1e-13 * abs(torques).max())
 
 
-ORDER = ("Fix multisite/linear {}: there are torques about the axes of linear molecules after it has taken them away - define "
+ORDER = ("Fix multisite/linear {}: there are torques about the axes of linear molecules after it has removed them - define "
          "it after all fixes that add torques, such as langevin with angmom")
 
 
@@ -208,7 +208,7 @@ class Messages(unittest.TestCase):
         linear = ("fix move all nve/asphere\nfix linear all multisite/linear\ncompute t all temp/asphere\n"
                   "compute_modify t extra/dof {}\nrun 1")
         wrong = ("Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones have two and {} others "
-                 "none: with extra/dof {} its temperature is too {} - give compute_modify {} extra/dof {}, or {} where it counts "
+                 "none: with extra/dof {} its temperature is too {} - give compute_modify {} extra/dof {}, or {} if it counts "
                  "translation and momentum is conserved")
         for ranks in 2, 1:    # each rank draws its types separately
             count, points = self.atoms("1 2", ranks), self.atoms("4", ranks)
@@ -231,22 +231,21 @@ class Messages(unittest.TestCase):
 
     def test_group(self):
         found, _ = self.warnings("group some type 1 3 4\nfix move some nve/asphere\nfix linear some multisite/linear\nrun 1", 2)
-        self.assertRegex(found[0], r"^Fix multisite/linear linear: \d+ linear molecules are not in group some and may take up "
-                                   r"heat by "
-                         "spinning about their axes$")
+        self.assertRegex(found[0], r"^Fix multisite/linear linear: \d+ linear molecules are not in group some and may heat up "
+                                   r"by spinning about their axes$")
 
     def test_nothing(self):
         found, _ = self.warnings(f"pair_coeff * * {FILE} planar planar planar atom\nset_multisite all\nfix move all nve/asphere\n"
                                  "fix linear all multisite/linear\nrun 1")
-        self.assertRegex(found[0], "^Fix multisite/linear linear does nothing: no component has moments of inertia of which "
-                                   "one is 0$")
+        self.assertRegex(found[0], "^Fix multisite/linear linear does nothing: no component has exactly one moment of inertia "
+                                   "that is 0$")
 
     def test_no_inertia(self):
         """The fix cannot classify such a component, and its motion is unchanged."""
         found, _ = self.warnings(f"pair_coeff * * {FILE} unknown along_x planar atom\nfix move all nve/asphere\n"
                                  "fix linear all multisite/linear\nrun 1")
-        self.assertEqual(found, ["Fix multisite/linear linear leaves component unknown of type 1 alone: it has no moments of "
-                                 "inertia that would say whether it is linear"])
+        self.assertEqual(found, ["Fix multisite/linear linear ignores component unknown of type 1: without moments "
+                                 "of inertia, it is unknown whether it is linear"])
         lmp = multisitetest.start()
         self.addCleanup(lmp.close)
         errortest.commands(lmp, system() + f"pair_coeff * * {FILE} unknown along_x planar atom\nset group all angmom 0.1 -0.2 "
@@ -277,7 +276,7 @@ class Errors(errortest.InProcess):
             if style != "none":
                 self.lmp.command("pair_coeff * *")
             self.assertEqual(errortest.error_of(self.lmp, "run 0"),
-                             ("Fix multisite/linear needs pair_style multisite, which says what a molecule is", None))
+                             ("Fix multisite/linear needs pair_style multisite, which defines molecules", None))
 
     def test_atom_style(self):
         errortest.commands(self.lmp, "clear\natom_style atomic\nregion box block 0 9 0 9 0 9\ncreate_box 1 box\ncreate_atoms 1 "

@@ -204,14 +204,14 @@ class Warnings(unittest.TestCase):
             code, output = errortest.run_script(BOX + ATOMS + STYLE + f"pair_coeff * * {path} {names}\nset_multisite all\n", 1)
             self.assertEqual(code, 0, output)
             self.assertEqual(output.count(
-                "WARNING: Set_multisite: component bent has no moment of inertia about its axis z, but its center 2 is not on "
-                "this axis, so that it feels torques that turn nothing - correct its line inertia, or the center"), count, output)
+                "WARNING: Set_multisite: component bent has no moment of inertia about its axis z, but its center 2 "
+                "is not on this axis, so that a torque acts about this axis - correct its line inertia, or the center"), count, output)
 
 
 NO_ATOMS = "Set_multisite: no atom of group {} is of a type to which pair_coeff gives a component"
-NO_STYLE = ("Set_multisite needs pair_style multisite and its pair_coeff, which say what a molecule is - give them first")
-NO_INERTIA = ("Set_multisite: component {} has no moments of inertia, but its sites feel torques - give it a line 'inertia Ix "
-              "Iy Iz' in its file")
+NO_STYLE = ("Set_multisite needs pair_style multisite and its pair_coeff, which define molecules - give them first")
+NO_INERTIA = ("Set_multisite: component {} has no moments of inertia, but torques act on its sites - give it a line "
+              "'inertia Ix Iy Iz' in its file")
 
 
 class Errors(errortest.InProcess):

@@ -129,7 +129,7 @@ class Lattices(unittest.TestCase):
             self.assertAlmostEqual(coordtest.scalar_of(lmp, "c"), 1, delta=EXACT)
 
     def test_others(self):
-        """An atom of another lattice with the same nearest distance has less."""
+        """An atom of another lattice with the same nearest distance has a smaller value."""
         for lattice, (_, nearest) in self.CRYSTALS.items():
             lmp = self.start(lattice)
             others = {}

@@ -44,8 +44,8 @@ ARGUMENTS = [
     (f"{GOOD} group2 [nix]", "Compute coord/envsim group2: group nix does not exist - define it before the compute"),
     (f"{GOOD} function max 1 [norm] mean", "Compute coord/envsim function max is not a sum over atoms and takes no norm - leave "
      "norm out"),
-    (f"{GOOD} function more_than rational 0.5 [bogus]", f"Unknown {STYLE} function keyword: bogus - more_than rational takes nn, "
-     f"mm, d0, dmax, nostretch, and then may come {KEYWORDS}"),
+    (f"{GOOD} function more_than rational 0.5 [bogus]", f"Unknown {STYLE} function keyword: bogus - more_than "
+     f"rational takes nn, mm, d0, dmax, nostretch, then optionally {KEYWORDS}"),
     (f"{GOOD} function min [0]", "Compute coord/envsim function min: beta is 0 but must be > 0 and finite"),
     (f"{GOOD} precision [half]", "Unknown compute coord/envsim precision option: half - known are mixed, double, single"),
     (f"{GOOD} check [0] 1e-8", "Compute coord/envsim check interval is 0 but must be a number of evaluations > 0"),

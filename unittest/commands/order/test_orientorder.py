@@ -254,7 +254,7 @@ class Ranks(unittest.TestCase):
                         coordtest.assert_same_bits(other[name], columns, f"{precision} {name}", rounding)
 
     def test_after_atoms_are_deleted(self):
-        """Between delete_atoms and a run, communication is that of more atoms than there are."""
+        """Between delete_atoms and a run, the communication lists still contain the deleted atoms."""
         lmp = start(self, ORTHOGONAL, positions(ORTHOGONAL, 3))
         lmp.command("group gone id 60:80")
         lmp.command("delete_atoms group gone compress no")
@@ -315,7 +315,7 @@ class Alone(unittest.TestCase):
         self.assertNotIn("has a partner", run.text)
 
     def test_isolated_atoms(self):
-        """They have 0 and no derivatives. An atom with one partner has q = 1."""
+        """Isolated atoms have value 0 and derivatives 0. An atom with one partner has q = 1."""
         x = np.array([[1, 1, 1], [1, 1, 2], [3.5, 3.5, 3.5], [1, 2.9, 4.5]], float)
         box = Box((8.0, 8.0, 8.0), periodic=(False, False, False))
         lmp = start(self, box, x, {name: ("all", words) for name, (_, words) in COMPUTES.items() if "two" not in name})
@@ -373,7 +373,7 @@ class Output(unittest.TestCase):
             self.assertAlmostEqual(factor * thermo[f"c_{name}"] / coordtest.scalar_of(lmp, name), 1, 6)
 
     def test_several_types(self):
-        """coeff: the pairs of types that have no partners in reach count for nothing."""
+        """coeff: pairs of types without partners in reach do not contribute."""
         x = positions(ORTHOGONAL, 9)
         types = [1 + (k % 2) for k in range(len(x))]
         data = f"{coordtest.folder()}/types"

@@ -13,8 +13,8 @@ KEYWORDS = "l, order, group2, switch, coeff, function, norm, wl/hat, precision, 
 RATIONAL = "nn, mm, d0, dmax, nostretch"
 SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 GOOD = "switch cubic dmax 3.0"
-NO_DMAX = "dmax missing: the range must end near the first minimum of the radial distribution function - give dmax"
-ENDLESS = "dmax is infinite: partners need a range with an end - give a finite dmax"
+NO_DMAX = "dmax is missing - give a dmax near the first minimum of the radial distribution function"
+ENDLESS = "dmax is infinite, but partners need a finite range - give a finite dmax"
 NO_GROUP2 = ("Compute coord/orientorder order {} compares atoms with partners of the same group and takes no group2 - leave "
              "group2 out, or use order local or global")
 ONE_NUMBER = "Compute coord/orientorder order global is one number of all atoms and takes no "
@@ -37,8 +37,8 @@ ARGUMENTS = [
      "rational 1.5"),
     (f"{GOOD} order connections rational [-1]", "Compute coord/orientorder order connections rational: r0 is -1 but must be > 0 "
      "and finite"),
-    (f"{GOOD} order connections rational 0.5 [bogus]", f"Unknown {STYLE} order keyword: bogus - connections rational takes "
-     f"{RATIONAL}, and then may come {KEYWORDS}"),
+    (f"{GOOD} order connections rational 0.5 [bogus]", f"Unknown {STYLE} order keyword: bogus - connections rational "
+     f"takes {RATIONAL}, then optionally {KEYWORDS}"),
 
     # Orders that contradict other keywords.
     (f"{GOOD} order global function [sum]", ONE_NUMBER + "function sum - leave function out, or use another order"),
@@ -71,8 +71,8 @@ ARGUMENTS = [
     (f"{GOOD} [switch] exp 1.0", "Compute coord/orientorder takes one switch, but a second one is given"),
     ("switch [step] 1.0", f"Unknown {STYLE} switch option: step - known are {SWITCHES}"),
     ("switch rational 1.0 d0 [-0.5]", "Compute coord/orientorder switch rational: d0 is -0.5 but must be >= 0 and finite"),
-    ("switch rational 1.0 [bogus] 3", f"Unknown {STYLE} keyword: bogus - switch rational takes {RATIONAL}, and then may come "
-     f"{KEYWORDS}"),
+    ("switch rational 1.0 [bogus] 3", f"Unknown {STYLE} keyword: bogus - switch rational takes {RATIONAL}, then "
+     f"optionally {KEYWORDS}"),
     (f"[nn] 6 {GOOD}", f"Unknown {STYLE} keyword: nn - known are {KEYWORDS}; those of a switching function follow it"),
     (f"[cubic] {GOOD}", f"Unknown {STYLE} keyword: cubic - did you mean switch cubic?"),
     *((f"[{keyword}] b {GOOD}", f"Unknown {STYLE} keyword: {keyword} - known are {KEYWORDS}; those of a switching function "

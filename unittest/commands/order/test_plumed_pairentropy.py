@@ -1,7 +1,8 @@
 """Pair entropy compared with PLUMED's PAIRENTROPY: values, derivatives and virial in orthogonal and triclinic boxes.
 
 PLUMED cuts the Gaussian of a pair at about 3.5 sigma, at nodes ceil(sqrt(12.5) sigma/Delta) steps from the one below the
-distance. The definition in numpy has the numbers of PLUMED with these Gaussians, and those of LAMMPS with whole ones."""
+distance. The definition in numpy gives the numbers of PLUMED with these truncated
+Gaussians, and those of LAMMPS with complete ones."""
 
 import math
 import unittest

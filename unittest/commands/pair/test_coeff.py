@@ -142,7 +142,7 @@ class BruteForce(unittest.TestCase):
                 self.check(BOXES["triclinic"], 0.95, precision, coordtest.FLOAT)
 
     def test_no_end(self):
-        """One function has no end, so the variable has none."""
+        """One function has an infinite range, so the variable has one, too."""
         endless = Switch("gaussian", 0.8)
         functions = Table(Switch("cubic", dmax=2.0), ("1 3", (1,), (3,), endless))
         for name, image in ("triclinic", "image minimum"), ("fixed", ""):

@@ -24,7 +24,7 @@ MISSING = "Illegal pair_coeff command: missing argument(s)"    # LAMMPS' message
 INCOMPLETE = "Pair coord needs epsilon and a switching function, for example: pair_coeff 1 1 2.0 cubic dmax 2.5"
 BOUNDS = "Numeric index {} is out of bounds ({}-{})"
 KNOWN = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
-NO_END = "needs a range with an end, but this function has none - give a finite dmax"
+NO_END = "needs a finite range, but this function has none - give a finite dmax"
 NOT_POSITIVE = "is {} but must be > 0 and finite"
 
 # Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message.
@@ -45,7 +45,7 @@ COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMP
     ("[0] 1 1.0 cubic dmax 3", "Invalid range string: 0"), ("* [-1] 1.0 cubic dmax 3", "Invalid range string: -1"),
     ("[1.5] 1 1.0 cubic dmax 3", "Invalid range string: 1.5"),
     ("[2*] 1 1.0 cubic dmax 3",
-     "Pair coord: types 2* 1 name no pair of types I <= J - give them the other way round"),
+     "Pair coord: types 2* 1 include no pair of types I <= J - swap them"),
 
     # Functions.
     ("1 1 1.0 [cubics] dmax 3", f"Unknown pair coord option: cubics - known are {KNOWN}"),
@@ -79,7 +79,7 @@ COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMP
      "Pair coord custom: the expression '1/(1+x^6)+(1-2)^0.5' cannot be used: a constant part of it is not a number; "
      "write it in x = (r - d0)/r0, for example 1/(1+x^6)"),
 
-    # A range must have an end.
+    # The range must be finite.
     ("1 1 1.0 [gaussian] 1.0", f"Pair coord gaussian {NO_END}"),
     ("1 1 1.0 [q] ref 1 beta 5", f"Pair coord q {NO_END}"),
     ("1 1 1.0 [rational] 1.0 dmax INF", f"Pair coord rational {NO_END}"),
@@ -203,22 +203,23 @@ RUNS = {
 
     # Features that cutoff bins do not support.
     **{f"cells and exclusions of {what}": (CELLS + f"neigh_modify exclude {words}\nrun 0",
-        "Pair coord: engine cells would count the pairs that neigh_modify exclude takes from the neighbor list - use "
-        "engine neigh") for what, words in (("types", "type 1 2"), ("groups", "group a b"))},
+        "Pair coord: engine cells would count the pairs that neigh_modify exclude removes from the neighbor list - "
+        "use engine neigh") for what, words in (("types", "type 1 2"), ("groups", "group a b"))},
     "cells and include": (CELLS + "atom_modify first a\nneigh_modify include a\nrun 0",
         "Pair coord: engine cells would count the atoms that neigh_modify include leaves out of the neighbor list - "
         "use engine neigh"),
     "cells and exclusions of molecules": (
         MOLECULES.format("1 1 1") + CELLS + "neigh_modify exclude molecule/intra all\nrun 0",
-        "Pair coord: engine cells would count the pairs that neigh_modify exclude takes from the neighbor list - use "
-        "engine neigh"),
+        "Pair coord: engine cells would count the pairs that neigh_modify exclude removes from the neighbor list - "
+        "use engine neigh"),
     **{f"cells and special_bonds {weights}": (MOLECULES.format(weights) + CELLS + "run 0",
-        f"Pair coord: engine cells knows no bonds, and special_bonds lj gives bonded pairs the weights {weights} - use "
-        "engine neigh") for weights in ("0 1 1", "1 0.5 1", "1 1 1e-20")},
+        f"Pair coord: engine cells ignores bonds, but special_bonds lj gives bonded pairs the weights {weights} - "
+        "use engine neigh") for weights in ("0 1 1", "1 0.5 1", "1 1 1e-20")},
     "cells and hybrid/molecular": (
         MOLECULES.format("1 1 1") + "pair_style hybrid/molecular coord engine cells coord\n"
         f"{GOOD.replace('* *', '* * coord 1')}\n{GOOD.replace('* *', '* * coord 2')}\nrun 0",
-        "Pair coord: engine cells knows no molecules, which pair_style hybrid/molecular goes by - use engine neigh"),
+        "Pair coord: engine cells ignores molecules, by which pair_style hybrid/molecular selects pairs - use engine "
+            "neigh"),
     "cells and rRESPA": (CELLS + RESPA + "inner 1 1.0 2.0 outer 2\nrun 0", LEVELS),
     "cells and rRESPA, three levels": (CELLS + "run_style respa 3 2 2 inner 1 1.0 1.5 middle 2 2.0 2.5 outer 3\nrun 0",
                                        LEVELS),
@@ -261,7 +262,7 @@ RUNS = {
         ("value", "Pair coord exp: r0 " + NOT_POSITIVE.format(0)),
         ("keyword", "Unknown pair coord keyword: cutoff - coord cubic takes d0, dmax, nostretch"),
         ("types", BOUNDS.format(3, 1, 2)),
-        ("order", "Pair coord: types 2 1 name no pair of types I <= J - give them the other way round"))},
+        ("order", "Pair coord: types 2 1 include no pair of types I <= J - swap them"))},
     "data file without mixing": (READ.format("pair_style coord", "differ") + "\nrun 0",
         DIFFER.format("exp 1 dmax 3", "cubic dmax 3")),
 
@@ -342,8 +343,8 @@ class Arguments(InProcess):
 
 
 def knows_pair_style_list():
-    """Return whether LAMMPS knows the style of package MISC, which it need not have. A source tree from
-    which packages were taken does not know it."""
+    """Return whether LAMMPS has pair_style list, or at least knows that it belongs to the optional package MISC.
+    Source trees without that package's files do not know it."""
     with start() as lmp:
         if lmp.has_style("pair", "list"):
             return True    # the command below would raise its error on rank 0 alone

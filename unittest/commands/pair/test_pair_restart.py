@@ -93,7 +93,7 @@ class Restart(PairTest):
             self.assertIn({"neigh": "full neighbor list", "cells": "engine cells"}.get(engine, "engine"), part.text)
 
     def test_version_1(self):
-        """Files that have the numbers of functions in place of their names"""
+        """Files with numbers of functions in place of their names"""
         potential = all_kinds()
         first = potential.epsilons[PAIRS[0]]
         self.compare("coord", potential.coefficients(), ranks=2, change=lambda data: as_version_1(data, first))

@@ -61,8 +61,9 @@ class Bins(unittest.TestCase):
         for words, ranks in ("bins fixed 0.001 8", 1), ("bins fixed 0.001 8", 2):
             with self.assertRaises(AssertionError) as failure:
                 self.run_bins(ORTHOGONAL, ranks, words)
-            self.assertRegex(str(failure.exception), r"Compute potential/grid c: bins of size 0.001 with room for 8 charges each have \S+ "
-                             "places on a rank, and there may be 2147483647 - use larger or less deep ones, or sorted bins")
+            self.assertRegex(str(failure.exception), r"Compute potential/grid c: bins of size 0.001 and depth 8 have "
+                             r"room for \S+ charges on a rank, but at most 2147483647 are supported - use larger or "
+                             r"less deep bins, or sorted bins")
 
 
 if __name__ == "__main__":

@@ -137,8 +137,8 @@ class Far(unittest.TestCase):
         write_data(data, np.array([[1.2, 3.4, 0.7]]), np.array([1.0]), box)
         run, atoms, _ = self.run_far(box, data, "far fft 1e-8")
         self.assertAlmostEqual(atoms["c_m"][0], -2.837297479480620 / 5.0, 7)
-        self.assertIn("WARNING: Compute potential/grid m: charges of group all add up to 1: its periodic potential is that with a uniform "
-                      "background that makes them neutral", run.text)
+        self.assertIn("WARNING: Compute potential/grid m: charges of group all add up to 1: its periodic potential "
+                      "includes a uniform background that neutralizes them", run.text)
 
     def test_energy_of_lammps(self):
         """Half the sum of q phi at the atoms is the energy of pair_style coul/long with
@@ -198,7 +198,7 @@ class Far(unittest.TestCase):
         self.assertLess(abs(grid.phi[inside].mean()), 1e-12)
 
     def test_soft(self):
-        """Charges are balls near points, which do not affect the far field."""
+        """Near points, charges are replaced by balls, which does not affect the far field."""
         data = system(ORTHOGONAL, 5, n=N)
         soft = 0.8
         _, atoms, grid = self.run_far(ORTHOGONAL, data, "far fft 1e-7 overlap soft 0.8")
@@ -227,7 +227,7 @@ class Far(unittest.TestCase):
 
 
     def test_ranks_without_points(self):
-        """With a field, for which all ranks transform the data of few."""
+        """Some ranks have no points. With a field, all ranks take part in transforming the data of the others."""
         data = system(ORTHOGONAL, 5, n=N)
         q = charges(N, 5)
         for grid in (1, 1, 1), (1, 2, 1):
@@ -237,8 +237,7 @@ class Far(unittest.TestCase):
             self.assertLess(np.abs(found.field - expected[1]).max(), 1e-4)
 
     def test_few_points(self):
-        """Their mesh is as fine as the range of known charges allows, which the near field
-        determines."""
+        """Grids of a few points. The near field determines the range of known charges, which limits the mesh spacing."""
         q = charges(N, 5)
         for box in ORTHOGONAL, TILTED:
             data = system(box, 5, n=N)
@@ -325,8 +324,8 @@ LARGE = ("Compute potential/grid far fft tolerance is {} but must be less than 1
          "for example: far fft 1e-4")
 COMMANDS = {
     "cutoff 3.0 kernel [ewald]": NEEDS_FAR,
-    "cutoff 3.0 kernel [smooth] far fft 1e-5": "Compute potential/grid far fft goes with kernel ewald, which it takes by itself, and not with "
-        "kernel smooth - leave out the kernel, or far fft",
+    "cutoff 3.0 kernel [smooth] far fft 1e-5": "Compute potential/grid far fft selects kernel ewald by itself and "
+        "cannot be used with kernel smooth - leave out the kernel, or far fft",
     "cutoff 3.0 far [fft]": "Compute potential/grid far fft needs a tolerance, for example: far fft 1e-4",
     "far fft 1e-4": "Compute potential/grid far fft needs a cutoff, for example: cutoff 10.0",
     "cutoff 3.0 far [foo]": "Unknown compute potential/grid far option: foo - known are none, fft",
@@ -334,8 +333,8 @@ COMMANDS = {
     "cutoff 3.0 far fft [1e300]": LARGE.format("1e300"),
     "cutoff 3.0 far fft [1]": LARGE.format("1"),
     "cutoff 3.0 far fft [x]": "Compute potential/grid far fft tolerance must be a number, not 'x'",
-    "cutoff 3.0 far fft 1e-5 overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0 that the far field does not know - "
-        "use overlap skip or soft with far fft",
+    "cutoff 3.0 far fft 1e-5 overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0, but the far "
+        "field does not - use overlap skip or soft with far fft",
     "cutoff 3.0 reference [foo]": "Compute potential/grid reference: there is no region foo",
     "cutoff 3.0 reference whole overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0, which a reference would shift - "
         "use overlap skip or soft with reference"}
@@ -359,13 +358,15 @@ class Errors(errortest.InProcess):
     def test_boundaries(self):
         errortest.commands(self.lmp, "change_box all boundary p p f")
         self.check("compute m all potential/grid 7 6 5 cutoff 3.0 [far] fft 1e-5",
-                   "Compute potential/grid far fft is for boxes that are periodic in all directions, also beside kspace_modify slab - use "
-                   "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic")
+                   "Compute potential/grid far fft needs a box that is periodic in all directions, also with "
+                   "kspace_modify slab - use boundary p p p with a slab of vacuum, or kernel direct in a box that is "
+                   "not periodic")
 
     def test_boundaries_of_a_later_run(self):
         errortest.commands(self.lmp, "compute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-5\nrun 0\nchange_box all boundary p p f")
-        self.check("run 0", "Compute potential/grid m: far fft is for boxes that are periodic in all directions, also beside kspace_modify "
-                   "slab - use boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic")
+        self.check("run 0", "Compute potential/grid m: far fft needs a box that is periodic in all directions, also "
+                   "with kspace_modify slab - use boundary p p p with a slab of vacuum, or kernel direct in a box "
+                   "that is not periodic")
 
     def test_runs(self):
         errortest.commands(self.lmp, "compute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-16\n"
@@ -377,19 +378,20 @@ class Errors(errortest.InProcess):
                                      "compute m all potential/grid 7 6 5 cutoff 3.0 reference r\n"
                                      f"dump m all grid 1 {coordtest.folder()}/none.grid c_m:grid:phi")
         self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
-                         "Compute potential/grid m: no point of its grid is in region r, its reference - use a larger region or a finer grid")
+                         "Compute potential/grid m: no point of its grid is in its reference region r - use a larger "
+                             "region or a finer grid")
         errortest.commands(self.lmp, "undump m\nuncompute m\nregion s block INF INF INF INF INF INF\n"
                                      "compute m all potential/grid 7 6 5 cutoff 3.0 reference s\nrun 0\nregion s delete")
         for command in f"write_grid c_m:grid:phi {coordtest.folder()}/none.dx", "run 0":
             self.assertEqual(errortest.error_of(self.lmp, command)[0],
-                             "Compute potential/grid m: its reference, region s, is no longer there")
+                             "Compute potential/grid m: its reference region s no longer exists")
 
     def test_newton(self):
         errortest.commands(self.lmp, "clear\nnewton off\n" + self.SYSTEM + "\ncompute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-5\n"
                                      f"dump m all custom 1 {coordtest.folder()}/none.dump id c_m")
         self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
-                         "Compute potential/grid m: with newton off LAMMPS brings nothing from ghost atoms to their owners, which potentials "
-                         "at atoms with far fft need - use newton on" +
+                         "Compute potential/grid m: potentials at atoms with far fft need reverse communication, which "
+                         "LAMMPS lacks with newton off - use newton on" +
                          (", with KOKKOS on a GPU package kokkos newton on neigh half" if coordtest.KOKKOS else ""))
 
     def test_no_mesh(self):

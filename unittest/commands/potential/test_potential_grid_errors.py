@@ -35,12 +35,13 @@ COMPUTE = "compute c a potential/grid 4 4 4 "
 GOOD = "compute c all potential/grid 4 4 4 cutoff 3.0"
 KNOWN = "known are cutoff, kernel, far, overlap, align, units, temp, dielectric, reference, field, bins, overflow, precision, device"
 POINTS = "must be a number of grid points from 1 to 2147483647"
-DIRECT = ("Compute potential/grid kernel direct sums 1/r over all atoms, which has no limit in a periodic box - use kernel cut, "
-          "smooth or taylor with a cutoff, or boundary f f f")
+DIRECT = ("Compute potential/grid kernel direct sums 1/r over all atoms, which diverges in a periodic box - use "
+          "kernel cut, smooth or taylor with a cutoff, or boundary f f f")
 SHELL = "Compute potential/grid c: cutoff plus skin {0} exceeds the ghost atom range {1} - use comm_modify cutoff {0} or more"
 CORNERS = SHELL.replace("skin", "skin plus 1, by which points at corners are outside of a rank's part of the box,")
-SHORT = ("Compute potential/grid cutoff is 2.5e-05 but must be more than 2.5e-05, 1e-05 of the longest edge of a grid cell: nearer "
-         "charges count as on a point and are left out - use a larger cutoff or a finer grid")
+SHORT = ("Compute potential/grid cutoff is 2.5e-05 but must be more than 2.5e-05, 1e-05 of the longest edge of a "
+         "grid cell: nearer charges are treated as coincident with a point and skipped - use a larger cutoff or a "
+         "finer grid")
 SINGLE = "but must be from 1e-30 to 1e+30, so that potentials fit into single precision"
 # LAMMPS of older releases refuses such numbers.
 SUBNORMAL = "Floating point number 1e-320 in input script or data file is out of range"
@@ -66,8 +67,8 @@ ARGUMENTS = [
     ("cutoff 3.0 bins fixed 4.0 [2000000]",
      "Compute potential/grid bins fixed depth is 2000000 but must be a number of charges from 1 to 1048576"),
     ("cutoff 3.0 [bins] fixed 4.0 8 overlap zero 0.5",
-     "Compute potential/grid bins fixed cannot have overlap zero: what overflows does not know the other charges - use bins sorted, "
-     "or overlap skip or soft"),
+     "Compute potential/grid bins fixed cannot be used with overlap zero, because overflowing charges are summed "
+     "separately - use bins sorted, or overlap skip or soft"),
     ("cutoff 3.0 overflow [gpu]", "Unknown compute potential/grid overflow option: gpu - known are device, host"),
     ("cutoff 3.0 [overflow] host",
      "Compute potential/grid overflow is for bins of fixed depth - leave it out, or use for example: bins fixed 4.0 8"),
@@ -79,14 +80,16 @@ ARGUMENTS = [
      "periodic"),
     ("kernel direct [cutoff] 3.0", "Compute potential/grid kernel direct sums over all atoms and takes no cutoff - leave it out"),
     ("kernel [direct]", DIRECT),
-    ("cutoff 3.0 overlap soft [3.5]", "Compute potential/grid overlap soft radius is 3.5 but may not exceed the cutoff, 3"),
-    ("overlap zero [3.5] cutoff 3.0", "Compute potential/grid overlap zero radius is 3.5 but may not exceed the cutoff, 3"),
+    ("cutoff 3.0 overlap soft [3.5]", "Compute potential/grid overlap soft radius is 3.5 but must not exceed the "
+     "cutoff, 3"),
+    ("overlap zero [3.5] cutoff 3.0", "Compute potential/grid overlap zero radius is 3.5 but must not exceed the "
+     "cutoff, 3"),
     ("cutoff 3.0 units [kT]", "Compute potential/grid units kT needs a temperature, for example: temp 300.0"),
     ("cutoff 3.0 [temp] 300", "Compute potential/grid temp is for units kT only - leave it out, or use units kT"),
     ("cutoff 3.0 units volt [temp] 300", "Compute potential/grid temp is for units kT only - leave it out, or use units kT"),
     ("cutoff 3.0 overlap soft [1e-40]",
-     "Compute potential/grid overlap soft radius is 1e-40 but must be 3e-05 or more: nearer charges count as on a point - use a larger "
-     "radius or overlap skip"),
+     "Compute potential/grid overlap soft radius is 1e-40 but must be 3e-05 or more: nearer charges are treated as "
+     "coincident with a point - use a larger radius or overlap skip"),
     ("cutoff [2.5e-5]", SHORT),
     ("kernel cut cutoff [2.5e-5] field yes", SHORT),
     ("cutoff 3.0 units kT temp [1e-320]", errortest.by_release(f"Compute potential/grid temp is 1e-320 {SINGLE}", SUBNORMAL)),
@@ -102,8 +105,8 @@ ARGUMENTS = [
     ("compute c a potential/grid [99999999999999999999] 1 1 cutoff 3.0",
      f"Compute potential/grid Nx is 99999999999999999999 but {POINTS}"),
     ("compute c a potential/grid [2000] 2000 2000 cutoff 3.0",
-     "Compute potential/grid: a grid of 2000 x 2000 x 2000 has 8000000000 points, and LAMMPS numbers 2147483647 at most - use "
-     "fewer"),
+     "Compute potential/grid: a grid of 2000 x 2000 x 2000 has 8000000000 points, but LAMMPS supports at most "
+     "2147483647 - use fewer"),
     ("compute c a potential/grid 4 4", "Illegal compute potential/grid command: missing argument(s)"),
 ]
 for keyword in "cutoff", "temp", "dielectric", "overlap soft", "overlap zero":
@@ -190,8 +193,8 @@ class Arguments(InProcess):
     def test_without_charges(self):
         commands(self.lmp, "clear\n" + re.sub("set .*\n", "", SYSTEM).strip().replace("style charge", "style atomic"))
         self.assertEqual(errortest.without_suffix(error_of(self.lmp, GOOD)[0]),
-                         "Compute potential/grid needs atoms with charges, which atom_style atomic has none of - use atom_style charge "
-                         "or full")
+                         "Compute potential/grid needs charges, but atom_style atomic has none - use atom_style "
+                         "charge or full")
 
     def test_two_dimensions(self):
         commands(self.lmp, "clear\ndimension 2\n" + SYSTEM.strip().replace("lattice sc", "lattice sq").replace(
@@ -212,8 +215,9 @@ class Arguments(InProcess):
     def test_too_large_for_lammps(self):
         """LAMMPS also allocates cells next to those of a rank."""
         found, _ = error_of(self.lmp, "compute c all potential/grid 1290 1290 1290 cutoff 3.0")
-        self.assertEqual(found, "Compute potential/grid c: a grid of 1290 x 1290 x 1290 points has 2151685171 of them on a rank and at its "
-                         "faces, and LAMMPS takes 2147483647 at most - use fewer points or more ranks")
+        self.assertEqual(found, "Compute potential/grid c: a grid of 1290 x 1290 x 1290 points has 2151685171 of "
+                         "them on a rank and at its faces, but LAMMPS supports at most 2147483647 - use fewer points "
+                         "or more ranks")
         self.check_still_usable()
 
     def test_direct_after_a_change_of_boundary(self):

@@ -225,7 +225,7 @@ class Fixes(unittest.TestCase):
                        "run 2\nwrite_grid f_mean:grid:data mean.dx", ranks)
             self.assertFalse(read(done.path("zero.dx")).values.any())
             self.assertTrue(read(done.path("mean.dx")).values.any())
-            self.assertEqual(done.text.count("WARNING: Write_grid: all numbers of f_mean:grid:data are 0 - a fix that averages has none "
+            self.assertEqual(done.text.count("WARNING: Write_grid: all numbers of f_mean:grid:data are 0 - a fix that averages has no data "
                                              "before its first average is complete"), 1)
 
 
@@ -448,13 +448,13 @@ fix mean all ave/grid 1 1 1 4 5 6 density/number
                               ("c_phi:grid:psi", "compute phi has no data named 'psi' on its grid grid - known are phi, efield"),
                               ("c_full:grid:data", "compute full has no data named 'data' on its grid grid - known are phi, near, far"),
                               ("f_mean:grid:psi", "fix mean has no data named 'psi' on its grid grid - known are data, count"),
-                              ("c_phi:grid:phi[1]", "data phi of compute phi has one number a point and no columns - leave out [1]"),
+                              ("c_phi:grid:phi[1]", "data phi of compute phi has one number per point and no columns - leave out [1]"),
                               ("c_phi:grid:efield", "data efield of compute phi has 3 columns - choose one by [1] to [3]"),
-                              ("c_phi:grid:efield[0]", "data efield of compute phi has columns 1 to 3, and none of that number"),
-                              ("c_phi:grid:efield[-1]", "data efield of compute phi has columns 1 to 3, and none of that number"),
+                              ("c_phi:grid:efield[0]", "data efield of compute phi has only columns 1 to 3"),
+                              ("c_phi:grid:efield[-1]", "data efield of compute phi has only columns 1 to 3"),
                               ("c_phi:grid:efield[99999999999999999999]",
-                               "data efield of compute phi has columns 1 to 3, and none of that number"),
-                              ("f_mean:grid:data[1]", "data data of fix mean has one number a point and no columns - leave out [1]")):
+                               "data efield of compute phi has only columns 1 to 3"),
+                              ("f_mean:grid:data[1]", "data data of fix mean has one number per point and no columns - leave out [1]")):
             self.check(f"{word} a.dx", f"Write_grid: {message}", f"[{word}] a.dx")
 
     def test_before_a_run(self):
@@ -468,8 +468,8 @@ fix mean all ave/grid 1 1 1 4 5 6 density/number
     def test_file(self):
         self.lmp.command("run 0 post no")
         for name in "phi.txt", "phi", "phi.DX", "phi.cub", ".dx", ".cube", "phi.dx.gz":
-            self.check(f"c_phi:grid:phi {name}", f"Write_grid: file name {name} ends neither in .dx nor in .cube, which says how "
-                       "to write it", f"c_phi:grid:phi [{name}]")
+            self.check(f"c_phi:grid:phi {name}", f"Write_grid: file name {name} must end in .dx or .cube, which selects "
+                       "the format", f"c_phi:grid:phi [{name}]")
         self.check("c_phi:grid:phi no/such/*.dx", "Write_grid cannot write file no/such/0.dx: No such file or directory",
                    "c_phi:grid:phi [no/such/*.dx]")
 

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The bytes of a state, for a restart file.
+// Part of GPUCOORD, GPL-2.0. A state as bytes, for a restart file.
 
 #ifndef GPUCOORD_ARCHIVE_H
 #define GPUCOORD_ARCHIVE_H
@@ -12,8 +12,8 @@
 
 namespace gpucoord {
 
-// Numbers and text, read in the order in which they were written. Reading past the end throws
-// std::runtime_error.
+// Numbers and text. They are read in the order in which they were written. Reading past the end
+// throws std::runtime_error.
 class Archive {
  public:
   Archive() = default;
@@ -62,7 +62,7 @@ class Archive {
     std::memcpy(&value, next(sizeof(value)), sizeof(value));
     return value;
   }
-  // The number of items that follow, checked before memory for them is allocated.
+  // Returns the number of items that follow. Checks it before memory is allocated for the items.
   std::size_t read_size(std::size_t bytes_of_item)
   {
     const std::int64_t size = read_integer();

@@ -1,8 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom, such as its coordination number.
+// Part of GPUCOORD, GPL-2.0. Functions of a per-atom value s_i, such as the coordination number.
 //
-// S = sum of f(s_i) over atoms, or a smallest or largest value or a moment of all s_i. Formulas are
-// those of PLUMED's MORE_THAN, LESS_THAN, BETWEEN, MIN, MAX, ALT_MIN, MOMENTS and CUSTOM (Tribello
-// et al., Comput. Phys. Commun. 185, 604 (2014)), but s_i may be 0 in all of them.
+// S is the sum of f(s_i) over atoms, the smallest or largest value of all s_i, or a moment of all
+// s_i. The formulas are those of PLUMED's MORE_THAN, LESS_THAN, BETWEEN, MIN, MAX, ALT_MIN, MOMENTS
+// and CUSTOM (Tribello et al., Comput. Phys. Commun. 185, 604 (2014)). In contrast to PLUMED, s_i
+// may be 0 in all of them.
 
 #ifndef GPUCOORD_ATOM_FUNCTION_H
 #define GPUCOORD_ATOM_FUNCTION_H
@@ -24,28 +25,28 @@ enum class AtomFunctionKind {
   LESS_THAN,    // f = sigma(s)
   BETWEEN,      // f = [erf((b - s)/(sqrt(2) w)) - erf((a - s)/(sqrt(2) w))]/2, w = smear (b - a)
   MOMENT,       // S = mean of (s_i - mean)^order
-  MIN,          // S = beta/ln sum exp(beta/s_i); 0 if any s_i is 0 or less
+  MIN,          // S = beta/ln sum exp(beta/s_i); 0 if any s_i <= 0
   MAX,          // S = beta ln sum exp(s_i/beta)
   ALT_MIN,      // S = -ln(sum exp(-beta s_i))/beta
   CUSTOM,       // f = an expression of s
-  HISTOGRAM     // f = s; also the number of s_i in each of nbins equal parts of a to b, as BETWEEN
+  HISTOGRAM     // f = s; also counts the s_i in nbins equal parts of a to b, as BETWEEN
 };
 
-// NaN and 0 are 'not given'.
+// NaN and 0 mean 'not given'.
 struct AtomFunctionOptions {
   AtomFunctionKind kind = AtomFunctionKind::SUM;
-  // sigma of MORE_THAN and LESS_THAN: a function of s in place of r, 1 for s <= d0. A dmax that is
-  // not given is infinite.
+  // sigma of MORE_THAN and LESS_THAN: a function of s instead of r, 1 for s <= d0. If dmax is not
+  // given, it is infinite.
   SwitchOptions sigma;
   double a = SwitchOptions::NOT_GIVEN, b = SwitchOptions::NOT_GIVEN;    // BETWEEN, HISTOGRAM, a < b
   int nbins = 0;                                                        // HISTOGRAM, 1 to MAX_BINS
-  double smear = 0.5;    // BETWEEN, HISTOGRAM: width over that of the interval or bin, > 0
+  double smear = 0.5;    // BETWEEN, HISTOGRAM: Gaussian width over interval or bin width, > 0
   int order = 0;         // MOMENT, 2 to 100
   double beta = SwitchOptions::NOT_GIVEN;    // MIN, MAX, ALT_MIN, > 0
   std::string expression;                    // CUSTOM, in s
 };
 
-// A bad option: field is the member of AtomFunctionOptions or of its sigma; what() names the value,
+// A bad option. field: the member of AtomFunctionOptions or of its sigma. what() names the value,
 // the limit and the way out.
 class GPUCOORD_API AtomFunctionError : public std::invalid_argument {
  public:
@@ -65,27 +66,27 @@ class GPUCOORD_API AtomFunction {
   explicit AtomFunction(const AtomFunctionOptions &);
   ~AtomFunction();
 
-  // One line: the kind with its numbers, 'more_than rational r0 6 n 12 m 24'.
+  // Returns one line with the kind and its numbers: 'more_than rational r0 6 n 12 m 24'.
   std::string description() const;
-  // S is a sum over atoms, so that a mean over atoms has a meaning.
+  // Returns whether S is a sum over atoms. The caller may then divide it by the number of atoms.
   bool is_sum() const;
 
-  // Replaces n numbers by their sums, or largest values, over all ranks.
+  // Replaces n numbers by their sums or their largest values over all ranks.
   enum class Reduction { SUM, MAX };
   using Reduce = std::function<void(double *numbers, int n, Reduction)>;
 
   struct Result {
-    double value = 0.0;       // share of this rank in S if is_sum(), else S
-    std::int64_t bad = -1;    // smallest k for which f or f' of s[k] is not finite; -1: none
+    double value = 0.0;       // this rank's share of S if is_sum(), otherwise S
+    std::int64_t bad = -1;    // smallest k whose f or f' is not finite; -1: none
   };
-  // Evaluates f for the n atoms of this rank. Sets f, [n], or the share of the atom in the sum of
-  // exponentials (MIN, MAX, ALT_MIN), or (s_i - mean)^order (MOMENT); and dS/ds, [n]. Calls reduce
-  // equally often on all ranks, also if n is 0. With no atoms on any rank, S is 0. Results do not
-  // depend on nthreads. Throws nothing but what reduce throws.
+  // Evaluates the n atoms of this rank. s: [n]. Sets dSds, [n], and f, [n]. f is f(s_i), the share
+  // of the atom in the sum of exponentials (MIN, MAX, ALT_MIN), or (s_i - mean)^order (MOMENT).
+  // Calls reduce equally often on all ranks, also if n is 0. If no rank has atoms, S is 0. Results
+  // do not depend on nthreads. Only throws what reduce throws.
   Result evaluate(std::int64_t n, const double *s, double *f, double *dSds, const Reduce &reduce,
                   int nthreads);
 
-  // Adds this rank's share of a histogram to bins, [nbins].
+  // Adds this rank's share of a histogram to bins, [nbins()].
   int nbins() const { return opt.nbins; }
   void add_histogram(std::int64_t n, const double *s, double *bins, int nthreads) const;
 

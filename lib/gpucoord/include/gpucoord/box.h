@@ -12,20 +12,19 @@ struct Box {
   int nperiodic = 0;           // number of periodic directions, 0 to 3
   double lattice[3][3];        // [nperiodic][3] Minkowski-reduced lattice vectors, distance
   double dual[3][3];           // [nperiodic][3] dual vectors in the span of the lattice, 1/distance
-  int ncandidates = 0;         // lattice vectors that rounding can miss; 0 for orthogonal boxes
-  double candidate[124][3];    // [ncandidates][3], distance
+  int ncandidates = 0;         // number of candidates; 0 for orthogonal boxes
+  double candidate[124][3];    // [ncandidates][3] lattice vectors that rounding can miss, distance
   double shortest = 0.0;       // length of the shortest lattice vector, distance; 0: not periodic
 };
 
-// Prepares a box. edges: [3][3] edge vectors as rows, distance. periodic: [3] the box is periodic
-// along the edge. Throws std::invalid_argument if periodic edges are linearly dependent or not
-// finite.
+// Prepares a box. edges: [3][3] edge vectors as rows, distance. periodic: [3] whether the box is
+// periodic along the edge. Throws std::invalid_argument if periodic edges are linearly dependent or
+// not finite.
 GPUCOORD_API Box make_box(const double edges[3][3], const bool periodic[3]);
 
-// Returns half the length of the shortest lattice vector (distance), infinity if there is no
-// periodic direction. At this range and beyond (r = dmax is in range), two images of an atom can
-// both be in range. Sums over all images and over nearest images then differ; below this range they
-// agree.
+// Returns half the length of the shortest lattice vector (distance), or infinity if there is no
+// periodic direction. From this range on, including r = dmax, two images of an atom can both be in
+// range, and the sums over all images and over nearest images can differ. Below it, they agree.
 GPUCOORD_API double first_ambiguous_range(const Box &box);
 
 }    // namespace gpucoord

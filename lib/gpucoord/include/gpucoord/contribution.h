@@ -10,7 +10,8 @@ namespace gpucoord {
 // S and W of the whole system are the sums over ranks, unless stated otherwise.
 struct Contribution {
   double value = 0.0;    // S
-  // W, minus the derivative of S by the strains x_a' = x_a + e_ab x_b: xx yy zz xy xz yz
+  // W, minus the derivative of S with respect to the strain e in x_a' = x_a + e_ab x_b: xx yy zz xy
+  // xz yz
   double virial[6] = {};
   Timings timings;
 };

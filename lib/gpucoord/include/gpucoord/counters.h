@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Counters of evaluations, kernel launches, waits and copies, for
-// debugging. In builds without the CMake option GPUCOORD_COUNTERS the macros expand to nothing.
+// debugging. Without the CMake option GPUCOORD_COUNTERS, the macros expand to nothing.
 
 #ifndef GPUCOORD_COUNTERS_H
 #define GPUCOORD_COUNTERS_H
@@ -12,7 +12,7 @@
 
 namespace gpucoord {
 
-// In the order of their names in counters.cpp.
+// In the same order as the names in counters.cpp.
 enum class Counter {
   COORDINATION_HOST,
   COORDINATION_CUDA,
@@ -39,7 +39,7 @@ enum class Counter {
 
 // Thread-safe.
 GPUCOORD_API void count(Counter, std::int64_t n = 1);
-// Begins a timestep: later counts belong to it.
+// Begins a timestep. Later counts belong to it.
 GPUCOORD_API void count_timestep(std::int64_t step);
 
 }    // namespace gpucoord

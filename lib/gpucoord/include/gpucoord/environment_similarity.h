@@ -1,12 +1,12 @@
-// Part of GPUCOORD, GPL-2.0. Similarity of atoms to environments of a crystal, with derivatives and
+// Part of GPUCOORD, GPL-2.0. Similarity of atoms to crystal environments, with derivatives and
 // virial.
-//
-// Vectors are fixed in space: S changes when all atoms are rotated, and W is not symmetric. Its
-// elements xy, xz, yz are those of the strains that tilt a triclinic box (contribution.h).
 //
 // An environment e is a list of n_e vectors r_k from a center to its neighbors. An atom i has
 // k_e(i) = 1/n_e sum of exp(-|d_ij - r_k|^2/(4 sigma^2)) over its partners j and the vectors of e.
 // Piaggi and Parrinello, J. Chem. Phys. 150, 244119 (2019).
+//
+// The vectors are fixed in space: S changes when all atoms are rotated, and W is not symmetric. Its
+// elements xy, xz, yz belong to the strains that tilt a triclinic box (contribution.h).
 
 #ifndef GPUCOORD_ENVIRONMENT_SIMILARITY_H
 #define GPUCOORD_ENVIRONMENT_SIMILARITY_H
@@ -26,26 +26,27 @@ namespace gpucoord {
 
 struct EnvironmentVector {
   double r[3];     // distance; not 0
-  int type = 0;    // type of the partner, from 1; 0: any
+  int type = 0;    // type of the partner, from 1; 0: any type
 };
 using Environment = std::vector<EnvironmentVector>;
 
-// Rounding of v changes derivatives by 2e-16 lambda times their size, and v itself by 2e-16/lambda.
+// Relative rounding error of the derivatives: 2e-16 lambda; absolute rounding error of v:
+// 2e-16/lambda.
 constexpr double MIN_LAMBDA = 1e-3, MAX_LAMBDA = 1e6;
 
 struct EnvironmentOptions {
-  // One environment: v_i = k(i). Several: v_i = 1/lambda ln sum of exp(lambda k_e(i)) over e, which
-  // is near the largest k_e(i).
+  // With one environment, v_i = k(i). With several, v_i = 1/lambda ln sum of exp(lambda k_e(i))
+  // over e, which is close to the largest k_e(i).
   std::vector<Environment> environments;
   double sigma = 0.0;       // distance, > 0
   double lambda = 100.0;    // MIN_LAMBDA to MAX_LAMBDA
-  // > 0. Partners are the atoms within the longest vector plus cutoff sigma. A pair at this
-  // distance adds at most exp(-cutoff^2/4)/n_e for each of the longest vectors.
+  // > 0. Partners are the atoms within the length of the longest vector plus cutoff sigma. A pair
+  // at this distance adds at most exp(-cutoff^2/4)/n_e for each of the longest vectors.
   double cutoff = 8.0;
   AtomFunctionOptions function;    // S = sum of f(v_i)
 };
 
-// A bad option: field is the member of EnvironmentOptions, or a or c of make_environments(); what()
+// A bad option. field: the member of EnvironmentOptions, or a or c of make_environments(). what()
 // names the value, the limit and the way out.
 class GPUCOORD_API EnvironmentError : public std::invalid_argument {
  public:
@@ -58,39 +59,41 @@ class GPUCOORD_API EnvironmentError : public std::invalid_argument {
 
 enum class CrystalStructure {
   FCC,        // 12 nearest neighbors
-  BCC,        // 8 nearest and 6 next neighbors
+  BCC,        // 8 nearest and 6 next-nearest neighbors
   SC,         // 6 nearest neighbors
   DIAMOND,    // 4 nearest neighbors of each sublattice: 2 environments
   HCP         // 12 nearest neighbors of each sublattice: 2 environments
 };
 
-// Returns the environments of a structure with lattice constant a, and c of HCP along z (distance).
-// Cubic axes are along x, y, z; HCP has a neighbor along x. Throws EnvironmentError.
+// Returns the environments of a structure with lattice constant a, and for HCP lattice constant c
+// along z (distance). Cubic axes are along x, y, z. HCP has a neighbor along x. Throws
+// EnvironmentError.
 GPUCOORD_API std::vector<Environment> make_environments(CrystalStructure, double a, double c = 0.0);
 
-// Throws EnvironmentError, and AtomFunctionError for the function.
+// Throws EnvironmentError; for the function, AtomFunctionError.
 GPUCOORD_API void check_options(const EnvironmentOptions &);
 
-// One line: '2 environments of 12 and 12 vectors, sigma 0.4, cutoff 8, lambda 100'.
+// Returns one line: '2 environments of 12 and 12 vectors, sigma 0.4, cutoff 8, lambda 100'.
 GPUCOORD_API std::string description(const EnvironmentOptions &);
 
-// Whether a vector has a type.
+// Returns whether at least one vector has a type.
 GPUCOORD_API bool has_types(const EnvironmentOptions &);
 
-// Largest distance of partners.
+// Returns the largest distance of partners.
 GPUCOORD_API double reach(const EnvironmentOptions &);
 
 // Makes the backend that runs on the host with nthreads OpenMP threads. The input needs types if a
-// vector has one. Throws EnvironmentError and AtomFunctionError.
+// vector has a type. Throws EnvironmentError and AtomFunctionError.
 GPUCOORD_API std::unique_ptr<OrderParameter>
 make_host_environment_similarity(const EnvironmentOptions &, Precision, int nthreads);
 
-// Makes the CUDA backend on this GPU; -1: the current one. Throws DeviceError, EnvironmentError and
-// AtomFunctionError.
+// Makes the CUDA backend on this GPU. device: -1 selects the current GPU. nthreads OpenMP threads
+// prepare copies. Throws DeviceError, EnvironmentError and AtomFunctionError.
 GPUCOORD_API std::unique_ptr<OrderParameter>
 make_cuda_environment_similarity(const EnvironmentOptions &, Precision, int device, int nthreads);
 
-// Makes a backend of plain loops over all pairs in double, to check others against. O(N^2).
+// Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
+// O(N^2).
 GPUCOORD_API std::unique_ptr<OrderParameter>
 make_reference_environment_similarity(const EnvironmentOptions &);
 

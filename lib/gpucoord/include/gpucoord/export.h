@@ -4,7 +4,8 @@
 #define GPUCOORD_EXPORT_H
 
 // GPUCOORD_API marks the public interface. GPUCOORD_TEST_API marks internals that tests and
-// benchmarks call. A shared library hides all other symbols; a static library needs no marks.
+// benchmarks call. All other symbols are hidden in a shared library. A static library needs no
+// marks.
 #if defined(GPUCOORD_SHARED)
 #define GPUCOORD_API __attribute__((visibility("default")))
 #else

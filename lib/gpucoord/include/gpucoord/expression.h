@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. An expression of several names, with its derivatives.
+// Part of GPUCOORD, GPL-2.0. An expression of named variables, with its derivatives.
 
 #ifndef GPUCOORD_EXPRESSION_H
 #define GPUCOORD_EXPRESSION_H
@@ -12,8 +12,8 @@
 
 namespace gpucoord {
 
-// A bad expression: name is the name that is at fault, or "" where it is the text; what() names the
-// value, the limit and the way out.
+// A bad expression. name: the name that causes the error, or "" if the text is wrong. what() names
+// the value, the limit and the way out.
 class GPUCOORD_API ExpressionError : public std::invalid_argument {
  public:
   ExpressionError(std::string name_in, const std::string &message) :
@@ -23,19 +23,19 @@ class GPUCOORD_API ExpressionError : public std::invalid_argument {
   const std::string name;
 };
 
-// Parsed and differentiated by Lepton. One object serves one thread.
+// An expression, parsed and differentiated by Lepton. One object serves one thread.
 class GPUCOORD_API Expression {
  public:
-  // Throws ExpressionError where the text cannot be parsed, has a constant part that is not a
-  // number, uses a name that is not among names, or does not use one of them.
+  // Throws ExpressionError if the text cannot be parsed, has a constant part that is not a number,
+  // uses a name that is not in names, or does not use one of the names.
   Expression(const std::string &text, const std::vector<std::string> &names);
   ~Expression();
 
-  // Whether a word can be a name: letters, digits and _, not a digit first.
+  // Returns whether a word can be a name: letters, digits and _, not starting with a digit.
   static bool is_name(const std::string &word);
 
-  // The value at [nnames] numbers in the order of names. Sets the derivative with respect to each,
-  // [nnames], unless derivatives is null.
+  // Returns the value for numbers, [names], in the order of the names. Sets the derivatives with
+  // respect to each number, [names], unless derivatives is null.
   double evaluate(const double *numbers, double *derivatives);
 
  private:

@@ -1,12 +1,12 @@
 // Part of GPUCOORD, GPL-2.0. The far field of Ewald's method on a mesh (U. Essmann et al., J. Chem.
-// Phys. 103, 8577 (1995)). Together with the map of MapKernel::EWALD with the same alpha, it is the
-// potential of all periodic images, with mean 0 over the box. The host functions leave the Fourier
-// transforms to the caller; FarField includes them, on a GPU.
+// Phys. 103, 8577 (1995)). The far field plus the map of MapKernel::EWALD with the same alpha is
+// the potential of all periodic images, with mean 0 over the box. The host functions leave the
+// Fourier transforms to the caller. FarField includes them, on a GPU.
 //
 // Charges are spread over mesh points by cardinal B-splines. The transform of the density times
 // FarFactors::at() is the transform of the potential at the mesh points. Points of a map are mesh
-// points, so the map needs no interpolation. Other points use interpolate_mesh(), with the
-// transform multiplied once more by FarFactors::spline().
+// points, so that the map needs no interpolation. For other points, multiply the transform by
+// FarFactors::spline() as well and use interpolate_mesh().
 
 #ifndef GPUCOORD_MAP_FAR_H
 #define GPUCOORD_MAP_FAR_H
@@ -31,28 +31,29 @@ struct GPUCOORD_API FarBox {
   // Sets row k to the vector whose dot product with edge k is 1, and with the other edges 0,
   // 1/distance.
   void reciprocal(double (&of_axis)[3][3]) const;
-  double height(int axis) const;    // distance between the two faces
+  double height(int axis) const;    // distance between the two faces of the axis
 };
 
-// Returns the alpha (1/distance) for which the neglected charges beyond the cutoff (distance) have
-// a potential with this root mean square, error (charge/distance), for charges at random positions
-// (J. Kolafa and J. Perram, Mol. Simul. 9, 351 (1992)). sum_q_sq: sum of the squares of all charges
-// in the box, charge^2. volume: distance^3. Throws std::invalid_argument if no alpha in double
-// precision reaches this error.
+// Returns alpha, 1/distance, for a given error of the near field. error: root mean square of the
+// potential of the neglected charges beyond the cutoff (distance), charge/distance, for charges at
+// random positions (J. Kolafa and J. Perram, Mol. Simul. 9, 351 (1992)). sum_q_sq: sum of the
+// squares of all charges in the box, charge^2. volume: distance^3. Throws std::invalid_argument if
+// no alpha in double precision reaches this error.
 GPUCOORD_API double near_alpha(double cutoff, double sum_q_sq, double volume, double error);
 
-// Returns the constant that makes the mean of the near field of a unit charge zero, times the
-// volume, distance^2. It is minus the integral of erfc(alpha r)/r over a ball with the radius of
-// the cutoff.
+// Returns the volume times the constant that makes the mean of the near field of a unit charge
+// zero, distance^2. It is minus the integral of erfc(alpha r)/r over a ball with the radius of the
+// cutoff.
 GPUCOORD_API double near_background(double cutoff, double alpha);
 
 // Returns the root mean square error (charge/distance) of the potential on a mesh of n points, for
-// charges at random positions. The time does not grow with the mesh beyond 64 points per edge.
+// charges at random positions. The cost does not grow with the mesh beyond 64 points per edge.
 GPUCOORD_API double far_error(const FarBox &, const int n[3], double alpha, double sum_q_sq);
 
-// Chooses a mesh whose error is at most 'error' (charge/distance), hardly finer than necessary. The
-// points along each axis are multiples of multiples_of, and mesh cells are at most 'widest'
-// (distance) high. Throws std::invalid_argument if the mesh needs more than 'most' points.
+// Chooses a mesh whose error is at most 'error' (charge/distance) and that is hardly finer than
+// necessary. The number of points along each axis is a multiple of multiples_of. The height of mesh
+// cells is at most 'widest' (distance). Throws std::invalid_argument if the mesh needs more than
+// 'most' points.
 struct FarMesh {
   int n[3];
   double error;
@@ -60,7 +61,7 @@ struct FarMesh {
 GPUCOORD_API FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha,
                                      double sum_q_sq, double error, double widest, int most);
 
-// The part of a mesh with the points lo to lo + n - 1 along each axis.
+// The part of a mesh that has the points lo to lo + n - 1 along each axis.
 struct MeshBrick {
   FarBox box;
   int mesh[3] = {};    // points of the whole mesh
@@ -68,13 +69,13 @@ struct MeshBrick {
 };
 
 // Sets density, [nz][ny][nx] (charge), to the charges spread over the points of the brick. Periodic
-// images must be separate charges. The bits do not depend on nthreads.
+// images must be separate charges. Results are bitwise independent of nthreads.
 GPUCOORD_API void spread_charges(const MeshBrick &, const MapCharges &, int nthreads,
                                  double *density);
 
 // Sets at, [n] (charge/distance), to the contribution of the brick's points to the potential at n
-// places x, [n][3] (distance). potential: [nz][ny][nx] at the brick's points. The sums over all
-// bricks are the potential.
+// positions x, [n][3] (distance). potential: [nz][ny][nx] potential at the brick's points. The sum
+// over all bricks is the whole potential.
 GPUCOORD_API void interpolate_mesh(const MeshBrick &, const double *potential, const double *x,
                                    int n, int nthreads, double *at);
 
@@ -83,14 +84,14 @@ GPUCOORD_API void interpolate_mesh(const MeshBrick &, const double *potential, c
 class GPUCOORD_API FarFactors {
  public:
   FarFactors(const FarBox &, const int mesh[3], double alpha);
-  // Returns the factor for potentials at mesh points, 1/distance; 0 for wave vector 0. index: index
-  // of the transform along each axis, 0 to mesh - 1. wave: set to the wave vector, 1/distance; its
-  // components along axes with m = -mesh/2 are 0. The factors of index and of mesh - index are
-  // equal.
+  // Returns the factor of the potential at mesh points, 1/distance; 0 for wave vector 0. index:
+  // index of the transform along each axis, 0 to mesh - 1. Sets wave to the wave vector,
+  // 1/distance. Its components along axes with m = -mesh/2 are set to 0. The factors of index and
+  // of mesh - index are equal.
   double at(const int (&index)[3], double (&wave)[3]) const;
-  // Returns a further factor if the potential is interpolated.
+  // Returns an additional factor, for a potential that is interpolated.
   double spline(const int index[3]) const;
-  // [mesh] factors of one axis; spline() is their product over the axes.
+  // Returns the factors of one axis, [mesh]. spline() is their product over the axes.
   const std::vector<double> &splines_of_axis(int axis) const { return correction[axis]; }
 
  private:
@@ -108,23 +109,24 @@ struct EwaldMesh {
 };
 
 // The far field with its Fourier transforms, on a mesh that one process holds as a whole. Charges
-// and places as in spread_charges() and interpolate_mesh(). nthreads: OpenMP threads that copy
-// data. Not thread-safe. Repeated calls give the same bits. Throws DeviceError.
+// and positions are given as in spread_charges() and interpolate_mesh(). nthreads: OpenMP threads
+// that copy data. Not thread-safe. Results are bitwise reproducible. Functions throw DeviceError.
 class GPUCOORD_API FarField {
  public:
   virtual ~FarField() = default;
   // Computes the potential and field at every fold-th mesh point along each axis, starting at
-  // 'first'. Sets phi, [nz/fold][ny/fold][nx/fold], and field, [nz/fold][ny/fold][nx/fold][3].
+  // 'first'. Sets phi, [nz/fold][ny/fold][nx/fold] (charge/distance), and field,
+  // [nz/fold][ny/fold][nx/fold][3] (charge/distance^2).
   virtual void on_grid(const EwaldMesh &, const int fold[3], const int first[3], const MapCharges &,
                        int nthreads, const MapResults &) = 0;
-  // Sets at, [n] (charge/distance), to the potential at n places x, [n][3] (distance).
+  // Sets at, [n] (charge/distance), to the potential at n positions x, [n][3] (distance).
   virtual void at_places(const EwaldMesh &, const MapCharges &, const double *x, int n,
                          int nthreads, double *at) = 0;
 };
 
-// Makes a far field on a GPU with cuFFT. device: -1 is the current GPU. Throws DeviceError.
+// Makes a far field on a GPU with cuFFT. device: -1 selects the current GPU. Throws DeviceError.
 GPUCOORD_API std::unique_ptr<FarField> make_cuda_far_field(int device);
-// Returns false if built without cuFFT; make_cuda_far_field() then throws.
+// Returns false if this build has no cuFFT. make_cuda_far_field() then throws DeviceError.
 GPUCOORD_API bool has_cuda_far_field();
 
 }    // namespace gpucoord

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Bond-orientational order parameters of Steinhardt, with derivatives
-// and virial.
+// Part of GPUCOORD, GPL-2.0. Steinhardt bond-orientational order parameters, with derivatives and
+// virial.
 //
 // q_lm(i) = sum of s(r_ij) Y_lm(d_ij) over the partners j of atom i, divided by N_i, the sum of
 // s(r_ij). The norm of q_lm is sqrt(4 pi/(2 l + 1) sum of |q_lm|^2 over m). Steinhardt, Nelson and
@@ -23,8 +23,9 @@
 
 namespace gpucoord {
 
-// The order parameter v_i of an atom. An atom without partners has 0 and no derivatives. Norms of
-// q_lm below smallest_norm() count as 0: rounding leaves such norms in perfect lattices.
+// The order parameter v_i of an atom. An atom without partners has v_i = 0 and no derivatives.
+// Norms of q_lm up to smallest_norm() count as 0, because rounding causes such norms in perfect
+// lattices.
 enum class OrderKind {
   LOCAL,    // q_l(i), the norm of q_lm(i)
   // The norm of (q_lm(i) + sum of s_ij q_lm(j))/(1 + N_i). Lechner and Dellago, J. Chem. Phys. 129,
@@ -35,7 +36,7 @@ enum class OrderKind {
   DOT,
   CONNECTIONS,    // sum of s_ij (1 - sigma(u(i).u(j))): the number of solid-like bonds
   // S is the norm of the sum of s_ij Y_lm(d_ij) over all i and j, divided by the sum of N_i. v_i is
-  // that of LOCAL.
+  // the same as for LOCAL.
   GLOBAL
 };
 
@@ -49,13 +50,13 @@ constexpr double smallest_norm(Precision precision)
 struct OrientOrderOptions {
   int l = 6;    // MIN_L to MAX_L
   OrderKind order = OrderKind::LOCAL;
-  // CONNECTIONS: sigma, a function of u(i).u(j) in place of r; 1 below d0. A dmax that is not given
+  // CONNECTIONS: sigma, a function of u(i).u(j) instead of r; 1 below d0. If dmax is not given, it
   // is infinite.
   SwitchOptions connection;
   AtomFunctionOptions function;    // S = sum of f(v_i); GLOBAL: must be SUM
 };
 
-// A bad option: field is the member of OrientOrderOptions, or of its connection or function; what()
+// A bad option. field: the member of OrientOrderOptions, or of its connection or function. what()
 // names the value, the limit and the way out.
 class GPUCOORD_API OrientOrderError : public std::invalid_argument {
  public:
@@ -66,18 +67,18 @@ class GPUCOORD_API OrientOrderError : public std::invalid_argument {
   const std::string field;
 };
 
-// Throws OrientOrderError, and AtomFunctionError for the function.
+// Throws OrientOrderError; for the function, AtomFunctionError.
 GPUCOORD_API void check_options(const OrientOrderOptions &);
 
-// One line: 'q6 average'.
+// Returns one line: 'q6 average'.
 GPUCOORD_API std::string description(const OrientOrderOptions &);
 
-// Makes the backend that runs on the host with nthreads OpenMP threads. table: s(r) >= 0, with an
-// end. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
+// Makes the backend that runs on the host with nthreads OpenMP threads. table: s(r) >= 0 with a
+// finite dmax. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrderParameter>
 make_host_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision, int nthreads);
 
-// Makes the backend of the GPU 'device'; -1: the current one. nthreads OpenMP threads prepare
+// Makes the CUDA backend. device: -1 selects the current GPU. nthreads OpenMP threads prepare
 // copies and evaluate the function. Throws DeviceError, OrientOrderError, AtomFunctionError and
 // std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &,
@@ -85,12 +86,13 @@ GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_orient_order(const Switch
                                                                     Precision, int device,
                                                                     int nthreads);
 
-// Sets w_l/|q|^3 of n atoms, or 0 where |q| is not above smallest. q: [n][2 l + 1] real harmonics:
-// q_l0, then for each m > 0 the real and the imaginary part of sqrt(2) q_lm.
+// Sets w_hat, [n], to w_l/|q|^3 of each atom, or to 0 if |q| <= smallest. q: [n][2 l + 1] real
+// harmonics: q_l0, then for each m > 0 the real and the imaginary part of sqrt(2) q_lm
 GPUCOORD_API void set_w_hat(int l, const double *q, std::int64_t n, double smallest, double *w_hat,
                             int nthreads);
 
-// Makes a backend of plain loops over all pairs in double, to check others against. O(N^2).
+// Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
+// O(N^2).
 GPUCOORD_API std::unique_ptr<OrderParameter>
 make_reference_orient_order(const SwitchTable &, const OrientOrderOptions &);
 

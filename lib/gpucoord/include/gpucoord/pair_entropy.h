@@ -6,10 +6,11 @@
 //
 //   g(r_k) = 1/(4 pi N_a rho_b r_k^2) sum of G(r_k - r_ij) over atoms i of a and j of b, i != j,
 //
-// where G is the normalized Gaussian of width sigma, N_a the number of atoms of a, and rho_b the
-// number of atoms of b over the volume of the box, on all ranks. Within one group, b is a: each
-// pair counts twice. g ln g is 0 where g is 0. The integrand is 0 at r = 0, as for every finite g.
-// An atom may have several images of another atom, or of itself, as partners.
+// where G is the normalized Gaussian with standard deviation sigma, N_a the number of atoms of a,
+// and rho_b the number of atoms of b divided by the volume of the box, both over all ranks. Within
+// one group, b is a, and each pair counts twice. g ln g is 0 at g = 0. The integrand is 0 at r = 0,
+// because r^2 is 0 there. An atom may have several images of another atom, or of itself, as
+// partners.
 
 #ifndef GPUCOORD_PAIR_ENTROPY_H
 #define GPUCOORD_PAIR_ENTROPY_H
@@ -27,23 +28,24 @@ namespace gpucoord {
 
 struct PairEntropyOptions {
   double cutoff = 0.0;    // r_max > 0, distance
-  double sigma = 0.0;     // width of the Gaussians > 0, distance
+  double sigma = 0.0;     // standard deviation of the Gaussians > 0, distance
   int bins = 0;           // N, 1 to MAX_DISTANCE_BINS; r_max/N must not exceed sigma
 };
 
 constexpr int MAX_DISTANCE_BINS = 10000;
 
-// Number of sigma from the center of a Gaussian where it is cut: 1.3e-14 of the maximum.
+// Distance, in units of sigma, at which a Gaussian is cut off. Its value there is 1.3e-14 of the
+// maximum.
 constexpr double GAUSSIAN_REACH = 8.0;
 
-// Distance up to which pairs contribute to g at r_max.
+// Returns the distance up to which pairs contribute to g at r_max.
 constexpr double reach(const PairEntropyOptions &options)
 {
   return options.cutoff + GAUSSIAN_REACH * options.sigma;
 }
 
-// A bad option: field is the member of PairEntropyOptions; what() names the value, the limit and
-// the way out.
+// A bad option. field: the member of PairEntropyOptions. what() names the value, the limit and the
+// way out.
 class GPUCOORD_API PairEntropyError : public std::invalid_argument {
  public:
   PairEntropyError(std::string field_in, const std::string &message) :
@@ -56,24 +58,24 @@ class GPUCOORD_API PairEntropyError : public std::invalid_argument {
 // Throws PairEntropyError.
 GPUCOORD_API void check_options(const PairEntropyOptions &);
 
-// One line: 'pair entropy cutoff 7 sigma 0.2 bins 140'.
+// Returns one line: 'pair entropy cutoff 7 sigma 0.2 bins 140'.
 GPUCOORD_API std::string description(const PairEntropyOptions &);
 
-// Number of exchanges of an evaluation: one sum over ranks.
+// Returns the number of exchanges of an evaluation: one sum over ranks.
 constexpr int number_of_exchanges(const PairEntropyOptions &, unsigned)
 {
   return 1;
 }
 
-// S is one number for all atoms, so each rank has S itself, and W of a rank is its share. v_i is
-// the number of partners of atom i within r_max; it is output only, and so is f(v_i) = v_i.
+// S is one number for all atoms. The value is S itself on each rank, and W of a rank is its share.
+// v_i is the number of partners of atom i within r_max. It is output only, and f(v_i) = v_i.
 // OrderInput::volume is required: evaluate() throws std::invalid_argument if it is not positive.
-// The virial of an atom includes its equal share of the change of S with the density: atoms of a
-// share it equally and, with two groups, atoms of b share the same amount. S is 0 if a or b has no
-// atoms.
+// The virial of an atom includes a share of the change of S with the density. The atoms of a share
+// it equally; with two groups, the atoms of b share the same amount in addition. S is 0 if a or b
+// has no atoms.
 class GPUCOORD_API PairEntropy : public OrderParameter {
  public:
-  // [bins] g(r_k) of the last evaluation, k = 1 to N
+  // Returns g(r_k) of the last evaluation, [bins], k = 1 to N.
   virtual const std::vector<double> &distribution() const = 0;
 };
 
@@ -81,12 +83,13 @@ class GPUCOORD_API PairEntropy : public OrderParameter {
 GPUCOORD_API std::unique_ptr<PairEntropy> make_host_pair_entropy(const PairEntropyOptions &,
                                                                  Precision, int nthreads);
 
-// Makes the backend of the GPU 'device'; -1: the current one. nthreads OpenMP threads prepare
+// Makes the CUDA backend. device: -1 selects the current GPU. nthreads OpenMP threads prepare
 // copies. Throws DeviceError and PairEntropyError.
 GPUCOORD_API std::unique_ptr<PairEntropy>
 make_cuda_pair_entropy(const PairEntropyOptions &, Precision, int device, int nthreads);
 
-// Makes a backend of plain loops over all pairs in double, to check others against. O(N^2).
+// Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
+// O(N^2).
 GPUCOORD_API std::unique_ptr<PairEntropy> make_reference_pair_entropy(const PairEntropyOptions &);
 
 }    // namespace gpucoord

@@ -15,8 +15,8 @@
 namespace gpucoord {
 
 // Outputs in addition to the value S, combined with |. ATOM_VIRIAL requires DERIVATIVES and VIRIAL.
-// WINDOWED is only supported by engine 'list' and only with DERIVATIVES: it multiplies the
-// derivative of each pair by a window, and gives no value.
+// WINDOWED multiplies the derivative of each pair by a window, and computes no value. It is only
+// supported by engine 'list' and only with DERIVATIVES.
 enum Want : unsigned { VALUE = 0, DERIVATIVES = 1, VIRIAL = 2, ATOM_VIRIAL = 4, WINDOWED = 8 };
 
 // Returns the number of columns of the per-atom output.
@@ -25,10 +25,10 @@ constexpr int peratom_columns(unsigned want)
   return want & ATOM_VIRIAL ? 10 : want & DERIVATIVES ? 4 : 0;
 }
 
-// Types of the atoms, if the table of functions has types, and weights.
+// Types of the atoms, used if the table of functions has types, and weights.
 struct PairTypes {
-  const int *type = nullptr;    // [nall] 1 to ntypes
-  // [ntypes + 1][ntypes + 1] symmetric, multiplies all sums of a pair; [1] if the table has no
+  const int *type = nullptr;    // [nall] types from 1 to ntypes
+  // [ntypes + 1][ntypes + 1] symmetric factors of all sums of a pair; [1] if the table has no
   // types; null: 1
   const double *weight = nullptr;
 };
@@ -36,19 +36,19 @@ struct PairTypes {
 struct DeviceFunction;    // resident_function.h
 
 // A function of coordination numbers, S = sum of f(s_i) over the atoms i of a, takes two passes
-// over pairs. The first one finds s_i, the sum of s(r_ij) over all partners of i. The second one
-// finds the derivatives of the sum of w_i s_i, with the weights w_i = f'(s_i), which the caller
-// gives.
+// over pairs. The first pass computes s_i, the sum of s(r_ij) over all partners of i. The second
+// pass computes the derivatives of the sum of w_i s_i. The caller provides the weights w_i =
+// f'(s_i).
 struct SecondPass {
   // [nlocal] the first pass adds s_i, by row of the per-atom output, unless on_device evaluates f.
   double *s = nullptr;
-  // Called once, between the passes, on the thread of the caller, unless on_device evaluates f.
-  // Returns the weights, [nweights] as the inputs of the engines say; null: there is no second
-  // pass, and S has no derivatives.
+  // Called once, between the passes, on the caller's thread, unless on_device evaluates f. Returns
+  // the weights, [nweights], whose shape depends on the engine (see the inputs below); null: there
+  // is no second pass, and S has no derivatives.
   std::function<const double *()> weights;
   std::int64_t nweights = 0;
-  // Requires a single rank. Engine 'cells' of the CUDA backend evaluates f itself if it can; the
-  // value is S then. null: not used.
+  // Requires a single rank. Engine 'cells' of the CUDA backend evaluates f itself if it can, and
+  // the value is then S. null: not used.
   DeviceFunction *on_device = nullptr;
 };
 
@@ -58,10 +58,10 @@ struct CellsInput {
   AtomList a, b;                // b.index null: within group a
   PairTypes types;
   // Inputs of the same version must have equal lists a and b, and no atom may have moved by more
-  // than 16 dmax since the first of them. 0: unknown. A device keeps the pairs that it found until
-  // an atom has moved by half the skin, or types or weights have changed.
+  // than 16 dmax since the first of these inputs. 0: unknown. A GPU keeps the pairs that it found
+  // until an atom has moved by half the skin, or types or weights have changed.
   std::int64_t version = 0;
-  double skin = 0.0;                     // distance; 0: pairs are not kept
+  double skin = 0.0;                     // distance; 0: the GPU does not keep pairs
   const SecondPass *second = nullptr;    // weights: [nall]
 };
 
@@ -70,16 +70,16 @@ struct CellsInput {
 struct ListInput {
   const double *x = nullptr;                 // [nall][3] distance
   AtomList a, b;                             // b.index null: within group a; ghosts are not read
-  const unsigned char *member = nullptr;     // [nall] bit 1: in a, bit 2: in b; null: all are in a
+  const unsigned char *member = nullptr;     // [nall] bit 1: in a; bit 2: in b; null: all in a
   const int *numneigh = nullptr;             // [nowned] number of neighbors, by row of x
   const int *const *firstneigh = nullptr;    // [nowned][numneigh] rows of x
   int neighmask = ~0;                        // applied with & to each neighbor
-  // Lists of the same version must be equal, 0: unknown. A device keeps its copy of them.
+  // Lists of the same version must be equal. 0: unknown. A GPU keeps its copy of the lists.
   std::int64_t version = 0;
   PairTypes types;
-  // [4] additional weight, selected by the two highest bits of a neighbor; null: 1.
+  // [4] additional weight, selected by the two highest bits of a neighbor; null: 1
   const double *special = nullptr;
-  Window window;                         // for WINDOWED
+  Window window;                         // used with WINDOWED
   const SecondPass *second = nullptr;    // weights: [nall]
 };
 
@@ -93,7 +93,7 @@ struct AllPairsInput {
     std::int64_t n = 0;
     std::int64_t first_owned = 0;    // the atoms of this rank are consecutive
     std::int64_t nowned = 0;
-    const std::int64_t *id = nullptr;    // [n] identifies an atom in both groups
+    const std::int64_t *id = nullptr;    // [n] id, the same for an atom in both groups
     const int *row = nullptr;            // [nowned] row of the per-atom output
     const int *type = nullptr;           // [n] if the table of functions has types
   } a, b;                                // b.x null: within group a
@@ -110,31 +110,32 @@ struct PairsInput {
   const SecondPass *second = nullptr;                // weights: [n] of the first atom of each pair
 };
 
-// From this mean number of partners on, partners are not listed; atoms are kept in bins instead.
+// From this mean number of partners on, atoms are kept in bins instead of partner lists.
 constexpr double MANY_PARTNERS = 500.0;
 
 // A neighbor list of the caller in device memory. For each owned atom i, it has all atoms within
-// dmax plus the skin, and may have others within 10 dmax. Neighbor k of atom i is neighbor[i *
-// atom_stride + k * neighbor_stride].
+// dmax plus the skin. It may also have atoms at larger distances, up to
+// 10 dmax. Neighbor k of atom i is neighbor[i
+// * atom_stride + k * neighbor_stride].
 struct DeviceNeighbors {
   const int *neighbor = nullptr;    // null: no list
   const int *count = nullptr;       // [nlocal] number of neighbors
   std::int64_t atom_stride = 0, neighbor_stride = 0;
-  int capacity = 0;    // count is at most this
+  int capacity = 0;    // upper limit of count
 };
 
-// Selected atoms, and the distance that they may move.
+// Selected atoms, and the distance by which they may move.
 struct DeviceSelection {
   int bit_a = ~0, bit_b = 0;    // group bits; bit_b 0: within group a
-  double skin = 0.0;            // distance by which a pair may approach before the next rebuild
-  // Whether ghost atoms that have moved by half the skin are told, too (Totals::moved). If the box
-  // changes they move with it, and the caller may have made allowance for that.
+  double skin = 0.0;            // two atoms may approach by this distance before the next rebuild
+  // Whether Totals::moved also reports ghost atoms that have moved by half the skin. If the box
+  // changes, ghost atoms move with it. The caller may already have taken this into account.
   bool tests_ghosts = true;
-  // The pairs are evaluated once. If types do not differ, they are then not listed, because lists
-  // take longer than one evaluation without.
+  // The pairs are evaluated once. If types do not differ, partner lists are not built, because
+  // building them would take longer than one evaluation without them.
   bool is_evaluated_once = false;
-  // Replaces the search. Only supported for one group and types that do not differ; else rebuild()
-  // throws std::invalid_argument.
+  // Replaces the search. Only supported for one group and types that do not differ; otherwise
+  // rebuild() throws std::invalid_argument.
   DeviceNeighbors neighbors;
 };
 
@@ -142,25 +143,25 @@ struct DeviceSelection {
 struct Totals {
   double value = 0.0;       // S
   double virial[6] = {};    // W: xx yy zz xy xz yz
-  int bad_atom = -1;        // row of an atom whose position is not finite; -1: none
-  // An atom has moved by more than half the skin, so pairs at dmax may be missing.
+  int bad_atom = -1;        // row of an atom whose position is not finite; -1: all are finite
+  // An atom has moved by more than half the skin. Pairs near dmax may be missing.
   bool moved = false;
   double tested = 0.0;    // number of computed distances, for benchmarks; 0: not counted
 };
 
-// Weights of a second pass over pairs in device memory.
+// Weights for a second pass over pairs in device memory.
 struct DeviceWeights {
-  // [nall], those of atoms of group a are read; with owner: [nlocal].
+  // [nall], read for atoms of group a; [nlocal] if owner is given.
   const double *weight = nullptr;
-  const int *owner = nullptr;    // [nall] the owned atom whose image each atom is; null: not known
+  const int *owner = nullptr;    // [nall] the owned atom whose image each atom is; null: unknown
   // Kernels divide weights by this power of two, near the largest weight, and multiply sums by it.
   double unit = 1.0;
 };
 
-// Pairs in reach, found on the GPU. Variables share them if they have the same groups, range and
-// precision, and if their types differ in the same way.
+// Pairs in reach, found on the GPU. Variables can share them if they have the same groups, range
+// and precision, and if their types differ in the same way.
 class ResidentPairs;
-// Makes an empty set of pairs on the current GPU. weight: as in PairTypes. Throws DeviceError, and
+// Makes an empty set of pairs on the current GPU. weight: see PairTypes. Throws DeviceError; throws
 // std::invalid_argument if dmax is infinite.
 GPUCOORD_API std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &, Precision,
                                                                 const double *weight);

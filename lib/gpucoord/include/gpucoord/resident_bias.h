@@ -14,7 +14,8 @@
 
 namespace gpucoord {
 
-// A bias of variables on the GPU: V, dV/dS and the work of parameters that move, without a wait.
+// A bias of variables on the GPU. Computes V, dV/dS and the work of changing parameters, without a
+// wait.
 class GPUCOORD_API ResidentBias {
  public:
   static constexpr int MAX_VARIABLES = 8;
@@ -22,26 +23,26 @@ class GPUCOORD_API ResidentBias {
   struct State {
     double s[MAX_VARIABLES], dVdS[MAX_VARIABLES];    // S and dV/dS
     double energy, work;
-    // errors of all evaluations since the state was set
-    int bad_atom;    // as in Totals
+    // Errors of all evaluations since set().
+    int bad_atom;    // see Totals
     int moved;
-    // Either stops the state, and the bias has no forces from then on.
-    int not_finite;    // whether S, V or strength dV/dS was not a finite number
-    int outside;       // whether S has left the grid
+    // If one of these is set, the state no longer changes, and the bias has no forces.
+    int not_finite;    // S, V or strength dV/dS is not finite
+    int outside;       // S has left the grid
   };
 
   virtual ~ResidentBias() = default;
-  // The state before the next evaluation.
+  // Sets the state that the next evaluation starts from.
   virtual void set(const State &, DeviceStream) = 0;
   // Enqueues the bias of the last evaluations of these variables, at most MAX_VARIABLES. The terms
-  // are not empty. A grid of another version than in the last call is copied, with a wait.
-  // strength: forces are this many times those of V, and must be finite.
+  // must not be empty. A grid whose version differs from the last call is copied, with a wait.
+  // strength: factor of the forces, must be finite
   virtual void evaluate(const std::vector<DeviceValue> &, const DeviceTerms &, double strength,
                         DeviceStream) = 0;
   virtual const double *dVdS(int variable) const = 0;    // in device memory
   virtual State wait(DeviceStream) = 0;
-  virtual State last_seen() const = 0;              // without a wait: of some earlier evaluation
-  virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
+  virtual State last_seen() const = 0;              // of some earlier evaluation, without a wait
+  virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
 };
 
 GPUCOORD_API std::unique_ptr<ResidentBias> make_resident_bias();

@@ -13,9 +13,9 @@
 
 namespace gpucoord {
 
-// Makes an order parameter on the current GPU. Its function is not used. The atoms need types if a
-// vector has one; else rebuild() throws std::invalid_argument. Throws DeviceError, EnvironmentError
-// and AtomFunctionError.
+// Makes an order parameter on the current GPU. Does not use EnvironmentOptions::function. The atoms
+// need types if a vector has a type; otherwise rebuild() throws std::invalid_argument. Throws
+// DeviceError, EnvironmentError and AtomFunctionError.
 GPUCOORD_API std::unique_ptr<ResidentOrderParameter>
 make_resident_environment_similarity(const EnvironmentOptions &, Precision);
 

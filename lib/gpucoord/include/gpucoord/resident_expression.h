@@ -14,7 +14,7 @@
 
 namespace gpucoord {
 
-// S = f(S_1, ..., S_n) and its derivatives, on the GPU and without a wait of the host.
+// S = f(S_1, ..., S_n) and its derivatives, evaluated on the GPU without a wait.
 class GPUCOORD_API ResidentExpression {
  public:
   static constexpr int MAX_VARIABLES = 31;
@@ -22,20 +22,20 @@ class GPUCOORD_API ResidentExpression {
   virtual ~ResidentExpression() = default;
 
   // Enqueues S and dS/dS_k of the last evaluations of the variables, in the order of the names. S
-  // is not a number where it or a derivative is not finite. Throws DeviceError.
+  // is NaN if S or a derivative is not finite. Throws DeviceError.
   virtual void evaluate(const std::vector<DeviceValue> &, DeviceStream) = 0;
   virtual DeviceValue device_value() const = 0;
-  // Enqueues the products of a factor in device memory and dS/dS_k: 0 where the factor is 0, also
-  // where the derivative is not finite. The next call overwrites them, after all that is enqueued
-  // in the stream. Throws DeviceError.
+  // Enqueues the products of a factor in device memory and dS/dS_k. A product is 0 if the factor is
+  // 0, even if the derivative is not finite. The next call overwrites the products, after all work
+  // that is enqueued in the stream. Throws DeviceError.
   virtual void multiply(const double *factor, DeviceStream) = 0;
   virtual const double *product(int variable) const = 0;    // in device memory
 
   virtual std::size_t bytes() const = 0;    // device memory
 };
 
-// text, names: as for Expression, at most MAX_VARIABLES names. Throws std::length_error, with the
-// limit, where the expression is too large for the GPU, and DeviceError.
+// text, names: see Expression; at most MAX_VARIABLES names. Throws DeviceError; throws
+// std::length_error with the limit if the expression is too large for the GPU.
 GPUCOORD_API std::unique_ptr<ResidentExpression>
 make_resident_expression(const std::string &text, const std::vector<std::string> &names);
 

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom (atom_function.h), for numbers that
-// are resident on a GPU.
+// Part of GPUCOORD, GPL-2.0. Functions of a per-atom value (atom_function.h) that is resident on a
+// GPU.
 //
 // All work is enqueued on the caller's stream. Only functions documented as waiting wait for it.
 
@@ -18,32 +18,32 @@
 
 namespace gpucoord {
 
-// Returns whether the GPU can evaluate the function: S is a sum over atoms, so that weights need no
-// sum over ranks, and expressions fit the stack of the GPU. Throws AtomFunctionError.
+// Returns whether the GPU can evaluate the function. S must be a sum over atoms, so that weights
+// need no sum over ranks, and expressions must fit the stack of the GPU. Throws AtomFunctionError.
 GPUCOORD_API bool can_be_resident(const AtomFunctionOptions &);
 
-// The function, and the numbers of the atoms of one rank in device memory: owned atoms first, then
+// The function and the per-atom numbers of one rank in device memory, owned atoms first, then
 // ghosts.
 class GPUCOORD_API ResidentFunction {
  public:
   virtual ~ResidentFunction() = default;
 
-  // Allocates the numbers of these atoms and discards earlier ones. Enqueues a copy of the masks: S
-  // is a sum over the owned atoms that have a bit of 'bits'. Throws DeviceError.
+  // Allocates the numbers of these atoms and discards earlier ones. Enqueues a copy of the masks. S
+  // is a sum over the owned atoms whose mask has a bit of 'bits'. Throws DeviceError.
   virtual void select(const DeviceAtoms &, int bits, DeviceStream) = 0;
-  virtual double *s() = 0;       // [nlocal] set by the caller
-  virtual double *dSds() = 0;    // [nall] evaluate() sets owned atoms, communication sets ghosts
+  virtual double *s() = 0;       // [nlocal] the caller sets it
+  virtual double *dSds() = 0;    // [nall] evaluate() sets owned atoms; communication sets ghosts
 
   // Enqueues f and dS/ds of the selected atoms, and S. f and dS/ds of other owned atoms are 0.
   // Throws DeviceError.
   virtual void evaluate(DeviceStream) = 0;
 
-  // S of the last evaluation, in device memory; not a number if an f or dS/ds is bad.
+  // S of the last evaluation, in device memory; NaN if an f or dS/ds is bad.
   virtual const double *sum() const = 0;
   struct Result {
     double value = 0.0;    // S of this rank
-    // Smallest index of an atom whose f or dS/ds is bad: not finite, or |dS/ds| too large
-    // (largest_slope()); -1: none.
+    // Smallest index of an atom whose f or dS/ds is bad: not finite, or |dS/ds| above
+    // largest_slope(). -1: there is no such atom.
     int bad = -1;
     double s_of_bad = 0.0, slope_of_bad = 0.0;    // s and dS/ds of that atom
   };
@@ -55,17 +55,18 @@ class GPUCOORD_API ResidentFunction {
   // Waits, and copies s and f to the host, [nlocal]. Throws DeviceError.
   virtual void copy_numbers(double *s, double *f, DeviceStream) = 0;
 
-  // Wait, and copy dS/ds to or from the host, [nall]. Throw DeviceError.
+  // Waits, and copies dS/ds to or from the host, [nall]. Throws DeviceError.
   virtual void get_weights(double *dSds, DeviceStream) = 0;
   virtual void set_weights(const double *dSds, DeviceStream) = 0;
-  // For communication: pack() enqueues to[k] = dS/ds of atom list[k], k < n; unpack() enqueues
-  // dS/ds of atom first + k = from[k]. All pointers are to device memory. Throw DeviceError.
+  // For communication. pack() enqueues to[k] = dS/ds of atom list[k], k < n. unpack() enqueues
+  // dS/ds of atom first + k = from[k], k < n. All pointers are to device memory. Throws
+  // DeviceError.
   virtual void pack(const int *list, int n, double *to, DeviceStream) = 0;
   virtual void unpack(const double *from, int n, int first, DeviceStream) = 0;
   // Overwrites dS/ds by the indices of the atoms, calls send(), which enqueues the communication of
   // dS/ds, and stores the result as owners. All ghosts must be images of owned atoms.
   virtual void find_owners(const std::function<void()> &send, DeviceStream) = 0;
-  virtual const int *owners() const = 0;    // [nall] of the last find_owners(); device memory
+  virtual const int *owners() const = 0;    // [nall] from the last find_owners(); device memory
 
   virtual std::size_t bytes() const = 0;            // device memory
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
@@ -74,28 +75,28 @@ class GPUCOORD_API ResidentFunction {
 // A function that the CUDA backend evaluates for atoms of host arrays, on a single rank (SecondPass
 // in pairs.h).
 struct DeviceFunction {
-  // Given by the caller.
-  AtomFunctionOptions options;    // can_be_resident()
+  // Input from the caller.
+  AtomFunctionOptions options;    // must be can_be_resident()
   // [nall] the owned atom whose image each atom is, equal for inputs of the same version; not read
-  // if only the value is wanted.
+  // if only the value is requested
   const int *owner = nullptr;
-  // [a.nowned] set to f of the atoms, in the order of group a; null: not wanted.
+  // [a.nowned] set to f of the atoms, in the order of group a; null: not requested
   double *f = nullptr;
 
-  // Set by the backend. Not evaluated: an f or dS/ds is bad (ResidentFunction::Result), or the
-  // owner of an atom is not in its group; weights() has been called.
+  // Set by the backend. False: an f or dS/ds is bad (ResidentFunction::Result), or the owner of an
+  // atom is not in its group; weights() has then been called.
   bool is_evaluated = false;
   std::shared_ptr<ResidentFunction> resident;
 };
 
-// Returns the largest |dS/ds| that kernels of this precision accept. They do not scale it.
+// Returns the largest |dS/ds| that kernels of this precision accept, because they do not scale it.
 constexpr double largest_slope(Precision precision)
 {
   return precision == Precision::DOUBLE ? std::numeric_limits<double>::max() : 1e30;
 }
 
 // Makes a function on the current GPU, for kernels over pairs in this precision. Throws
-// AtomFunctionError, DeviceError, and std::invalid_argument if it is not can_be_resident().
+// AtomFunctionError and DeviceError; throws std::invalid_argument unless can_be_resident().
 GPUCOORD_API std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &,
                                                                       Precision);
 

@@ -13,7 +13,8 @@
 
 namespace gpucoord {
 
-// Charges of one rank in device memory: the atoms with this group bit in their mask.
+// Charges of one rank in device memory: the charges of atoms that have this group bit in their
+// mask.
 struct DeviceCharges {
   DeviceAtoms atoms;
   const void *q = nullptr;    // [nall] charge
@@ -24,30 +25,31 @@ struct DeviceCharges {
 // Sums over the owned atoms.
 struct ChargeSums {
   double charged = 0.0;    // number of atoms with a nonzero charge
-  // Sums of the charges, their squares, and their magnitudes.
+  // Sums of the charges, of their squares, and of their magnitudes.
   double q = 0.0, q_sq = 0.0, size = 0.0;
-  // Row of an atom, owned or ghost, whose position or charge is not finite; -1: none.
+  // Row of an atom, owned or ghost, whose position or charge is not finite; -1: all are finite.
   int bad_atom = -1;
 };
 
 // All work is enqueued on the caller's stream. Only functions documented as waiting wait for it.
-// All functions throw DeviceError, and std::invalid_argument as PotentialMap does.
+// All functions throw DeviceError, and std::invalid_argument in the same cases as PotentialMap.
 class GPUCOORD_API ResidentPotentialMap {
  public:
   virtual ~ResidentPotentialMap() = default;
 
-  // Copies the charges, and waits. They stay as they are until the next call.
+  // Copies the charges, and waits. The copy is used until the next call.
   virtual ChargeSums begin(const DeviceCharges &, DeviceStream) = 0;
-  // Computes the potential and, if wanted, the field of the charges, times 'scale'. Waits if there
-  // are fixed bins.
+  // Computes the potential and, if with_field is true, the field of the charges, times 'scale'.
+  // Waits if there are fixed bins.
   virtual void on_grid(const MapGrid &, bool with_field, double scale, DeviceStream) = 0;
-  // Copies the map of the last on_grid() to the host, and waits. Shapes: as in MapResults.
+  // Copies the map of the last on_grid() to the host, and waits. Shapes: see MapResults
   virtual void fetch(const MapResults &, DeviceStream) = 0;
   // Returns the overflow of the last on_grid() with fixed bins.
   virtual MapOverflow overflow() const = 0;
 
   // A sum of potentials, [n] for the n points of the grid. set_sum() sets it and waits.
-  // add_to_sum() adds the present map. fetch_sum() copies it to the host and waits.
+  // add_to_sum() adds the map of the last on_grid(). fetch_sum() copies the sum to the host and
+  // waits.
   virtual void set_sum(const double *, std::size_t n, DeviceStream) = 0;
   virtual void add_to_sum(DeviceStream) = 0;
   virtual void fetch_sum(double *, DeviceStream) = 0;
@@ -57,7 +59,7 @@ class GPUCOORD_API ResidentPotentialMap {
 };
 
 // Makes a map on the current GPU. The GPU also sums charges that overflow fixed bins. Throws
-// DeviceError, and std::invalid_argument as make_cuda_potential_map() does.
+// DeviceError, and std::invalid_argument in the same cases as make_cuda_potential_map().
 GPUCOORD_API std::unique_ptr<ResidentPotentialMap>
 make_resident_potential_map(const MapOptions &, Precision, const MapBins &);
 

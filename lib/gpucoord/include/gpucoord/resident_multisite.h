@@ -17,20 +17,21 @@
 
 namespace gpucoord {
 
-// Orientations of the atoms: pointers to device memory.
+// Orientations of the atoms. Pointers are to device memory.
 struct DeviceBodies {
-  const int *of_atom = nullptr;    // [nall] index of the atom's body; negative: none
+  const int *of_atom = nullptr;    // [nall] index of the atom's body; negative: no body
   // Quaternion of body 0: 4 doubles w x y z, from the body's frame to the laboratory frame.
   const void *quaternion = nullptr;
   std::size_t stride = 0;    // bytes from one body to the next
 };
 
-// Tolerance of the length 1 of a quaternion, because callers have rounded it.
+// Tolerance of the norm of a quaternion, which must be 1. Callers may have rounded the quaternion.
 constexpr double QUATERNION_TOLERANCE = 1e-6;
 
 // Errors in evaluations since the last rebuild().
 struct ResidentMultisiteErrors {
-  // Row of a molecule without a body, a finite position or a unit quaternion; -1: none.
+  // Row of a molecule without a body, with a position that is not finite, or with a quaternion
+  // whose norm is not 1; -1: none.
   int bad_atom = -1;
   bool types_changed = false;    // the component of a molecule has changed since the rebuild
 };
@@ -44,8 +45,8 @@ class GPUCOORD_API ResidentMultisite {
   virtual ~ResidentMultisite() = default;
 
   // Finds the molecules and their components. Must be called before the first evaluation and
-  // whenever atoms were renumbered. Reads positions and types. Waits. Returns the errors up to now,
-  // with rows before the renumbering. Throws DeviceError, std::bad_alloc.
+  // whenever atoms have been renumbered. Reads positions and types. Waits. Returns the errors since
+  // the last rebuild, with rows from before the renumbering. Throws DeviceError, std::bad_alloc.
   virtual ResidentMultisiteErrors rebuild(const DeviceAtoms &, DeviceStream) = 0;
   // Enqueues an evaluation at these positions, and adds forces and torques to the owned molecules.
   // Also reads types. Throws DeviceError.
@@ -63,23 +64,23 @@ class GPUCOORD_API ResidentMultisite {
   virtual std::size_t bytes() const = 0;    // device memory
 };
 
-// component_of: [types + 1] component of each type; types count from 1; negative: not molecules.
-// Throws DeviceError.
+// component_of: [types + 1] component of each type, types from 1; negative: not a molecule. Throws
+// DeviceError.
 GPUCOORD_API std::unique_ptr<ResidentMultisite>
 make_resident_multisite(const MultisiteModel &, const std::vector<int> &component_of, Precision);
 
-// Removes the components of vectors along an axis of their atoms, such as torques or angular
-// momenta of linear molecules.
+// Removes the component of per-atom vectors along an axis of the atom's body, for the torques or
+// angular momenta of linear molecules.
 class GPUCOORD_API ResidentAxes {
  public:
   virtual ~ResidentAxes() = default;
-  // Enqueues the removal. vectors: vectors of the owned atoms. Changes the vectors of atoms that
-  // have one of these group bits and a body. Reads types and masks. Throws DeviceError.
+  // Enqueues the removal from the vectors of owned atoms that have one of these group bits and a
+  // body. Reads types and masks. Throws DeviceError.
   virtual void take_away(const DeviceAtoms &, const DeviceBodies &, int groupbit,
                          const DeviceForces &vectors, DeviceStream) const = 0;
 };
 
-// axis_of: [types + 1] axis of the body's frame, 0, 1 or 2; negative: none. Throws DeviceError.
+// axis_of: [types + 1] axis of the body's frame, 0, 1 or 2; negative: no axis. Throws DeviceError.
 GPUCOORD_API std::unique_ptr<ResidentAxes> make_resident_axes(const std::vector<int> &axis_of);
 
 }    // namespace gpucoord

@@ -18,18 +18,18 @@
 
 namespace gpucoord {
 
-// Communication of numbers of atoms that are in device memory.
+// Communication of per-atom numbers in device memory.
 struct DeviceExchange {
   // [nall] the owned atom whose image each atom is, in device memory, on one rank; null: forward()
-  // is called.
+  // is called instead.
   const int *owner = nullptr;
-  // Collective. Copies the numbers of owned atoms to their ghosts, on all ranks, by pack() and
-  // unpack(), or get_numbers() and set_numbers().
+  // Collective call. Copies the numbers of owned atoms to their ghosts on all ranks, with pack()
+  // and unpack(), or with get_numbers() and set_numbers().
   std::function<void()> forward;
-  // Sums over ranks, on the host; it is called after a wait. Null: there is one rank.
+  // Sums over ranks, on the host. Called after a wait. Null: there is one rank.
   AtomFunction::Reduce reduce;
 
-  // One of the calls that an evaluation on several ranks makes.
+  // A communication call of an evaluation on several ranks.
   enum class Kind { FORWARD, REDUCE };
   struct Call {
     Kind kind = Kind::FORWARD;
@@ -38,39 +38,42 @@ struct DeviceExchange {
 };
 
 // S is a function of the v_i that the caller evaluates (atom_function.h, resident_function.h), or
-// one number of all atoms, which is the value itself.
+// one number of all atoms. In the second case, the value is S itself.
 class GPUCOORD_API ResidentOrderParameter : public Variable {
  public:
-  // Enqueues the read of positions, so that result() tells whether the pairs are still valid. The
-  // evaluations below read them if they are not known. Throws DeviceError.
+  // Enqueues the reading of positions. result() then tells whether the pairs are still valid. The
+  // evaluations below read positions themselves if necessary. Throws DeviceError.
   virtual void read_positions(const DeviceAtoms &, std::int64_t positions, DeviceStream) = 0;
 
-  // Enqueues v, [nlocal] in device memory: v_i of the atoms of a, and 0 for others. The caller must
-  // not change it until the next rebuild. Throws DeviceError.
+  // Enqueues v, [nlocal] in device memory: v_i for atoms of a, and 0 for other atoms. The caller
+  // must not change v until the next rebuild. v may be null, which is faster, if S is one number of
+  // all atoms. Throws DeviceError.
   virtual void evaluate_first(const DeviceAtoms &, std::int64_t positions, const DeviceExchange &,
                               double *v, DeviceStream) = 0;
   // Enqueues the derivatives and the virial of the sum of unit w_i v_i with constant weights w,
-  // [nlocal] in device memory, or those of S if it is one number of all atoms, and w is not read.
-  // Kernels in float do not scale w. Column 0 of the per-atom output is 0. Throws DeviceError.
+  // [nlocal] in device memory. If S is one number of all atoms, enqueues those of S, and does not
+  // read w. Kernels in float do not scale w. Column 0 of the per-atom output is 0. Throws
+  // DeviceError.
   virtual void evaluate_second(const Request &, const double *w, double unit,
                                const DeviceExchange &, DeviceStream) = 0;
 
-  // As peratom(), with nthreads OpenMP threads. The output of atom k is added to row
-  // row_of_atom[k]; null: to row k.
+  // Like peratom(), with nthreads OpenMP threads. Adds the output of atom k to row row_of_atom[k];
+  // null: to row k.
   virtual void add_peratom(double *peratom, const int *row_of_atom, int nthreads, DeviceStream) = 0;
 
-  // After result(): whether an owned atom of a had a partner in range in an evaluation since the
-  // result() before.
+  // Call after result(). Returns whether an owned atom of a has had a partner in range since the
+  // previous result().
   virtual bool any_partners() const = 0;
 
-  // The calls of DeviceExchange in the two evaluations on several ranks, in order, so that a rank
-  // that fails can make those that the others wait for.
+  // Returns the calls of DeviceExchange in the two evaluations on several ranks, in order. A rank
+  // that fails can then make the calls that the others wait for.
   virtual std::vector<DeviceExchange::Call> exchanges(unsigned want) const = 0;
 
-  // For DeviceExchange::forward. pack() enqueues the numbers of n atoms, [n][exchange_columns()],
-  // and unpack() those of the atoms from 'first' on; pointers are to device memory. get_numbers()
-  // and set_numbers() wait, and copy the numbers of all atoms, [nall][exchange_columns()], to and
-  // from the host. Throw DeviceError.
+  // For DeviceExchange::forward. pack() enqueues the copy of the numbers of n atoms to
+  // to[n][exchange_columns()]. unpack() enqueues the copy of such numbers to n atoms from 'first'
+  // on. Pointers are to device memory. get_numbers() and set_numbers() wait, and copy the numbers
+  // of owned atoms to the host, and those of ghost atoms from the host, in arrays
+  // [nall][exchange_columns()]. Throws DeviceError.
   virtual int exchange_columns() const = 0;
   virtual void pack(const int *list, int n, double *to, DeviceStream) = 0;
   virtual void unpack(const double *from, int n, int first, DeviceStream) = 0;

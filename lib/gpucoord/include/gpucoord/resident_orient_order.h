@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Order parameters of Steinhardt (orient_order.h) of atoms that are
+// Part of GPUCOORD, GPL-2.0. Steinhardt order parameters (orient_order.h) of atoms that are
 // resident on a GPU.
 
 #ifndef GPUCOORD_RESIDENT_ORIENT_ORDER_H
@@ -16,13 +16,13 @@ namespace gpucoord {
 
 class GPUCOORD_API ResidentOrientOrder : public ResidentOrderParameter {
  public:
-  // After evaluate_first(): waits, and copies q_lm to the host, [nlocal][2 l + 1] real harmonics
-  // (set_w_hat()), for DOT and CONNECTIONS divided by their norm.
+  // Call after evaluate_first(). Waits, and copies q_lm to the host, [nlocal][2 l + 1] real
+  // harmonics (see set_w_hat()). For DOT and CONNECTIONS they are divided by their norm.
   virtual void copy_harmonics(double *q, DeviceStream) = 0;
 };
 
-// Makes an order parameter on the current GPU. Its function is not used. Throws DeviceError,
-// OrientOrderError, and std::invalid_argument if the table has no end.
+// Makes an order parameter on the current GPU. Does not use OrientOrderOptions::function. Throws
+// DeviceError and OrientOrderError; throws std::invalid_argument if dmax is infinite.
 GPUCOORD_API std::unique_ptr<ResidentOrientOrder>
 make_resident_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision);
 

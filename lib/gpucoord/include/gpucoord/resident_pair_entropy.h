@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Pair entropy (pair_entropy.h) of atoms that are resident on a GPU.
 //
-// Bits of the results do not depend on the order of sums over pairs, which are sums of integers.
+// Results are bitwise independent of the order of sums over pairs, because these are sums of
+// integers.
 
 #ifndef GPUCOORD_RESIDENT_PAIR_ENTROPY_H
 #define GPUCOORD_RESIDENT_PAIR_ENTROPY_H
@@ -18,7 +19,7 @@ namespace gpucoord {
 // positive.
 class GPUCOORD_API ResidentPairEntropy : public ResidentOrderParameter {
  public:
-  // After result(): g(r_k) of the evaluation, [bins], k = 1 to N, on the host.
+  // Returns g(r_k) of the evaluation, [bins], k = 1 to N, on the host. Call after result().
   virtual const double *distribution() const = 0;
 };
 

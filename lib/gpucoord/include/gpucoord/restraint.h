@@ -13,21 +13,21 @@
 
 namespace gpucoord {
 
-// One variable's term of V(S). k: energy over what it multiplies.
+// The term of one variable in V(S). k: energy over the unit of the expression that it multiplies
 struct Restraint {
   enum class Kind {
     HARMONIC,      // k/2 (S - s0)^2
     LINEAR,        // k (S - s0)
-    UPPER_WALL,    // k (S - s0 + offset)^exponent where S > s0 - offset, else 0
-    LOWER_WALL     // k (s0 + offset - S)^exponent where S < s0 + offset, else 0
+    UPPER_WALL,    // k (S - s0 + offset)^exponent if S > s0 - offset, otherwise 0
+    LOWER_WALL     // k (s0 + offset - S)^exponent if S < s0 + offset, otherwise 0
   };
   Kind kind = Kind::HARMONIC;
   double k = 0.0;
   double s0 = 0.0;          // units of S
-  double exponent = 2.0;    // > 1: the force has no jump
+  double exponent = 2.0;    // > 1, so that the force is continuous
   double offset = 0.0;      // units of S
 
-  // V; dVdS: dV/dS
+  // Returns V, and sets dVdS to dV/dS.
   GPUCOORD_ALSO_ON_DEVICE double evaluate(double s, double &dVdS) const
   {
     switch (kind) {

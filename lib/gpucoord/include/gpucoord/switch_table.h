@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Which switching function acts between atoms of two types.
+// Part of GPUCOORD, GPL-2.0. The switching functions of pairs of atom types.
 
 #ifndef GPUCOORD_SWITCH_TABLE_H
 #define GPUCOORD_SWITCH_TABLE_H
@@ -17,14 +17,14 @@ class SwitchTable {
   // One function for all pairs; types are ignored.
   SwitchTable(const Switch &function) : list(1, function) {}
 
-  // Types 1 to ntypes. No pair of types has a function yet.
+  // A table of types 1 to ntypes, without functions.
   explicit SwitchTable(int ntypes_in) :
       number_of_types(ntypes_in),
       numbers(static_cast<std::size_t>(ntypes_in + 1) * (ntypes_in + 1), NONE)
   {
   }
 
-  // adds a function and returns its number
+  // Adds a function and returns its number.
   int add(const Switch &function)
   {
     list.push_back(function);
@@ -34,11 +34,11 @@ class SwitchTable {
   void set(int i, int j, int number) { numbers[place(i, j)] = numbers[place(j, i)] = number; }
 
   int ntypes() const { return number_of_types; }    // 0: types are ignored
-  // Number of the function of types i, j; NONE without one.
+  // Returns the number of the function of types i, j, or NONE if there is no function.
   int number(int i, int j) const { return number_of_types ? numbers[place(i, j)] : 0; }
   const std::vector<Switch> &functions() const { return list; }
 
-  // Largest dmax of all functions.
+  // Returns the largest dmax of all functions.
   double dmax() const
   {
     double largest = 0.0;
@@ -48,7 +48,7 @@ class SwitchTable {
   }
   bool has_end() const { return dmax() < std::numeric_limits<double>::infinity(); }
 
-  std::size_t place(int i, int j) const    // of a pair of types in a table [ntypes + 1][ntypes + 1]
+  std::size_t place(int i, int j) const    // index in [ntypes + 1][ntypes + 1]
   {
     return static_cast<std::size_t>(i) * (number_of_types + 1) + j;
   }

@@ -13,8 +13,8 @@ struct CUstream_st;
 
 namespace gpucoord {
 
-// Arithmetic of the pair terms. MIXED sums up to 512 terms of an atom in float, and these sums in
-// double. SINGLE sums all terms of an atom in float. The sum over atoms is double in all three.
+// Arithmetic of the pair terms. SINGLE sums all terms of an atom in float. MIXED sums up to 512
+// terms of an atom in float, and adds these sums in double. The sum over atoms is always in double.
 enum class Precision { DOUBLE, MIXED, SINGLE };
 
 // A selection of atoms of a position array. The first nowned atoms belong to this rank; the others
@@ -28,18 +28,18 @@ struct AtomList {
 // Timings for benchmarks, in seconds.
 struct Timings {
   double copies = 0.0;       // copies to and from a device
-  double bins = 0.0;         // sorting atoms into cutoff bins; on a device, finding pairs
-  double pairs = 0.0;        // pair terms; for engine 'cells' on a device, also sums over atoms
+  double bins = 0.0;         // sorting of atoms into cutoff bins; on a GPU, search for pairs
+  double pairs = 0.0;        // pair terms; for engine 'cells' on a GPU, also sums over atoms
   double reduction = 0.0;    // sums over atoms
-  // Number of computed distances, including those of idle lanes; for engine 'cells' on a device
-  // without lists.
+  // Number of computed distances, including those of idle lanes. For engine 'cells' on a GPU, set
+  // only without partner lists.
   double tested = 0.0;
 };
 
 // Returns the name of the instruction set that the host kernels use on this machine.
 GPUCOORD_API const char *host_instruction_set();
 
-// A GPU failure, or lack of GPU memory. what() names the failed operation, or the missing memory.
+// A GPU failure, or lack of GPU memory. what() names the failed operation or the missing memory.
 class GPUCOORD_API DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -61,14 +61,14 @@ using DeviceStream = CUstream_st *;    // cudaStream_t
 struct DeviceAtoms {
   const void *x = nullptr;      // [nall][3] positions, distance
   bool x_is_float = false;      // false: double
-  const int *mask = nullptr;    // [nall] group bits; null: all atoms
-  const int *type = nullptr;    // [nall] if the table of functions has types
+  const int *mask = nullptr;    // [nall] group bits; null: all atoms are in all groups
+  const int *type = nullptr;    // [nall] needed if the table of functions has types
   int nlocal = 0, nall = 0;
-  // Volume of the box, as in OrderInput (order_parameter.h).
+  // Volume of the box; see OrderInput (order_parameter.h).
   double volume = 0.0;
 };
 
-// Forces on owned atoms in device memory. Strides are in numbers, not bytes.
+// Forces on owned atoms in device memory. Strides are in elements, not bytes.
 struct DeviceForces {
   void *f = nullptr;
   bool is_float = false;    // false: double

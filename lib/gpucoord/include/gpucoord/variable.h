@@ -16,7 +16,7 @@ namespace gpucoord {
 
 struct DeviceStatus;
 
-// The product of both numbers. The second one may not be known to the host yet.
+// The product of two numbers. The host may not know the second one yet.
 struct Factor {
   double host = 1.0;
   const double *device = nullptr;    // in device memory; null: 1
@@ -26,28 +26,29 @@ struct Factor {
 struct DeviceValue {
   const double *sum = nullptr;    // in device memory; null: S is 0
   double scale = 1.0;
-  const DeviceStatus *status = nullptr;    // in device memory: errors of the evaluation
+  const DeviceStatus *status = nullptr;    // errors of the evaluation, in device memory
 };
 
 // Outputs of an evaluation, and the positions that it reads.
 struct Request {
   unsigned want = VALUE;    // see Want in pairs.h
-  // Only add_forces() uses the derivatives: if pair terms are float, they may be kept in float.
+  // Only add_forces() uses the derivatives. They may then be stored in float if pair terms are
+  // float.
   bool for_forces_only = false;
-  // A number that identifies the positions; variables that share pairs read the positions of one
-  // number once; 0: always.
+  // Identifies the positions. Variables that share pairs read positions with the same number only
+  // once. 0: always read.
   std::int64_t positions = 0;
 };
 
-// The part of one rank: S and W of the whole system are sums over ranks.
+// The contribution of one rank. S and W of the whole system are sums over ranks.
 class GPUCOORD_API Variable {
  public:
   virtual ~Variable() = default;
 
-  // Finds the pairs. Must be called before the first evaluation, and whenever atoms were renumbered
-  // or may have moved by half the skin. version: variables that share pairs find the pairs of one
-  // version once; 0: always. Waits. Throws DeviceError, std::bad_alloc, and std::invalid_argument
-  // (see DeviceSelection::neighbors).
+  // Finds the pairs. Must be called before the first evaluation, and whenever atoms have been
+  // renumbered or may have moved by half the skin. version: variables that share pairs find the
+  // pairs of one version only once; 0: always. Waits. Throws DeviceError and std::bad_alloc; throws
+  // std::invalid_argument if it does not support DeviceSelection::neighbors.
   virtual void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version,
                        DeviceStream) = 0;
   // Return the number of owned atoms of group a and b at the last rebuild.
@@ -56,7 +57,7 @@ class GPUCOORD_API Variable {
 
   // The value of the last enqueued evaluation.
   virtual DeviceValue device_value() const = 0;
-  // Enqueues that result() is brought to the host, so that it need not wait for later work of the
+  // Enqueues the copy of result() to the host. result() then does not wait for later work of the
   // stream. Throws DeviceError.
   virtual void enqueue_result(DeviceStream) = 0;
   // Waits for the last evaluation. Errors are cleared after being reported. Throws DeviceError.
@@ -66,8 +67,8 @@ class GPUCOORD_API Variable {
 
   // Enqueues f -= factor dS/dx for the owned atoms, after an evaluation with DERIVATIVES.
   virtual void add_forces(const DeviceForces &, Factor, DeviceStream) = 0;
-  // Waits, and adds the per-atom output of the last evaluation, which was not for forces only, to
-  // peratom, [nlocal][peratom_columns(want)] on the host.
+  // Waits, and adds the per-atom output of the last evaluation to peratom,
+  // [nlocal][peratom_columns(want)] on the host. That evaluation must not be for_forces_only.
   virtual void peratom(double *peratom, DeviceStream) = 0;
 
   virtual std::size_t bytes() const = 0;            // device memory

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Parts that all kinds of bias share, and the list of kinds.
+// Part of GPUCOORD, GPL-2.0. Code shared by all kinds of bias, and the list of kinds.
 
 #include "gpucoord/bias.h"
 
@@ -83,7 +83,7 @@ void Bias::load(Archive &archive)
   for (auto *numbers : {&now.s, &now.dVdS, &now.own}) {
     const auto found = archive.read_numbers();
     if (found.size() != numbers->size())
-      throw std::runtime_error("its saved state is of another bias");
+      throw std::runtime_error("its saved state belongs to a different bias");
     *numbers = found;
   }
 }

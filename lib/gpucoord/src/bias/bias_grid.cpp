@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. A sum of hills on a grid, and its file.
 
 #include "bias_grid.h"
 
@@ -15,8 +15,8 @@
 
 namespace gpucoord {
 
-// Version of the format: doc/compatibility.md says when it changes. Format 1 has columns for mixed
-// derivatives.
+// Version of the file format; doc/compatibility.md lists the changes. Format 1 has columns for
+// mixed derivatives.
 static constexpr int FORMAT = 2;
 
 BiasGrid::BiasGrid(std::vector<std::string> names_in, std::vector<GridAxis> axes_in) :
@@ -40,14 +40,14 @@ void BiasGrid::position(std::size_t point, double *s) const
 
 void BiasGrid::add(const Hill &hill)
 {
-  // points in reach, as a box
+  // Grid points within reach of the hill, as a box.
   long long first[MAX_METAD_VARIABLES] = {}, count[MAX_METAD_VARIABLES] = {1, 1, 1};
   for (int k = 0; k < n; ++k) {
     const double reach = hill.sigma[k] * std::sqrt(2.0 * HILL_END);
     const double low = std::ceil((hill.center[k] - reach - axes[k].lo) / axes[k].spacing());
     const double high = std::floor((hill.center[k] + reach - axes[k].lo) / axes[k].spacing());
-    // one more at each end, for rounding; compared as numbers, because a center may be far off the
-    // grid
+    // Add one point at each end for rounding errors. Compare as doubles, because a center may be
+    // far from the grid.
     if (!(low - 1.0 <= axes[k].bins) || !(high + 1.0 >= 0.0)) return;
     first[k] = static_cast<long long>(std::max(low - 1.0, 0.0));
     count[k] = static_cast<long long>(std::min(high + 1.0, static_cast<double>(axes[k].bins))) -
@@ -179,11 +179,11 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
     expected.emplace_back("periodic_" + names[k], "false");
   }
   const auto mixed = mixed_derivatives();
-  // files of earlier versions have columns for mixed derivatives
+  // Files of earlier versions have columns for mixed derivatives.
   auto old_columns = columns();
   for (const int bits : mixed) old_columns.push_back(column(bits));
-  bool has_mark = !mixed.empty();    // the # before mixed derivatives
-  std::vector<int> order = {0};      // derivatives in the columns after the variables
+  bool has_mark = !mixed.empty();    // expect a # before mixed derivatives
+  std::vector<int> order = {0};      // derivative in each column after the variables
   for (int k = 0; k < n; ++k) order.push_back(1 << k);
   order.insert(order.end(), mixed.begin(), mixed.end());
 

@@ -1,11 +1,12 @@
 // Part of GPUCOORD, GPL-2.0. A sum of hills on a grid.
 //
-// Each point holds the value and all mixed derivatives of first order in each variable (1: V, V_x;
-// 2: V, V_x, V_y, V_xy; 3: eight). In between, the bias is the tensor product of cubic Hermite
-// polynomials: continuous with its dVdS, and forces are its exact derivatives.
+// Each point stores the value and all derivatives of at most first order in each variable (1
+// variable: V, V_x; 2: V, V_x, V_y, V_xy; 3: eight). Between the points, the bias is the tensor
+// product of cubic Hermite polynomials. It is continuous with its gradient, and forces are its
+// exact derivatives.
 //
 // A grid file has PLUMED's columns: variables, V and its first derivatives. Mixed derivatives
-// follow on the same line after a #, where PLUMED and plotting programs take them for a comment.
+// follow on the same line after a #, so that PLUMED and plotting programs treat them as a comment.
 
 #ifndef GPUCOORD_BIAS_GRID_H
 #define GPUCOORD_BIAS_GRID_H
@@ -31,7 +32,7 @@ class BiasGrid {
   std::size_t npoints() const { return values.size() / nderivatives; }
   double value(std::size_t point) const { return values[point * nderivatives]; }
   void position(std::size_t point, double *s) const;
-  // name of the column of a derivative, bit k: by variable k; 0: of V
+  // Returns the column name of a derivative. Bit k: derivative with respect to variable k; 0: V
   std::string column(int bits) const;
 
   // checksum_of_hills: Metadynamics::hills_checksum()
@@ -39,21 +40,21 @@ class BiasGrid {
              const std::string &checksum_of_hills) const;
   struct Written {
     std::int64_t nhills = -1;
-    std::string checksum_of_hills;    // "": of an earlier version, which wrote no checksums
+    std::string checksum_of_hills;    // "": written by an earlier version, without checksums
   };
-  Written read(const std::string &path);    // after an error the grid is incomplete
+  Written read(const std::string &path);    // the grid is incomplete after an error
 
   std::size_t bytes() const { return values.capacity() * sizeof(double); }
 
  private:
-  std::vector<std::string> columns() const;    // PLUMED's
+  std::vector<std::string> columns() const;    // columns that PLUMED reads
   std::vector<int> mixed_derivatives() const;
   std::string checksum() const;
 
   const std::vector<std::string> names;
   const std::vector<GridAxis> axes;
-  const int n;                   // variables
-  const int nderivatives;        // 2^n; bit k: derivative by variable k
+  const int n;                   // number of variables
+  const int nderivatives;        // 2^n; bit k of the index: derivative with respect to variable k
   std::vector<double> values;    // [points, first variable fastest][nderivatives]
 };
 

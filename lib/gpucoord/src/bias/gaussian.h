@@ -13,7 +13,7 @@ constexpr double HILL_END = 6.25;                           // u_max
 constexpr double HILL_END_VALUE = 0.0019304541362277093;    // exp(-u_max)
 constexpr double HILL_STRETCH = 1.0 / (1.0 - HILL_END_VALUE);
 
-// Returns value = h exp(-u)/(1 - exp(-u_max)), 0 for u >= u_max. Sets z to (s - center)/sigma^2;
+// Returns value = h exp(-u)/(1 - exp(-u_max)), or 0 for u >= u_max. Sets z to (s - center)/sigma^2;
 // the derivative is -value z. V of the hill is value - hill_offset().
 inline double stretched_exponential(const Hill &hill, int n, const double *s, double *z)
 {

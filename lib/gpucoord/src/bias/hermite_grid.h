@@ -1,5 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. A function on a grid, given by values and mixed derivatives at its
-// points, as the tensor product of cubic Hermite polynomials: continuous with its dVdS.
+// points. Between the points, it is the tensor product of cubic Hermite polynomials, which is
+// continuous with its gradient.
 
 #ifndef GPUCOORD_HERMITE_GRID_H
 #define GPUCOORD_HERMITE_GRID_H
@@ -22,13 +23,14 @@ inline HermiteAxis hermite_axis(const GridAxis &axis)
   return {axis.lo, axis.hi, axis.spacing(), axis.bins};
 }
 
-// values: [points, first variable fastest][2^n], bit k of a column: derivative by variable k. s is
-// within the axes. Sets dVdS to the exact derivatives.
+// values: [points, first variable fastest][2^n]; bit k of the last index: derivative with respect
+// to variable k. s must be within the axes. Sets dVdS to the exact derivatives.
 GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double *values,
                                     const double *s, double *dVdS)
 {
   const int nderivatives = 1 << n;
-  // cubic Hermite polynomials of the two ends of a bin: [variable][end][of value, of dVdS]
+  // Cubic Hermite polynomials of the two ends of a bin: [variable][end][factor of the value, of the
+  // derivative].
   double basis[MAX_METAD_VARIABLES][2][2], derivative[MAX_METAD_VARIABLES][2][2];
   std::size_t stride[MAX_METAD_VARIABLES], corner = 0, points = 1;
   for (int k = 0; k < n; ++k) {
@@ -63,7 +65,7 @@ GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double
       for (int by = 0; by < n; ++by) {
         double term = value;
         for (int k = 0; k < n; ++k) {
-          // (k == by ? derivative : basis)[k][...] has wrong indices with the sanitizers of GCC 12
+          // (k == by ? derivative : basis)[k][...] has wrong indices with the sanitizers of GCC 12.
           const double(*const of_end)[2] = k == by ? derivative[k] : basis[k];
           term *= of_end[ends >> k & 1][bits >> k & 1];
         }

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. The file of hills.
 
 #include "gpucoord/hills_file.h"
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace gpucoord {
 
-// Version of the format: doc/compatibility.md says when it changes.
+// Version of the file format; doc/compatibility.md lists the changes.
 static constexpr int FORMAT = 1;
 
 HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options,
@@ -49,7 +49,7 @@ std::string HillsFile::header() const
 {
   std::string text = "#! FIELDS " + joined(columns(names), 0) + "\n#! SET multivariate false\n" +
       "#! SET kerneltype stretched-gaussian\n";
-  if (interval.size() == 1)    // PLUMED supports an interval for one variable only.
+  if (interval.size() == 1)    // PLUMED supports an interval for one variable only
     text += "#! SET lower_int " + number_text(interval[0].lo) + "\n#! SET upper_int " +
         number_text(interval[0].hi) + "\n";
   return text + "# " + program + " units " + units +
@@ -64,7 +64,7 @@ void HillsFile::open()
 {
   std::error_code ignored;
   const bool is_device = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
-  // read access gives the text of a file that another program deletes
+  // With read access, the text of a file that another program deletes can still be saved.
   file = std::fopen(path.c_str(), is_device ? "ab" : "a+b");
   if (!file) throw std::runtime_error("cannot write hills file " + path + ": " + last_error());
   if (!lock_file(file))
@@ -83,7 +83,7 @@ void HillsFile::write(const std::string &text, const char *way_out)
     return;
   }
   const std::string why = last_error();
-  shorten(file, size);    // Remove the incomplete line, if possible.
+  shorten(file, size);    // remove the incomplete line, if possible
   throw std::runtime_error("cannot write hills file " + path + ": " + why + way_out);
 }
 
@@ -92,7 +92,7 @@ std::string HillsFile::create()
   std::string backup;
   try {
     if (fs::is_regular_file(path)) {
-      open();    // Throws if another writer has the file open.
+      open();    // throws if another writer has the file open
       std::fclose(file);
       file = nullptr;
       backup = free_backup_name(path);
@@ -100,7 +100,7 @@ std::string HillsFile::create()
     }
   } catch (const fs::filesystem_error &e) {
     throw std::runtime_error("cannot rename hills file " + path +
-                             ", which is there already: " + e.code().message());
+                             ", which already exists: " + e.code().message());
   }
   open();
   write(header(), "");
@@ -118,7 +118,7 @@ void HillsFile::check_on_disk(const std::vector<Hill> *known)
       throw std::runtime_error(
           "cannot check hills file " + path +
           " before a hill is added: " + std::strerror(found.error) + " - make " + place +
-          " accessible and go on from the last restart file, or with append yes");
+          " accessible and continue from the last restart file, or with append yes");
     else if (!found.is_regular)
       return;
     else if (!found.is_same)
@@ -133,7 +133,7 @@ void HillsFile::check_on_disk(const std::vector<Hill> *known)
     try {
       failure = problem + save(known);
     } catch (const std::runtime_error &e) {
-      // Keep the file open: closing a deleted file loses its contents.
+      // Keep the file open, because closing a deleted file loses its contents.
       throw std::runtime_error(problem +
                                "its hills cannot be saved under another name: " + e.what());
     }
@@ -143,14 +143,14 @@ void HillsFile::check_on_disk(const std::vector<Hill> *known)
   throw std::runtime_error(failure);
 }
 
-// Saves the hills of a changed file. Returns where they are, and the way out.
+// Saves the hills of a changed file. Returns a text with their new location and the way out.
 std::string HillsFile::save(const std::vector<Hill> *known) const
 {
   const std::string saved = free_backup_name(place);
   const std::string rename = "; rename that file to " + place +
-      " and go on from the last restart file, or with append yes";
+      " and continue from the last restart file, or with append yes";
   NewFile copy(saved);
-  std::string result = "all its hills are now in " + saved;
+  std::string result = "all its hills are in " + saved;
   if (read_back(0, size, nullptr).value() == checksum->value()) {
     read_back(0, size, &copy);
     result += rename;
@@ -160,16 +160,17 @@ std::string HillsFile::save(const std::vector<Hill> *known) const
     result += ", with time 0 because their text is lost" + rename;
   } else {
     read_back(0, std::numeric_limits<std::int64_t>::max(), &copy);
-    result =
-        "text of its hills is lost, and a bias on a grid keeps no hills; what is left is now in " +
-        saved + " - use a backup of the hills file, and go on from a restart file of its time";
+    result = "text of its hills is lost, and a bias on a grid keeps no hills; the remaining text "
+             "is in " +
+        saved +
+        " - use a backup of the hills file, and continue from a restart file of the same time";
   }
   copy.finish();
   return result;
 }
 
-// Returns the checksum of bytes begin to end, or up to the end of the file. Copies them unless copy
-// is null.
+// Returns the checksum of the bytes from begin up to, not including, end, or up to the end of the
+// file. Also writes them to copy unless it is null.
 Checksum HillsFile::read_back(std::int64_t begin, std::int64_t end, NewFile *copy) const
 {
   Checksum result;
@@ -183,19 +184,19 @@ Checksum HillsFile::read_back(std::int64_t begin, std::int64_t end, NewFile *cop
     if (copy) copy->add(block.substr(0, count));
     begin += static_cast<std::int64_t>(count);
   }
-  std::fseek(file, 0, SEEK_END);    // C requires it between reading and writing
+  std::fseek(file, 0, SEEK_END);    // C requires this between reading and writing
   return result;
 }
 
 std::string HillsFile::line_of(double time, const Hill &hill) const
 {
   char text[32];
-  std::snprintf(text, sizeof(text), " %.12g", time);    // 0.014 and not 0.014000000000000001
+  std::snprintf(text, sizeof(text), " %.12g", time);    // 0.014 instead of 0.014000000000000001
   std::string line = text;
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.center[k]);
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.sigma[k]);
-  // a hill that was read may have another biasfactor, which is unknown: -1 keeps its height in the
-  // bias
+  // A hill from a file may have a different biasfactor, which is unknown. A biasfactor of -1 keeps
+  // its height in the bias.
   const bool is_own = hill.height == height_of_bias(hill.file_height, biasfactor);
   return line + " " + number_text(is_own ? hill.file_height : hill.height) + " " +
       number_text(is_own ? biasfactor : -1.0) + "\n";
@@ -205,7 +206,7 @@ void HillsFile::append(double time, const Hill &hill, const std::vector<Hill> *k
 {
   check_on_disk(known);
   write(line_of(time, hill),
-        " - it has all hills before this one; make room, and go on from the last restart file");
+        " - it has all hills before this one; make room, and continue from the last restart file");
 }
 
 /* ---------------------------------------------------------------------- */
@@ -221,15 +222,15 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   const std::string unknown_format = why_unknown_format(in, "hills", FORMAT);
   if (!unknown_format.empty())
     throw std::runtime_error("hills file " + path + ", " + unknown_format +
-                             " - go on with the version that wrote it, or give another file");
+                             " - continue with the version that wrote it, or give another file");
   open();
 
   Existing result;
   const auto expected = columns(names);
   const int n = static_cast<int>(names.size());
   std::string line;
-  std::int64_t bytes = 0;     // up to the end of this line
-  Checksum sum;               // bytes read so far
+  std::int64_t bytes = 0;     // bytes up to the end of this line
+  Checksum sum;               // checksum of the bytes read so far
   std::int64_t number = 0;    // line number
   bool have_header = false;
 
@@ -241,8 +242,8 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
 
   while (std::getline(in, line)) {
     ++number;
-    // a line without its end is what a killed run leaves; a malformed one is damage only if it is
-    // the last
+    // A run that is killed leaves a last line without an end. A malformed line only counts as such
+    // damage if it is the last one.
     const bool has_end = !in.eof();
     std::string problem = has_end ? "" : "it has no end";
     Hill hill;
@@ -310,7 +311,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
     bytes += static_cast<std::int64_t>(line.size()) + 1;
     sum.add(line.data(), line.size());
     sum.add("\n", 1);
-    if (!result.nlater) {    // all lines before the first later hill are kept
+    if (!result.nlater) {    // keep all lines before the first later hill
       size = bytes;
       *checksum = sum;
     }
@@ -345,7 +346,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
 
 std::string HillsFile::resume()
 {
-  // first save, then cut: a run that is killed in between loses nothing
+  // Save the hills before shortening the file: a run that is killed in between loses nothing.
   std::string backup;
   if (end_of_later_hills > size) {
     backup = free_backup_name(path);

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Metadynamics: the sum of hills, with or without a grid.
 
 #include "gpucoord/metadynamics.h"
 #include "gpucoord/counters.h"
@@ -41,13 +41,13 @@ static void add_to(Checksum &checksum, const Hill &hill, int n)
 struct Metadynamics::State {
   explicit State(const MetadynamicsOptions &o) : options(o), n(static_cast<int>(o.names.size())) {}
 
-  // V at s, ignoring the interval.
+  // Returns V at s, ignoring the interval.
   double sum(const double *s, double *dVdS) const
   {
     return grid ? grid->evaluate(s, dVdS) : sum_of_hills(hills.data(), hills.size(), n, s, dVdS);
   }
 
-  // Sets inside to s, clamped to the interval.
+  // Sets 'inside' to s, clamped to the interval.
   void clamp(const double *s, double *inside) const
   {
     for (int k = 0; k < n; ++k)
@@ -74,11 +74,11 @@ struct Metadynamics::State {
   const MetadynamicsOptions options;
   const int n;
   std::unique_ptr<BiasGrid> grid;
-  std::vector<Hill> hills;    // without a grid
+  std::vector<Hill> hills;    // only without a grid
   std::int64_t nhills = 0;
-  Checksum checksum;    // covers all hills in the bias
+  Checksum checksum;    // of all hills in the bias
 
-  // Cached results, invalid after the next hill.
+  // Cached results. The next hill invalidates them.
   double maximum = 0.0, reweighting_offset = 0.0;
   bool have_maximum = false, have_offset = false;
 };
@@ -89,7 +89,7 @@ static void check_sum(const BiasGrid &found, const MetadynamicsOptions &options,
 {
   const int n = static_cast<int>(options.names.size()), nderivatives = 1 << n;
   BiasGrid sum(options.names, options.grid);
-  std::vector<double> largest(nderivatives, 0.0);    // magnitude of what one hill adds
+  std::vector<double> largest(nderivatives, 0.0);    // largest contribution of one hill
   for (const auto &hill : hills) {
     sum.add(hill);
     for (int bits = 0; bits < nderivatives; ++bits) {
@@ -153,7 +153,7 @@ Hill Metadynamics::next_hill(const double *s, double v) const
   if (o.biasfactor > 1.0)
     hill.file_height *=
         std::exp(-v / (o.kt * (o.biasfactor - 1.0))) * (o.biasfactor / (o.biasfactor - 1.0));
-  // The same rounding as in a restart, which computes the height from the file.
+  // Round the height as in a restart, which computes it from the file.
   hill.height = height_of_bias(hill.file_height, o.biasfactor);
   return hill;
 }
@@ -211,7 +211,7 @@ double Metadynamics::reweighting_offset() const
   const auto &o = state->options;
   const double biased = o.biasfactor > 1.0 ? 1.0 / (o.biasfactor - 1.0) : 0.0;
   const double unbiased = biased + 1.0;    // biasfactor/(biasfactor - 1)
-  const double most = maximum();           // taken out of the exponentials: they stay below 1
+  const double most = maximum();           // factored out, so that the exponentials are at most 1
   double sum_unbiased = 0.0, sum_biased = 0.0;
   for (std::size_t point = 0; point < state->grid->npoints(); ++point) {
     const double v = state->value_at_point(point) - most;

@@ -1,5 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Metadynamics as a kind of bias: its keywords, its hills file and its
-// restart.
+// Part of GPUCOORD, GPL-2.0. Metadynamics as a kind of bias: its keywords, hills file and restart.
 
 #include "gpucoord/bias.h"
 #include "gpucoord/hills_file.h"
@@ -19,7 +18,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr double MAX_POINTS = 1e8;    // of a grid
+  constexpr double MAX_POINTS = 1e8;    // of the grid
 
   std::string with_digits(const char *format, double value)
   {
@@ -59,8 +58,9 @@ namespace {
     void deposit(const Step &, const double *s, const double *dVdS, double v);
     void set_last_hill(const Hill &);
 
-    // The numbers that all ranks know.
-    enum { NHILLS, HEIGHT, CENTER };    // of the last hill, from CENTER on one a variable
+    // Indices in BiasState::own, which all ranks know. HEIGHT and CENTER belong to the last
+    // hill; CENTER is the first of one element per variable.
+    enum { NHILLS, HEIGHT, CENTER };
     std::int64_t nhills() const { return static_cast<std::int64_t>(now.own[NHILLS]); }
 
     MetadynamicsOptions options;
@@ -71,10 +71,10 @@ namespace {
     int write_grid_every = 0;
     std::string write_grid, read_grid;
 
-    std::unique_ptr<Metadynamics> metad;    // rank 0, from begin() on
+    std::unique_ptr<Metadynamics> metad;    // only on rank 0, set by begin()
     std::unique_ptr<HillsFile> hills;
-    // Checksum of the hills in the bias, on rank 0. Empty after a restart file of an earlier
-    // version.
+    // Checksum of the hills in the bias, on rank 0. Empty after reading a restart file of an
+    // earlier version.
     std::optional<std::uint64_t> hills_checksum;
     // Timestep of the last hill, or of the start of the run.
     std::int64_t last_hill_step = 0;
@@ -282,7 +282,7 @@ namespace {
     if (!write_grid.empty() && std::filesystem::equivalent(write_grid, file, none))
       throw std::runtime_error("write_grid " + write_grid +
                                " is the hills file - give another name");
-    // also for a restart file that is written before the first step
+    // Needed for a restart file that is written before the first timestep.
     now.own[NHILLS] = static_cast<double>(metad->nhills());
     hills_checksum = metad->hills_checksum();
   }
@@ -296,26 +296,27 @@ namespace {
                        std::string(part) + ": " + name);
   }
 
-  // Begins a new hills file.
+  // Starts a new hills file.
   void MetadynamicsBias::open(HillsFile &its_file) const
   {
     if (!read_grid.empty())
-      throw std::runtime_error("keyword read_grid " + read_grid +
-                               " goes on from an earlier run and needs its hills, too - say append "
-                               "yes");
+      throw std::runtime_error(
+          "keyword read_grid " + read_grid +
+          " continues an earlier run and also needs its hills - use append yes");
     const std::string backup = its_file.create();
     if (!backup.empty()) context.say("hills file " + file + " of an earlier run is now " + backup);
   }
 
-  // Continues with the hills of an earlier run: all of the file, or those in the bias of the
-  // restart file. Everything is checked before anything is changed.
+  // Continues with the hills of an earlier run: all hills of the file, or those in the bias of the
+  // restart file. Checks everything before changing anything.
   void MetadynamicsBias::resume(bool is_restarted, Metadynamics &bias, HillsFile &its_file)
   {
     const std::int64_t expected = nhills();
     if (!std::filesystem::exists(file))
       throw std::runtime_error("hills file " + file + " does not exist - " +
-                               (is_restarted ? "give that of the run that wrote the restart file"
-                                             : "say append no for a new one"));
+                               (is_restarted
+                                    ? "give the hills file of the run that wrote the restart file"
+                                    : "use append no for a new file"));
     const auto found = its_file.read(is_restarted ? expected : HillsFile::ALL);
     if (is_restarted && expected > 0)
       for (int v = 0; v < nvariables(); ++v) {
@@ -323,7 +324,7 @@ namespace {
         if (center != saved)
           throw std::runtime_error("hill " + std::to_string(expected) + " of hills file " + file +
                                    " is at " + labels()[v] + " = " + shortest_text(center) +
-                                   ", but the restart file was written by a run that put it at " +
+                                   ", but in the run that wrote the restart file it was at " +
                                    shortest_text(saved) + " - give the hills file of that run");
       }
     std::int64_t of_grid = 0;
@@ -355,12 +356,13 @@ namespace {
                   " that are later than the restart file are now in " + backup);
     if (!found.hills.empty() && !found.names_units)
       context.warn("hills file " + file +
-                   " does not say in which units its heights are - they are taken to be in units " +
+                   " does not give the units of its heights - they are assumed to be in units " +
                    context.units);
     if (found.other_biasfactor != 0.0)
       context.warn("hills file " + file + " has hills of biasfactor " +
                    shortest_text(found.other_biasfactor) + ", but the fix has " +
-                   shortest_text(options.biasfactor) + " - heights are taken by that of the file");
+                   shortest_text(options.biasfactor) +
+                   " - heights are converted with the biasfactor of the file");
     if (!has_checksums)
       context.say("grid file " + read_grid +
                   " is of an earlier version without checksums: compared all its numbers with the "
@@ -368,10 +370,10 @@ namespace {
                   std::to_string(of_grid) + " hills");
     if (is_restarted && expected > 0 && !hills_checksum)
       context.say("the restart file is of an earlier version without a checksum of the hills: "
-                  "compared the place of the last of " +
-                  std::to_string(expected) + " hills only");
+                  "compared only the position of the last of " +
+                  std::to_string(expected) + " hills");
     context.say(
-        "goes on with " + std::to_string(found.hills.size()) + " hills of " + file +
+        "continues with " + std::to_string(found.hills.size()) + " hills of " + file +
         (of_grid ? ", " + std::to_string(of_grid) + " of them from grid file " + read_grid : ""));
     if (!found.hills.empty()) set_last_hill(found.hills.back());
   }
@@ -384,7 +386,7 @@ namespace {
         step.number > last_hill_step;
   }
 
-  // A hill is added before the bias of its timestep is taken, so that a restart at that timestep
+  // Adds a hill before computing the bias of its timestep. A restart at that timestep then
   // continues with the same forces.
   double MetadynamicsBias::potential(const Step &step, const double *s, double *dVdS)
   {
@@ -405,12 +407,12 @@ namespace {
     return v;
   }
 
-  // dVdS, v: at s, before the hill is added.
+  // dVdS, v: at s, before the hill is added
   void MetadynamicsBias::deposit(const Step &step, const double *s, const double *dVdS, double v)
   {
     const auto hill = metad->next_hill(s, v);
-    check_finite(v + hill.file_height, s, dVdS);    // a later run could not read the hill
-    // first to the file: a hill that acts is never lost
+    check_finite(v + hill.file_height, s, dVdS);    // a later run could not read an infinite height
+    // Write to the file first, so that no hill that acts is lost.
     hills->append(step.time, hill, metad->hills());
     metad->add(hill);
     set_last_hill(hill);

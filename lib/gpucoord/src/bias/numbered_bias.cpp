@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Restart files of earlier versions, which have a bias as these numbers:
+// Part of GPUCOORD, GPL-2.0. Restart files of earlier versions. They store a bias as these numbers:
 //
 //   kind, number of variables, first step, hills, work, V, whether parameters are set,
 //   for each variable: S, dV/dS, s0 or center of the last hill, k or height of the last hill,
@@ -12,7 +12,7 @@ static const char *const NUMBERED_KINDS[] = {"harmonic",   "moving", "wall/upper
                                              "wall/lower", "linear", "metad"};
 static constexpr int N_KINDS = sizeof(NUMBERED_KINDS) / sizeof(NUMBERED_KINDS[0]);
 static constexpr int METADYNAMICS = N_KINDS - 1;
-static constexpr int WITH_CHECKSUM = 1000;    // added to the kind
+static constexpr int WITH_CHECKSUM = 1000;    // added to the number of the kind
 
 SavedBias read_numbered_bias(const double *numbers)
 {
@@ -23,7 +23,7 @@ SavedBias read_numbered_bias(const double *numbers)
   result.nvariables = static_cast<std::int64_t>(numbers[1]);
   result.first_step = static_cast<std::int64_t>(numbers[2]);
 
-  // as the biases of these kinds save themselves
+  // Write the state in the same order as save() of these kinds.
   const double nhills = numbers[3], work = numbers[4], energy = numbers[5];
   const double *const of_variables = numbers + 7;
   std::vector<double> s, dVdS, center, height;

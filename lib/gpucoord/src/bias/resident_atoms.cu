@@ -1,9 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. A few of the atoms whose data are resident on a GPU.
+// Part of GPUCOORD, GPL-2.0. Access to a few of the atoms that are resident on a GPU.
 //
-// Launches: a thread for each component of a position, a thread for each atom whose force changes;
-// 128 threads per block, no shared memory. The threads write positions into, and read forces from,
-// pinned memory of the host: for a few atoms one launch costs less than a launch and a copy. Both
-// kernels are launched early. Before they wait, they read only indices and pinned forces.
+// Launches: one thread per component of a position, or per atom whose force changes; 128 threads
+// per block, no shared memory. The threads write positions to pinned host memory, and read forces
+// from it. For a few atoms, one launch is faster than a launch and a copy. Both kernels are
+// launched early. Before they wait, they read only indices and pinned forces.
 
 #include "gpucoord/resident_atoms.h"
 
@@ -26,7 +26,7 @@ namespace {
     return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
   }
 
-  // to: [n][3] on the host.
+  // to: [n][3] in pinned host memory
   template <class X> __global__ void copy_positions(const X *x, const int *index, int n, double *to)
   {
     const unsigned t = blockIdx.x * THREADS + threadIdx.x;
@@ -36,7 +36,7 @@ namespace {
     to[t] = row == ResidentAtoms::NOT_HERE ? 0.0 : x[3 * static_cast<std::size_t>(row) + t % 3];
   }
 
-  // force: [n][3] on the host.
+  // force: [n][3] in pinned host memory
   __global__ void add(const __grid_constant__ DeviceForces forces, const int *index, int n,
                       const double *force)
   {
@@ -52,7 +52,7 @@ namespace {
 
   class CudaResidentAtoms : public ResidentAtoms {
    public:
-    // the GPU may still use the pinned memory
+    // Wait, because the GPU may still use the pinned memory.
     ~CudaResidentAtoms() override
     {
       cudaEventSynchronize(collected);
@@ -96,7 +96,7 @@ namespace {
     void add_forces(const DeviceForces &forces, const double *force, DeviceStream stream) override
     {
       if (n == 0) return;
-      added.wait("adding forces");    // the last launch has read f
+      added.wait("adding forces");    // the last launch has then read f
       std::copy_n(force, 3 * static_cast<std::size_t>(n), f.data());
       launch_kernel("launching add", add, true, {blocks_of(n), THREADS}, stream, forces,
                     index.data(), n, f.data());

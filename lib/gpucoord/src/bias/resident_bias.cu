@@ -1,7 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. The bias of a few variables on the GPU.
 //
-// Launch: one thread. A bias is some tens of operations; what counts is that the host does not wait
-// for S. The state is also written to host memory, for wait() and last_seen().
+// Launch: one thread. A bias takes some tens of operations. The purpose of the kernel is that the
+// host does not wait for S. The kernel also writes the state to host memory, for wait() and
+// last_seen().
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_bias.h"
@@ -33,7 +34,7 @@ namespace {
     ResidentBias::State *state, *host;
   };
 
-  // V now minus V with the parameters of the evaluation before, both at this S
+  // Returns V minus V with the parameters of the previous evaluation, both at the current S.
   __device__ double change_by_parameters(const BiasKernelArguments &arg, const double *s)
   {
     double change = 0.0, dVdS;
@@ -68,7 +69,8 @@ namespace {
 
   __global__ void evaluate_bias(const __grid_constant__ BiasKernelArguments arg)
   {
-    let_next_start();    // add_forces() of these variables
+    wait_for_kernel_before();
+    let_next_start();    // add_forces() of these variables may start
     ResidentBias::State state = *arg.state;
     if (state.outside || state.not_finite) return;
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
@@ -90,7 +92,7 @@ namespace {
       for (int v = 0; v < arg.n; ++v)
         if (!isfinite(arg.strength * state.dVdS[v])) state.not_finite = 1;
     }
-    *arg.host = state;    // Keep the non-finite values for the error message.
+    *arg.host = state;    // keep the non-finite values for the error message
     for (int v = 0; v < arg.n && state.not_finite; ++v) state.dVdS[v] = 0.0;
     *arg.state = state;
   }
@@ -137,9 +139,8 @@ namespace {
       arg.values = values.data();
       arg.state = device.data();
       arg.host = host.data();
-      evaluate_bias<<<1, 1, 0, stream>>>(arg);
-      check(cudaGetLastError(), "launching evaluate_bias");
-      copied += sizeof(State);    // the kernel writes it to the host
+      launch_kernel("launching evaluate_bias", evaluate_bias, true, {1, 1}, stream, arg);
+      copied += sizeof(State);    // the kernel writes the state to the host
     }
 
     const double *dVdS(int variable) const override { return &device.data()->dVdS[variable]; }
@@ -151,7 +152,7 @@ namespace {
     }
     State last_seen() const override
     {
-      State state;    // member by member: the GPU may be writing
+      State state;    // copy member by member, because the GPU may be writing
       const volatile State &seen = host[0];
       for (int v = 0; v < MAX_VARIABLES; ++v) {
         state.s[v] = seen.s[v];
@@ -192,7 +193,7 @@ namespace {
     HermiteAxis axis[MAX_METAD_VARIABLES] = {};
     Interval interval[MAX_METAD_VARIABLES] = {};
     DeviceBuffer<double> values;
-    std::int64_t version_of_grid = -1;    // none
+    std::int64_t version_of_grid = -1;    // -1: no grid
   };
 
 }    // namespace

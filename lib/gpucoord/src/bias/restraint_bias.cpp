@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Restraints and walls: a term in closed form (restraint.h) for each
-// variable.
+// Part of GPUCOORD, GPL-2.0. Restraints and walls. Each variable has one term in closed form
+// (restraint.h).
 
 #include "gpucoord/bias.h"
 #include "gpucoord/counters.h"
@@ -17,7 +17,8 @@ namespace {
   // Largest exponent of a wall: 2^1000 is close to the largest double.
   constexpr double MAX_EXPONENT = 1000.0;
 
-  // A parameter of one variable: from start to stop, or a variable of the caller.
+  // A parameter of one variable: a value that changes from start to stop, or a variable of the
+  // caller.
   struct Parameter {
     double start = 0.0, stop = 0.0;
     std::string variable;
@@ -60,12 +61,12 @@ namespace {
     const Restraint::Kind form;
     const bool is_moving;
     std::vector<Parameter> k, s0;
-    std::int64_t steps = 0;    // from start to stop
+    std::int64_t steps = 0;    // number of timesteps from start to stop
 
-    std::vector<Restraint> terms, last_terms;    // now, and at the evaluation before
-    bool have_parameters = false;                // of some evaluation
-    bool has_loaded = false;                     // parameters of a restart file
-    bool have_moved = false;                     // since the evaluation before
+    std::vector<Restraint> terms, last_terms;    // of this and of the previous evaluation
+    bool have_parameters = false;                // terms have been set
+    bool has_loaded = false;                     // terms come from a restart file
+    bool have_moved = false;                     // terms have changed since the previous evaluation
     std::int64_t restart_step =
         BiasStart::NONE;    // until parameters are compared with those of the restart file
   };
@@ -128,8 +129,8 @@ namespace {
           words.fail("exponent", v,
                      "exponent is " + shortest_text(exponents[v]) +
                          " but must be <= " + shortest_text(MAX_EXPONENT) +
-                         ", or V is close to the largest double where S is 2 units behind the "
-                         "wall - use a larger k for a harder wall");
+                         ", because V is close to the largest double at 2 units beyond the wall - "
+                         "use a larger k for a harder wall");
         terms[v].exponent = exponents[v];
       }
     }
@@ -142,7 +143,7 @@ namespace {
   void RestraintBias::parse_motion(const Words &words)
   {
     bool moves = false;
-    std::string first_stop;    // keyword
+    std::string first_stop;    // first keyword with a stop value
     for (auto *const list : {&k, &s0}) {
       const std::string name = list == &k ? "k" : "s0", keyword = name + "/stop";
       for (const auto &value : *list) moves = moves || !value.variable.empty();
@@ -153,7 +154,7 @@ namespace {
         if (!value.variable.empty())
           words.fail(keyword, v,
                      ": " + name + " is the variable v_" + value.variable + ", so " + keyword +
-                         " cannot move it");
+                         " cannot change it");
         if (list == &k && !(stop[v] >= 0.0))
           words.fail(keyword, v, "k/stop is " + shortest_text(stop[v]) + " but must be >= 0");
         value.stop = stop[v];
@@ -161,11 +162,11 @@ namespace {
       if (first_stop.empty()) first_stop = keyword;
     }
     if (!moves && first_stop.empty())
-      words.fail("needs something that moves: k/stop, s0/stop, or a variable v_name for k or s0 - "
-                 "or use kind harmonic");
+      words.fail("needs a parameter that changes: k/stop, s0/stop, or a variable v_name for k or "
+                 "s0 - or use kind harmonic");
     if (first_stop.empty()) {
       if (words.has("steps"))
-        words.fail("steps", "steps is for k/stop and s0/stop - variables move by themselves");
+        words.fail("steps", "steps applies to k/stop and s0/stop - variables change by themselves");
       return;
     }
     if (!words.has("steps"))
@@ -226,14 +227,14 @@ namespace {
   void RestraintBias::set(const Step &step,
                           const std::function<double(const std::string &)> &value_of)
   {
-    // in a minimization parameters stay
+    // Parameters do not change in a minimization.
     const bool move = is_moving && step.moment != Step::Moment::MINIMIZATION;
     have_moved = move && have_parameters;
     if (!move && have_parameters) return;
     last_terms = terms;
     double fraction = 0.0;
     if (steps)
-      // elapsed is negative where stored configurations begin before the bias
+      // elapsed is negative if stored configurations begin before the bias was defined.
       fraction = static_cast<double>(
                      std::min(std::max(step.elapsed, static_cast<std::int64_t>(0)), steps)) /
           static_cast<double>(steps);
@@ -257,22 +258,22 @@ namespace {
     have_parameters = true;
   }
 
-  // A restart file has the parameters of the timestep from which the run continues. They differ
-  // where the words do.
+  // A restart file has the parameters of the timestep from which the run continues. They differ if
+  // the user has changed them in the command.
   void RestraintBias::warn_of_other_parameters() const
   {
     for (int v = 0; v < nvariables(); ++v) {
       const auto &now_term = terms[v], &saved = last_terms[v];
       if ((k[v].variable.empty() && now_term.k != saved.k) ||
           (s0[v].variable.empty() && now_term.s0 != saved.s0))
-        context.warn(labels()[v] + " goes on with s0 " + shortest_text(now_term.s0) + " and k " +
+        context.warn(labels()[v] + " continues with s0 " + shortest_text(now_term.s0) + " and k " +
                      shortest_text(now_term.k) + ", but the restart file had " +
                      shortest_text(saved.s0) + " and " + shortest_text(saved.k) +
-                     " - were the values of this command others in that run?");
+                     " - check the values of this command");
     }
   }
 
-  // V minus V with the parameters of the evaluation before, both at s.
+  // Returns V minus V with the parameters of the previous evaluation, both at s.
   double RestraintBias::change_by_parameters(const double *s) const
   {
     double change = 0.0, dVdS;
@@ -283,9 +284,9 @@ namespace {
     return change;
   }
 
-  // The work accumulates the changes of V due to k and s0, half of each at the S before and half at
-  // the S after, as in a timestep of velocity Verlet (Jarzynski, PRL 78, 2690 (1997); Crooks, J.
-  // Stat. Phys. 90, 1481 (1998)).
+  // The work accumulates the changes of V due to k and s0, averaged over S before and after the
+  // timestep. This corresponds to velocity Verlet (Jarzynski, PRL 78, 2690 (1997); Crooks, J. Stat.
+  // Phys. 90, 1481 (1998)).
   double RestraintBias::potential(const Step &, const double *s, double *dVdS)
   {
     GPUCOORD_COUNT(RESTRAINTS);
@@ -326,7 +327,7 @@ namespace {
       term.k = archive.read_number();
     }
     has_loaded = have_parameters;
-    // parameters that do not move are those of the command, not of the file
+    // Parameters that do not move are those of the command, not of the file.
     if (!is_moving) have_parameters = false;
   }
 

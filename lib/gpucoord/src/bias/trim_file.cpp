@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Moves the later lines of a file to a backup.
 
 #include "gpucoord/trim_file.h"
 
@@ -29,7 +29,7 @@ namespace {
     return lines;
   }
 
-  // First number of a line, or -HUGE_VAL in a comment.
+  // Returns the first number of a line, or -HUGE_VAL for a comment.
   double time_of(const std::string &line)
   {
     const auto words = words_of(line);
@@ -54,15 +54,15 @@ std::string trim_file(const std::string &path, double time)
     return !is_comment(line) && time_of(line) <= time;
   };
   auto later = std::find_if(lines.rbegin(), lines.rend(), is_kept).base();
-  // Comments at the end are not later, unless a line after them is.
+  // Comments at the end are only moved if a line after them is later.
   if (std::none_of(later, lines.end(), is_later)) return "";
-  // The comments at the beginning are not later either.
+  // Comments after the last line that is kept stay in the file.
   later = std::find_if_not(later, lines.end(), is_comment);
   const std::string backup = free_backup_name(path);
   bool is_moved = false;
   try {
     NewFile moved(backup), kept(path);
-    for (const auto &line : lines) {    // the names of the columns
+    for (const auto &line : lines) {    // copy the comments with the column names
       if (line.empty() || line[0] != '#') break;
       moved.add(line + "\n");
     }

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Parses the words of a user after the kind of a bias.
 
 #include "words.h"
 

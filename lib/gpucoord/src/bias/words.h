@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The words of a user after the kind of a bias: keywords, each with its
+// Part of GPUCOORD, GPL-2.0. The words of a user after the kind of a bias: keywords and their
 // values.
 
 #ifndef GPUCOORD_BIAS_WORDS_H
@@ -14,16 +14,16 @@
 
 namespace gpucoord {
 
-// All errors are ParseError.
+// The words of a bias command. All errors are ParseError.
 class Words {
  public:
-  // words: as in make_bias()
+  // words: see make_bias()
   Words(std::vector<std::string> words, const BiasContext &);
 
   struct Keyword {
     std::string name;
-    // Values that may be any word, such as names of files. -1: values are numbers or variables, so
-    // that a misspelled keyword is not taken for one of them.
+    // Number of values that may be any word, such as names of files. -1: values must be numbers or
+    // variables, so that a misspelled keyword is not taken for a value.
     int nwords = -1;
     Keyword(const char *name_in, int nwords_in = -1) : name(name_in), nwords(nwords_in) {}
   };
@@ -36,24 +36,24 @@ class Words {
   int stride() const { return every; }
 
   bool has(const std::string &keyword) const { return given.count(keyword) > 0; }
-  // Values of a keyword, which must be there with this many values. which: explains the number, in
-  // an error.
+  // Returns the values of a keyword. It must be present with 'count' values. which: explains the
+  // count in an error
   const std::vector<std::string> &values(const std::string &keyword, std::size_t count,
                                          const std::string &which) const;
-  // One number for each variable.
+  // Returns one number for each variable.
   std::vector<double> numbers(const std::string &keyword) const;
-  // A keyword with one number.
+  // Returns the number of a keyword that has one number.
   double number(const std::string &keyword) const;
-  // Two numbers for each variable, the first one below the second.
+  // Returns two numbers for each variable. The first one must be less than the second.
   std::vector<Interval> intervals(const std::string &keyword) const;
   double number(const std::string &keyword, int value) const;
-  // From least to 2^31 - 1. unit: "a number of steps"
+  // Returns an integer from 'least' to 2^31 - 1. unit: "a number of steps"
   int integer(const std::string &keyword, int value, int least, const std::string &unit) const;
-  // For errors about numbers of values: ", one for the variable c_cv"
+  // Returns an explanation of a count for errors: ", one for the variable c_cv".
   std::string for_each_variable(const std::string &what) const;
 
-  // An error about a value, about the keyword itself, or about the whole command. The message is
-  // the command, the kind and this text, which may begin with a colon.
+  // Throws an error that points at a value, at the keyword itself, or at the whole command. The
+  // message is the command, the kind and this text, which may begin with a colon.
   [[noreturn]] void fail(const std::string &keyword, int value, const std::string &text) const;
   [[noreturn]] void fail(const std::string &keyword, const std::string &text) const;
   [[noreturn]] void fail(const std::string &text) const;
@@ -72,7 +72,7 @@ class Words {
   int every = 1;
 };
 
-// The caller's variable that a value v_NAME names, or "".
+// Returns the name of the caller's variable to which a value v_NAME refers, or "".
 std::string variable_of(const std::string &value);
 
 }    // namespace gpucoord

@@ -1,13 +1,13 @@
 // Part of GPUCOORD, GPL-2.0. The CUDA backend of coordination numbers for host arrays: copies and
 // launches.
 //
-// All work of an evaluation is enqueued on one stream. The host waits for the results, and when
-// pairs are found again. Host arrays are copied through pinned memory in chunks, so that the host
-// prepares one chunk while another is being copied.
+// All work of an evaluation is enqueued on one stream. The host waits for the results and for a
+// rebuild of the pairs. Host arrays are copied through pinned memory in chunks, so that the host
+// prepares one chunk while another one is being copied.
 //
 // Engine 'cells' is evaluated by the kernels for resident atoms (staged_cells.h). In the other
-// engines, types with different functions are sorted into classes. A kernel runs for each ordered
-// pair of classes, with the function of that pair, so kernels do not depend on types.
+// engines, types with different functions are sorted into classes. One kernel runs for each ordered
+// pair of classes, with the function of that pair, so that kernels do not depend on types.
 
 #include "coordination_cuda.h"
 #include "neighbor_lists_cuda.h"
@@ -67,7 +67,7 @@ namespace {
       group_a.sort(in.a, in.types.type, classes);
       if (two && peratom) group_b.sort(in.b, in.types.type, classes);
 
-      // The lists may name any row up to the last row of an owned atom or neighbor.
+      // The lists may contain any row up to the last row of an owned atom or neighbor.
       const int nall = neighbor_lists.update(in, classes, group_a,
                                              two && peratom ? &group_b : nullptr, nthreads, stream);
       stage(in.x, 3 * static_cast<std::size_t>(nall), nthreads, stream, positions);
@@ -192,11 +192,12 @@ namespace {
         });
       };
       Contribution result;
-      // An atom may occur in many pairs. Add the pairs in order, so that the bits are reproducible.
+      // An atom may occur in many pairs. Add the pairs in order, so that results are bitwise
+      // reproducible.
       const auto add_sums = [&] {
         for (std::size_t t = 0; t < n && peratom; ++t) {
           double *const sums = sums_a.host.data() + columns * t;
-          if (in.second) sums[0] = 0.0;    // s has been added
+          if (in.second) sums[0] = 0.0;    // s has already been added
           add_pair(in, order[t], sums, columns, peratom);
         }
       };
@@ -211,7 +212,7 @@ namespace {
       finish(VALUE, false, result, in.second->s, nullptr, nullptr);
       const std::size_t all_columns = peratom ? peratom_columns(want) : 0;
       for (std::size_t t = 0; t < n; ++t) {
-        const int row = in.row_a[order[t]];    // s counts at the first atom alone
+        const int row = in.row_a[order[t]];    // s counts only for the first atom
         if (row < 0) continue;
         in.second->s[row] += sums_a.host[t];
         if (peratom) peratom[all_columns * row] += sums_a.host[t];
@@ -235,14 +236,14 @@ namespace {
     // One kernel launch: the sums of some atoms over their partners of one class.
     struct Pass {
       int ci, cj;           // classes of the atoms and of the partners
-      int first_row, n;     // the atoms of ci among the rows of the sums
-      int splits, warps;    // shares of the partners, and warps of atoms
+      int first_row, n;     // the atoms of class ci among the rows of the sums
+      int splits, warps;    // number of shares of the partners, and of warps of atoms
       double weight;
       const FlatList *flat = nullptr;
     };
 
-    // Weights of the atoms i and j, or of the pairs (i only), divided by unit, in device memory.
-    // null: as in ListArguments.
+    // Weights of the atoms i and j, or of the pairs (only i), divided by unit, in device memory.
+    // null: see ListArguments.
     struct Weights {
       const double *i = nullptr, *j = nullptr;
       double unit = 1.0;
@@ -257,15 +258,15 @@ namespace {
       std::size_t nwarps = 0;
     };
 
-    // Enqueues the passes. launch(pass, out) enqueues the kernel of a pass; out: destination of its
-    // sums.
+    // Enqueues the passes. launch(pass, out) enqueues the kernel of a pass. out: destination of its
+    // sums
     template <class Launch>
     void run(const std::vector<Pass> &passes, int nrows, Sums &sums, Launch launch)
     {
       sums.first = sums.n = 0;
       sums.nwarps = 0;
       if (passes.empty()) return;
-      const bool alone = passes.size() == 1;    // a single pass: no sums to add to
+      const bool alone = passes.size() == 1;    // with a single pass, there are no sums to add to
       sums.first = alone ? passes[0].first_row : 0;
       sums.n = alone ? passes[0].n : nrows;
       std::size_t nparts = 0, nwarps = 0;
@@ -300,9 +301,9 @@ namespace {
       }
     }
 
-    // Makes the pass over the atoms of a, of_a(want, weights), and that over those of b, if they
-    // are needed. order: that of the weights; null: as the caller gives them. rows_a, rows_b: rows
-    // in the per-atom output.
+    // Runs the pass over the atoms of a, of_a(want, weights), and the pass over the atoms of b, if
+    // they are needed. order: order of the weights; null: the caller's order. rows_a, rows_b: rows
+    // in the per-atom output
     template <class OfA, class OfB>
     Contribution make_passes(const SecondPass *function, const std::int64_t *order, bool two,
                              unsigned want, double *peratom, const OfA &of_a, const OfB &of_b,
@@ -334,8 +335,8 @@ namespace {
       return result;
     }
 
-    // Gets the weights from the caller and enqueues their copy. Returns empty Weights if there is
-    // no second pass, or if all weights are 0.
+    // Requests the weights from the caller and enqueues their copy. Returns empty Weights if there
+    // is no second pass, or if all weights are 0.
     template <class IndexOf>
     Weights weigh(const SecondPass &function, std::size_t n, unsigned want, const IndexOf &index_of)
     {
@@ -352,18 +353,19 @@ namespace {
       return {weights.device.data(), nullptr, unit};
     }
 
-    // Kernels exist for VALUE, DERIVATIVES, both with the virial, and all with ATOM_VIRIAL.
+    // Returns the smallest kernel output that includes want. Kernels exist for VALUE, DERIVATIVES,
+    // both with the virial, and all with ATOM_VIRIAL.
     static unsigned kernel_want(unsigned want)
     {
       return want & VIRIAL ? want | DERIVATIVES : want;
     }
 
-    // Atoms of one group on the device, by class. Class c has n[c] atoms from first[c] on;
-    // nowned[c] of them, from first_owned[c] on, are owned.
+    // Atoms of one group on the device, by class. Class c has n[c] atoms, starting at first[c].
+    // nowned[c] of them, starting at first_owned[c], are owned.
     struct GatheredParts {
       std::vector<std::int64_t> first, n, first_owned;
       std::vector<int> nowned;
-      std::vector<std::int64_t> order;    // indices in the group; empty: the order of the group
+      std::vector<std::int64_t> order;    // indices in the group; empty: same order as the group
     };
 
     // Enqueues the pass over owned atoms of i with all atoms of j.
@@ -399,8 +401,8 @@ namespace {
       });
     }
 
-    // Returns the rows of the per-atom output for the rows of the sums: owned atoms, class by
-    // class.
+    // Sets 'rows' to the rows of the per-atom output for the rows of the sums: owned atoms, ordered
+    // by class. Returns them.
     static const int *owned_rows(const AtomsByClass &group, int nclasses, std::vector<int> &rows)
     {
       if (nclasses == 1) return group.all().index;
@@ -420,8 +422,8 @@ namespace {
       sums_a.nwarps = 0;
     }
 
-    // Stages gathered atoms by class, in the order of the group within a class. rows: rows of the
-    // owned atoms in the per-atom output.
+    // Stages gathered atoms by class, in the order of the group within a class. Sets 'rows' to the
+    // rows of the owned atoms in the per-atom output.
     GatheredParts stage_gathered(const AllPairsInput::Group &group, const TypeClasses &classes,
                                  Staged<DeviceAtom> &to, std::vector<int> &rows)
     {
@@ -461,7 +463,7 @@ namespace {
     }
 
     // Sums over atoms, copies the results to the host, waits, and adds the per-atom sums to these
-    // rows of peratom. rows_a null: leaves the sums of group a in sums_a.host.
+    // rows of peratom. If rows_a is null, leaves the sums of group a in sums_a.host.
     void finish(unsigned want, bool halve, Contribution &result, double *peratom, const int *rows_a,
                 const int *rows_b)
     {
@@ -484,7 +486,7 @@ namespace {
       }
       check(cudaStreamSynchronize(stream), "computing coordination numbers");
       if (any) {
-        const double scale = halve ? 0.5 : 1.0;    // every pair occurred twice, once from each end
+        const double scale = halve ? 0.5 : 1.0;    // each atom of a pair has counted it
         result.value = scale * totals_host[0].value;
         if (want & VIRIAL)
           for (int c = 0; c < 6; ++c) result.virial[c] = scale * totals_host[0].virial[c];
@@ -512,7 +514,7 @@ namespace {
     TimedEvent copied, paired, reduced;
     Arrivals arrivals;
     double start = 0.0;
-    // Columns of the per-atom sums of this evaluation; 0: not wanted.
+    // Columns of the per-atom sums of this evaluation; 0: not requested.
     int columns = 0;
 
     std::deque<Function> functions;

@@ -2,7 +2,7 @@
 // pairs.
 //
 // The work is divided into blocks of fixed size. The sums of a block run in a fixed order, and the
-// blocks are added in order, so that the bits do not depend on the number of threads.
+// blocks are added in order. Results are therefore bitwise independent of the number of threads.
 
 #include "gpucoord/coordination.h"
 #include "gpucoord/counters.h"
@@ -142,10 +142,10 @@ namespace {
 
    private:
     struct Scratch : CandidateMemory<Real> {
-      // [functions] null: a built-in formula.
+      // [functions] null: not a custom function
       std::vector<std::unique_ptr<CustomFunction>> custom;
       std::vector<CustomFunction *> custom_functions;
-      // [candidates] classes and weights of the candidates for partners.
+      // [candidates] classes and weights of the candidates for partners
       std::vector<int> classes;
       std::vector<Real> weights;
     };
@@ -153,7 +153,7 @@ namespace {
     // Bins of a group of classes.
     struct ClassBins {
       CellBins bins;
-      std::vector<int> classes;    // [atoms]; empty: no group has several classes
+      std::vector<int> classes;    // [atoms]; empty: each group has one class
       int first_class;             // the first class of the group
       int class_of(int k) const { return classes.empty() ? first_class : classes[k]; }
     };
@@ -161,17 +161,17 @@ namespace {
     // A pass over the partners of some atoms.
     struct Pass {
       unsigned want;
-      double *peratom;        // null: none
-      bool counts;            // the sums count in S and W, not only in the per-atom output
-      double *s = nullptr;    // [nlocal] where column 0 is added as well
-      // Weights of the partners; null: 1, and column 0 is added to peratom, too.
+      double *peratom;        // null: not requested
+      bool counts;            // the sums contribute to S and W, not only to the per-atom output
+      double *s = nullptr;    // [nlocal] additional destination of column 0; null: no destination
+      // Weights of the partners; null: all are 1, and column 0 is also added to peratom.
       const double *weights = nullptr;
-      double unit = 1.0;    // divides weights before they are rounded to Real
+      double unit = 1.0;    // weights are divided by it before they are rounded to Real
       bool is_weighted() const { return weights != nullptr; }
       Real weight(std::int64_t k) const { return static_cast<Real>(weights[k] / unit); }
     };
 
-    // The owned atoms of a: row of the per-atom output, and index of the weight.
+    // The owned atoms of a: row in the per-atom output, and index of the weight.
     struct OwnedAtoms {
       std::int64_t n;
       const int *row;      // [n]
@@ -180,8 +180,8 @@ namespace {
     };
     static OwnedAtoms owned_of(const AtomList &a) { return {a.nowned, a.index, a.index, 0}; }
 
-    // Makes the pass over the atoms of a, first(), and that over the atoms of b, second(), if they
-    // are needed. function: null if S is the sum of s(r_ij) over pairs.
+    // Runs the pass over the atoms of a, first(), and the pass over the atoms of b, second(), if
+    // they are needed. function: null if S is the sum of s(r_ij) over pairs
     template <class First, class Second>
     void make_passes(const SecondPass *function, const OwnedAtoms &owned, bool two, unsigned want,
                      double *peratom, const First &first, const Second &second,
@@ -198,8 +198,8 @@ namespace {
         second({want_of_second(want), peratom, false});
     }
 
-    // dS/dx and the virial of an atom are w_i times its own sums, which the first pass has found,
-    // and the sums of its partners times their weights.
+    // dS/dx and the virial of an atom are the sum of two terms: w_i times its own sums, which the
+    // first pass has computed, and the sums of its partners times their weights.
     template <class First, class Second>
     void make_passes_of_function(const SecondPass &function, const OwnedAtoms &owned, unsigned want,
                                  double *peratom, const First &first, const Second &second,
@@ -225,7 +225,7 @@ namespace {
       }
     }
 
-    // Every pair occurred twice, once from each end.
+    // Every pair was counted twice, once for each of its atoms.
     static void halve(Contribution &result)
     {
       result.value *= 0.5;
@@ -262,13 +262,13 @@ namespace {
       kernel(f.constants, s.custom[number].get(), n, x, y, z, xi, yi, zi, self, sums);
     }
 
-    // Adds the sums, times a weight, to total.
+    // Adds the sums, multiplied by a weight, to total.
     static void add_weighted(double weight, const double *sums, double *total)
     {
       for (int k = 0; k < NSUMS; ++k) total[k] += weight * sums[k];
     }
 
-    // Adds the terms of partners of several classes, or with weights.
+    // Adds the terms of partners that have weights or belong to several classes.
     static void gather_tables(const std::vector<ClassTable<Real>> &tables, const Pass &of,
                               Scratch &s, int n, Real xi, Real yi, Real zi, int self, double *sums)
     {
@@ -323,7 +323,7 @@ namespace {
       if (between.dmax == 0.0) return;
       const double start = seconds();
       const CellBins &bi = of_i.bins, &bj = of_j.bins;
-      const auto keep_near_box = functions.front().kernels.keep_near_box;    // the same for all
+      const auto keep_near_box = functions.front().kernels.keep_near_box;    // same for all
       tasks.make(grid, bi, nthreads);
 
       Contribution sums_of_pass;
@@ -345,7 +345,7 @@ namespace {
               }
               for (int p = task.begin; p < task.end; ++p) {
                 if (!bi.owned[p]) continue;
-                // Find the atom itself, if it is in both groups.
+                // Find the index of the atom itself, which may be in both groups.
                 int self = found.own_first;
                 while (self < found.own_last && bj.row[s.index[self]] != bi.row[p]) ++self;
                 if (self == found.own_last) self = -1;
@@ -368,7 +368,7 @@ namespace {
       add_pass(sums_of_pass, seconds() - start, of.counts, result);
     }
 
-    // Writes the displacements of some neighbors of atom i to the memory of the thread.
+    // Writes the displacements of some neighbors of atom i to the thread's memory.
     void displace_neighbors(const ListInput &in, const double *xi, int n, const int *neighbors,
                             Scratch &s)
     {
@@ -389,7 +389,7 @@ namespace {
       for (int gi = 0; gi < groups.size(); ++gi)
         for (int gj = 0; gj < groups.size(); ++gj)
           acting.push_back(class_functions->between(classes, groups, gi, gj, of.is_weighted()));
-      // Each list is a single bucket.
+      // A single bucket is the whole neighbor list.
       const bool as_it_is = groups.size() == 1 && !in.member && !in.special;
       if (!as_it_is) lists.sort(in, i_atoms, j_bit, groups, nthreads);
       const int nweights = SortedNeighbors::special_weights(in);
@@ -478,7 +478,7 @@ namespace {
                       const AllPairsInput::Group &gj, std::int64_t first, int size,
                       const TypeClasses &classes, unsigned want, Scratch &s, double *sums)
     {
-      const auto displacements = functions[0].kernels.displacements;    // equal for all functions
+      const auto displacements = functions[0].kernels.displacements;    // same for all functions
       const double *const xi = gi.x + 3 * i;
       if (classes.size() == 1) {
         if (!classes(0, 0).exists()) return;
@@ -490,7 +490,8 @@ namespace {
                self, sums);
         return;
       }
-      // The displacements of one class at a time are written behind the displacements of all atoms.
+      // The displacements of all atoms come first. Those of one class at a time are written after
+      // them.
       displacements(box, xi, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
       Real *const x = s.x.data() + size, *const y = s.y.data() + size, *const z = s.z.data() + size;
       const int ci = classes.of(gi.type[i]);
@@ -527,15 +528,15 @@ namespace {
       gather_tables(between.tables[ci], of, s, size, 0, 0, 0, self, sums);
     }
 
-    // Destinations of s of a pair, which counts for its first atom.
+    // Destinations of s of a pair. It counts only for its first atom.
     struct PlacesOfS {
       double *s;          // SecondPass::s
-      double *peratom;    // [nlocal][columns]; null: none
+      double *peratom;    // [nlocal][columns]; null: not requested
       int columns;
     };
 
-    // Sums over given pairs. places: null: none. weights: [n] of the pairs; null: 1, and column 0
-    // is added to peratom, too.
+    // Sums over given pairs. places: null: s has no destination. weights: [n] weights of the pairs;
+    // null: all are 1, and column 0 is also added to peratom
     void evaluate_pairs(const PairsInput &in, unsigned want, double *peratom,
                         const PlacesOfS *places, const double *weights, Contribution &result)
     {
@@ -565,8 +566,8 @@ namespace {
               add_pair(in, k, sums, columns, peratom);
             }
           },
-          // An atom may occur in many pairs, so blocks of different threads could write to the
-          // same atom. This is why there is only one thread if sums of atoms are wanted.
+          // An atom may occur in many pairs, and blocks of different threads could write to the
+          // same atom. If sums of atoms are requested, there is therefore only one thread.
           one_thread ? 1 : nthreads);
     }
 
@@ -584,11 +585,11 @@ namespace {
     const int nthreads;
     std::vector<HostFunction<Real>> functions;
     std::unique_ptr<ClassFunctions<Real>> class_functions;
-    std::vector<Scratch> scratch;    // one per thread
+    std::vector<Scratch> scratch;    // [threads]
     CellTasks tasks;
     std::vector<BlockSums> blocks;
     AtomsByClass by_class;
-    std::vector<ClassBins> bins_a, bins_b;    // one per group of classes
+    std::vector<ClassBins> bins_a, bins_b;    // [groups of classes]
     SortedNeighbors lists_a, lists_b;
   };
 

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The definition of S as plain loops, to check backends against.
+// Part of GPUCOORD, GPL-2.0. The definition of S as plain loops, a reference for testing the
+// backends.
 
 #include "gpucoord/coordination.h"
 
@@ -12,12 +13,12 @@ namespace gpucoord {
 
 namespace {
 
-  // The columns of the per-atom output that are added.
+  // Columns of the per-atom output to add.
   enum class Columns { ALL, ONLY_S, ALL_BUT_S };
 
   class Reference {
    public:
-    // s: [nlocal] where column 0 is added as well; null: nowhere
+    // s: [nlocal] additional destination of column 0; null: no destination
     Reference(const SwitchTable &table_in, const double *weight_in, unsigned want_in,
               double *peratom_in, Columns columns_in = Columns::ALL, double *s_in = nullptr) :
         table(table_in),
@@ -28,9 +29,10 @@ namespace {
         functions.push_back({function, make_constants<double>(function), function.make_custom()});
     }
 
-    // Adds one pair of atoms of these types, d = x_j - x_i (distance). counted: the pair's share of
-    // the value and virial. row_i, row_j: rows of the per-atom output; negative: not owned, or seen
-    // from one end only. weight_of_pair: of the derivatives and the virial.
+    // Adds one pair of atoms of these types. d: x_j - x_i, distance. counted: factor of the pair in
+    // the value and virial. row_i, row_j: rows of the per-atom output; negative: the atom is not
+    // owned, or the pair counts only for the other atom. weight_of_pair: factor of the derivatives
+    // and the virial
     void add(const double *d, int type_i, int type_j, double counted, int row_i, int row_j,
              double weight_of_pair = 1.0)
     {
@@ -96,10 +98,10 @@ namespace {
     double *const s_of_atoms;
   };
 
-  // pass(reference, of_b, counted, weights) adds each pair of an atom of a with an atom of b, as
-  // the atom of a sees it, or that of b if of_b is true. counted: share of the value and of the
-  // virial. weights: those of the atoms of a; null: 1.
-  // function: null if S is the sum of s(r_ij) over pairs, where each pair counts as 'counted'.
+  // pass(reference, of_b, counted, weights) adds each pair of an atom of a with an atom of b to the
+  // atom of a, or to the atom of b if of_b is true. counted: factor of the pair in the value and
+  // the virial. weights: weights of the atoms of a; null: 1. function: null if S is the sum of
+  // s(r_ij) over pairs, where each pair counts with the factor 'counted'
   template <class AddPairs>
   Contribution evaluate_passes(const SecondPass *function, double counted, bool two,
                                const SwitchTable &table, const double *weight, unsigned want,
@@ -184,8 +186,8 @@ Contribution reference_pairs(const SwitchTable &table, const PairsInput &in, uns
                              double *peratom)
 {
   double d[3];
-  // A pair is added at both of its ends at once, with the weight of its first atom. s_i of a
-  // function is that of the first atom alone.
+  // A pair is added to both of its atoms at once, with the weight of its first atom. For a function
+  // of coordination numbers, s_i is the sum over pairs whose first atom is i.
   const auto pass = [&](Reference &reference, bool of_b, double /*counted*/,
                         const double *weights) {
     if (of_b) return;

@@ -52,7 +52,7 @@ namespace {
       last_row = std::max(last_row, row);
       int *to = flat.neighbor.pinned.data() + flat.first.pinned[t];
       for (int k = 0; k < in.numneigh[row]; ++k) {
-        // Neighbors of any class, because their class may change.
+        // Include neighbors of any class, because their class may change.
         last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);
         if (belongs(in.firstneigh[row][k])) *to++ = in.firstneigh[row][k];
       }
@@ -77,7 +77,7 @@ int NeighborLists::update(const ListInput &in, const TypeClasses &classes, const
   return nall;
 }
 
-// Drops the flat lists if they were made for other types: types may change while neighbor lists
+// Discards the flat lists if they were made for other types. Types may change while neighbor lists
 // do not.
 void NeighborLists::forget_other_types(const ListInput &in, const TypeClasses &classes)
 {
@@ -91,8 +91,8 @@ void NeighborLists::forget_other_types(const ListInput &in, const TypeClasses &c
   list_version = 0;    // stays 0 if an exception is thrown
 }
 
-// Remembers the types of all rows that the lists name, in this evaluation or in an earlier one
-// of the same lists.
+// Stores the types of all rows that occur in the lists, in this evaluation or in an earlier one
+// with the same lists.
 void NeighborLists::remember_types(const ListInput &in, const TypeClasses &classes,
                                    std::size_t nall)
 {

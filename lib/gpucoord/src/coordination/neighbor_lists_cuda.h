@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Copies of a caller's neighbor lists on the device, by classes of atom
-// types.
+// Part of GPUCOORD, GPL-2.0. Copies of a caller's neighbor lists on the device, sorted by classes
+// of atom types.
 
 #ifndef GPUCOORD_NEIGHBOR_LISTS_CUDA_H
 #define GPUCOORD_NEIGHBOR_LISTS_CUDA_H
@@ -16,14 +16,14 @@
 
 namespace gpucoord {
 
-// Neighbor lists without gaps, of the atoms of one class and their neighbors of another class.
+// Contiguous neighbor lists of the atoms of one class with their neighbors of another class.
 struct FlatList {
   Staged<int> row, neighbor;
   Staged<std::int64_t> first;
   int n = 0, last_row = -1;
   bool empty = true;    // there are no neighbors
   std::int64_t version = 0;
-  std::vector<int> rows;    // the atoms of the lists
+  std::vector<int> rows;    // atom of each list
 };
 
 // The flat lists of one or both groups. Lists of one version are copied once.
@@ -32,7 +32,7 @@ class NeighborLists {
   enum Side { A, B };
 
   // Makes the flat lists of group a, and of group b unless it is null. Returns the number of rows
-  // of x that they name, up to the last row of an owned atom or neighbor.
+  // of x that they refer to, up to the last row of an owned atom or neighbor.
   int update(const ListInput &, const TypeClasses &, const AtomsByClass &a, const AtomsByClass *b,
              int nthreads, cudaStream_t);
 
@@ -52,7 +52,7 @@ class NeighborLists {
                   cudaStream_t, std::deque<FlatList> &);
 
   std::deque<FlatList> lists[2];    // by Side; indexed by number()
-  // The types for which the lists were made: classes by type and, if they differ, types by row.
+  // Types that the lists were made for: classes by type and, if they differ, types by row.
   std::vector<int> list_classes, list_types;
   bool list_special = false;
   std::int64_t list_version = 0;

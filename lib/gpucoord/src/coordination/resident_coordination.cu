@@ -1,9 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. Coordination numbers, and energies of pairs, of atoms whose data are
-// resident on the GPU.
+// Part of GPUCOORD, GPL-2.0. Coordination numbers and pair energies of atoms that are resident on
+// the GPU.
 //
 // An evaluation has one launch that reads positions into points, and one launch over the rows for
 // each formula, which also sums S. In the second evaluation of a function of coordination numbers,
-// the first launch writes the weights of the points instead. Without lists of partners, the cell
+// the first launch writes the weights of the points instead. Without partner lists, the cell
 // processor runs for each pair of classes, and reductions follow.
 
 #include "gpucoord/counters.h"
@@ -33,7 +33,7 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  // Adds sums of rows to those of their atoms.
+  // Adds the sums of rows to the elements of their atoms.
   __global__ void add_to_atoms(const double *sums, const int *atom, int n, double *s)
   {
     const int r = blockIdx.x * THREADS + threadIdx.x;
@@ -46,14 +46,14 @@ namespace {
     for (double &w : total->virial) w *= factor;
   }
 
-  // Results on the host after a wait.
+  // Results, valid on the host after a wait.
   struct Report {
     WarpSums total;
     DeviceStatus status;
   };
 
-  // One launch takes less time than two copies. total: null: there are no rows. report: pinned
-  // memory of the host.
+  // One launch is faster than two copies. total: null: there are no rows. report: pinned host
+  // memory
   __global__ void write_report(const WarpSums *total, const DeviceStatus *status, Report *report)
   {
     wait_for_kernel_before();
@@ -61,7 +61,7 @@ namespace {
     report->status = *status;
   }
 
-  // Implements both interfaces, because both are the same pass over pairs.
+  // Implements both interfaces, because both run the same pass over pairs.
   template <class Real>
   class CudaResidentCoordination : public ResidentCoordination, public PairPass {
    public:
@@ -79,7 +79,7 @@ namespace {
       ended.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
       check(cudaMemset(ended.data(), 0, sizeof(unsigned)), "clearing a counter");
-      // The caller's stream may not wait for the default stream.
+      // Wait here, because the caller's stream may not wait for the default stream.
       check(cudaDeviceSynchronize(), "clearing a counter");
     }
 
@@ -103,8 +103,8 @@ namespace {
                         DeviceStream stream) override
     {
       clear_errors();
-      // Before positions are read: a memset after that would prevent the early launch of the kernel
-      // over pairs.
+      // Clear before reading positions. A memset between the kernels would prevent the early launch
+      // of the kernel over pairs.
       if (atoms.nlocal > 0)
         check(cudaMemsetAsync(s, 0, atoms.nlocal * sizeof(double), stream), "clearing sums");
       begin(atoms, positions, stream);
@@ -117,7 +117,8 @@ namespace {
     {
       Points &points = pairs->points();
       const PointWeights of_points = {of_atoms, pairs->npoints_of_a()};
-      const bool fits_float = std::fabs(std::log2(of_atoms.unit)) < 60.0;    // gradients do, too
+      const bool fits_float =
+          std::fabs(std::log2(of_atoms.unit)) < 60.0;    // gradients then do, too
       Evaluation second = {request.want, is_in_float(request) && fits_float};
       second.is_weighted = true;
       second.unit = of_atoms.unit;
@@ -141,7 +142,7 @@ namespace {
       const ResidentPairs::Rows *before = nullptr;
       std::size_t first = 0;
       const auto write = [&](const ResidentPairs::Rows &rows) {
-        if (&rows != before)    // the passes of further formulas leave 0
+        if (&rows != before)    // the passes of further formulas leave column 0 at 0
           write_first_column(s, rows.view, columns, sums.data() + first * columns, stream);
         before = &rows;
         first += rows.view.n;
@@ -192,7 +193,7 @@ namespace {
     {
       if (!is_reported) enqueue_result(stream);
       reported.wait("computing coordination numbers");
-      is_reported = false;    // a further call reads the status again
+      is_reported = false;    // the next call reads the status again
       Totals result;
       const Report &found = report[0];
       if (!pairs->rows().empty()) {
@@ -252,13 +253,13 @@ namespace {
    private:
     struct Evaluation {
       unsigned want;
-      bool in_float = false;                        // gradients
-      const DeviceForces *forces = nullptr;         // null: not changed
-      double *s = nullptr;                          // first pass: sums of atoms
-      bool is_weighted = false;                     // second pass
+      bool in_float = false;                        // store gradients in float
+      const DeviceForces *forces = nullptr;         // null: forces are not changed
+      double *s = nullptr;                          // first pass: destination of the sums of atoms
+      bool is_weighted = false;                     // second pass: multiply by weights
       const Real *weights = nullptr;                // [points]; null: next to the positions
       double unit = 1.0;                            // unit of the weights
-      bool counts_each_end() const { return s; }    // a pair counts at both of its atoms
+      bool counts_each_end() const { return s; }    // a pair counts for both of its atoms
     };
 
     // Functions with the same formula number (formula_numbers.h), for all pairs of classes.
@@ -287,7 +288,8 @@ namespace {
 
     // Calls f(rows, launch) for each pass over rows. launch(arguments, unit of the weights, want,
     // stream) enqueues its kernel. is_weighted: the kernels read weights. The kernel of one
-    // function finds them in place of the class, so it needs a single class. The rows are the same.
+    // function expects the weight in place of the class, and therefore needs a single class.
+    // is_weighted does not change the rows.
     template <class F> void for_each_pass(bool is_weighted, F f)
     {
       const bool has_classes = is_weighted && pairs->classes().size() > 1;
@@ -311,15 +313,15 @@ namespace {
           });
           if (is_used)
             f(rows, [&](PartnerArguments &arg, double unit, unsigned want, cudaStream_t stream) {
-              arg.weight = unit;    // the weights of the pairs are in the constants
+              arg.weight = unit;    // the constants include the weights of the pairs
               formula.launchers.partners_by_class(arg, formula.functions, want, stream);
             });
         }
       }
     }
 
-    // Reads the atoms of the rows of the sums, one pass after the other, from the device. An atom
-    // may have rows in several parts, and at most one in each part.
+    // Copies the atoms of the rows from the device, one pass after the other. An atom has at most
+    // one row in each part, but may have rows in several parts.
     void list_atoms_of_rows(cudaStream_t stream)
     {
       if (rebuild_of_rows == pairs->nrebuilds()) return;
@@ -404,8 +406,8 @@ namespace {
       if (all.empty()) return;
       const int columns = evaluation.s ? 1 : peratom_columns(wanted);
       CellsShape shape = shape_of_cells;
-      if (evaluation.is_weighted) shape.block_processor = false;    // there are no such kernels
-      // Rows that do not count in S come last among the warp sums.
+      if (evaluation.is_weighted) shape.block_processor = false;    // no support of weights
+      // In the sums of warps, rows that do not count in S come last.
       std::vector<int> nwarps(all.size()), splits(all.size());
       std::vector<std::size_t> first_warp(all.size());
       std::size_t nrows = 0, ntotal = 0, ncounted = 0, nparts = 0;
@@ -439,7 +441,7 @@ namespace {
         CellsArguments arg = {};
         arg.i = pairs->sorted_atoms(all[r].i);
         arg.j = pairs->sorted_atoms(all[r].j);
-        // Each atom may have moved by half the skin since it was sorted at the rebuild.
+        // Each atom may have moved by half the skin since the rebuild.
         set_range(arg, pairs->bins_grid(), f.dmax, 0.5 * pairs->allowed_approach());
         arg.queue = queues.data() + r;
         if (evaluation.is_weighted) {
@@ -469,7 +471,7 @@ namespace {
       else
         reduce(of_warps.data(), static_cast<int>(ncounted), total.data(), workspace, stream);
       if (pairs->has_two_groups() || evaluation.counts_each_end()) return;
-      // Every pair occurred twice, once from each end.
+      // Every pair was counted twice, once for each of its atoms.
       scale_total<<<1, 1, 0, stream>>>(total.data(), 0.5);
       check(cudaGetLastError(), "launching scale_total");
     }
@@ -483,7 +485,7 @@ namespace {
 
     std::shared_ptr<ResidentPairs> pairs;
     std::deque<SwitchFunction<Real>> functions;
-    std::deque<Formula> formulas;    // if there are several classes
+    std::deque<Formula> formulas;    // used if there are several classes
     unsigned wanted = VALUE;
     std::int64_t copied = 0;
     DeviceBuffer<double> block_sums;
@@ -494,22 +496,22 @@ namespace {
     DeviceBuffer<float> gradients;
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
-    DeviceBuffer<Real> weights;    // [points] of a second pass
+    DeviceBuffer<Real> weights;    // [points] weights of a second pass
     // Memory of the cell processor.
     CellsShape shape_of_cells = {};
     DeviceBuffer<double> parts;
     DeviceBuffer<WarpSums> of_warps;
     DeviceBuffer<int> queues;
     DeviceBuffer<char> workspace;
-    // Copies of sums on the host, and the atoms of its rows.
+    // Copies of the sums on the host, and the atom of each row.
     PinnedBuffer<double> sums_host;
     Arrivals arrivals;
     std::vector<int> atom_of_row;
     std::vector<std::size_t> part_ends;
-    std::int64_t rebuild_of_rows = 0;    // 0: not known
+    std::int64_t rebuild_of_rows = 0;    // 0: unknown
     PinnedBuffer<Report> report;
     Event reported;
-    bool is_reported = false;    // its copy has been enqueued for result()
+    bool is_reported = false;    // the copy of the report for result() has been enqueued
   };
 
 }    // namespace

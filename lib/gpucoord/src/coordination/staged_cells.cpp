@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Evaluations of atoms of host arrays on the GPU.
+// Part of GPUCOORD, GPL-2.0. Evaluates atoms of host arrays on the GPU.
 
 #include "staged_cells.h"
 
@@ -23,7 +23,8 @@ StagedCells::StagedCells(const SwitchTable &table_in, Precision precision_in, in
 {
 }
 
-// Pairs are sorted by the functions and weights of their types.
+// Pairs depend on the functions and weights of their types, so that a change of weights needs a new
+// engine.
 void StagedCells::make_engine(const double *weight)
 {
   const int n = table.ntypes() + 1;
@@ -43,7 +44,7 @@ void StagedCells::rebuild(const CellsInput &in, cudaStream_t stream)
   engine->rebuild(staged.atoms(), selection, 0, stream);
 }
 
-// Waits. If an atom has moved too far, finds the pairs again and calls enqueue().
+// Waits. If an atom has moved too far, rebuilds the pairs and calls enqueue() again.
 template <class Enqueue>
 Totals StagedCells::evaluate_kept_pairs(const CellsInput &in, const Enqueue &enqueue,
                                         cudaStream_t stream)
@@ -56,7 +57,7 @@ Totals StagedCells::evaluate_kept_pairs(const CellsInput &in, const Enqueue &enq
   return engine->result(stream);
 }
 
-// Adds s_i of the first n copied atoms to s_of_rows and to column 0; null: not.
+// Adds s_i of the first n copied atoms to s_of_rows and to column 0. A null pointer is skipped.
 void StagedCells::add_coordination_numbers(int n, unsigned want, double *s_of_rows,
                                            double *peratom) const
 {
@@ -76,8 +77,8 @@ void StagedCells::select_function(const DeviceFunction &function, cudaStream_t s
   selection_of_function = staged.nselections();
 }
 
-// Makes both passes, and does not wait between them. Returns false, and adds nothing, if the caller
-// must evaluate the function.
+// Runs both passes without a wait between them. If the caller must evaluate the function, returns
+// false and adds nothing.
 bool StagedCells::evaluate_on_device(const CellsInput &in, unsigned want, double *peratom,
                                      Contribution &result, cudaStream_t stream)
 {
@@ -89,7 +90,7 @@ bool StagedCells::evaluate_on_device(const CellsInput &in, unsigned want, double
   const bool has_second = want & (DERIVATIVES | VIRIAL);
   const int *const owners = has_second ? staged.owners(function.owner, stream) : nullptr;
   if (has_second && !owners) return false;
-  const int n = in.a.nowned;    // the first of the copied atoms
+  const int n = in.a.nowned;    // the owned atoms of a are copied first
   if (peratom) s.pinned.reserve(n);
   if (function.f) f.reserve(n);
   bool s_is_in_sums = false;
@@ -125,7 +126,7 @@ Contribution StagedCells::evaluate_function(const CellsInput &in, unsigned want,
   Contribution result;
   const SecondPass &function = *in.second;
   if (function.on_device && evaluate_on_device(in, want, peratom, result, stream)) return result;
-  const int n = in.a.nowned;    // the first of the copied atoms
+  const int n = in.a.nowned;    // the owned atoms of a are copied first
   s.reserve(staged.atoms().nlocal);
   const auto enqueue = [&] {
     engine->evaluate_first(staged.atoms(), 0, s.device.data(), stream);

@@ -1,9 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. Engine 'cells' of the CUDA backend: host arrays, evaluated as atoms
-// that are resident on the GPU.
+// Part of GPUCOORD, GPL-2.0. Engine 'cells' of the CUDA backend. Atoms of host arrays are copied
+// and evaluated as resident atoms.
 //
-// Pairs are kept as long as the caller's version is the same, types are the same, and no atom has
-// moved by half the skin. Otherwise they are found again before the evaluation, or the evaluation
-// is repeated.
+// Pairs are kept as long as the caller's version and the types are the same, and no atom has moved
+// by half the skin. Otherwise the pairs are rebuilt before the evaluation, or the evaluation is
+// repeated.
 
 #ifndef GPUCOORD_STAGED_CELLS_H
 #define GPUCOORD_STAGED_CELLS_H
@@ -28,7 +28,7 @@ class StagedCells {
  public:
   StagedCells(const SwitchTable &, Precision, int nthreads, const CudaTuning &);
 
-  // As Coordination::cells().
+  // See Coordination::cells().
   Contribution evaluate(const CellsInput &, unsigned want, double *peratom, cudaStream_t);
 
  private:
@@ -48,13 +48,13 @@ class StagedCells {
   const CudaTuning tuning;
 
   std::unique_ptr<ResidentCoordination> engine;
-  std::vector<double> weights;    // weights of types that the engine was made with; empty: 1
+  std::vector<double> weights;    // weights of types in the engine; empty: 1
   StagedAtoms staged;
-  // Functions of coordination numbers: s_i, f(s_i), and weights that the caller gives.
+  // Functions of coordination numbers: s_i, f(s_i), and the caller's weights.
   Staged<double> s, atom_weights;
   PinnedBuffer<double> f;
   Event numbers_copied;
-  // The function on the GPU, with these atoms; null: none.
+  // The function on the GPU, with these atoms selected; null: not used.
   std::shared_ptr<ResidentFunction> selected_function;
   std::int64_t selection_of_function = 0;    // StagedAtoms::nselections()
   TimedEvent copied, binned, paired;

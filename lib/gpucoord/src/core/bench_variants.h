@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Whether the variants that no backend chooses are compiled. Benchmarks
+// Part of GPUCOORD, GPL-2.0. Whether to compile variants that no backend selects. Benchmarks
 // compare with them (CMake option GPUCOORD_BENCH_VARIANTS).
 
 #ifndef GPUCOORD_BENCH_VARIANTS_H

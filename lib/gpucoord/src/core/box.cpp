@@ -17,8 +17,8 @@ namespace {
     return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
   }
 
-  // Minkowski reduction. In up to three dimensions, a basis is reduced when adding 0 or +-1 times
-  // each of the other vectors cannot shorten any vector. Whole multiples are subtracted first, so
+  // Minkowski reduction. In up to three dimensions, a basis is reduced if adding 0 or +-1 times
+  // each of the other vectors cannot shorten any vector. Integer multiples are subtracted first, so
   // that strongly tilted boxes need few iterations.
   void reduce(double (*basis)[3], int n)
   {
@@ -112,7 +112,7 @@ Box make_box(const double edges[3][3], const bool periodic[3])
   reduce(box.lattice, n);
   for (int k = 0; k < n; ++k)
     shortest_sq = std::fmin(shortest_sq, dot(box.lattice[k], box.lattice[k]));
-  // The reduction turns linearly dependent vectors into one that is 0 up to rounding.
+  // The reduction turns linearly dependent vectors into a vector that is 0 up to rounding.
   if (!(shortest_sq > 1e-24 * longest_sq))
     throw std::invalid_argument("the periodic box edges are linearly dependent");
   box.shortest = std::sqrt(shortest_sq);
@@ -120,7 +120,7 @@ Box make_box(const double edges[3][3], const bool periodic[3])
 
   // After rounding, d = sum f_k a_k + (part orthogonal to the lattice), |f_k| <= 1/2. A lattice
   // vector v is nearer than the origin to some such d only if max d.v = sum |a_k.v|/2 exceeds
-  // |v|^2/2. Orthogonal cells reach equality at most and have no candidates.
+  // |v|^2/2. In orthogonal cells, the two sides are at most equal, and there are no candidates.
   const int range[3] = {2, n > 1 ? 2 : 0, n > 2 ? 2 : 0};
   for (int i = -range[0]; i <= range[0]; ++i)
     for (int j = -range[1]; j <= range[1]; ++j)

@@ -14,7 +14,8 @@ namespace gpucoord {
 
 class Checksum {
  public:
-  // Each step is a bijection of the state, so a single altered number always changes the result.
+  // Each step is a bijection of the state. A single changed number therefore always changes the
+  // result.
   void add(double number)
   {
     std::uint64_t bits;
@@ -28,7 +29,7 @@ class Checksum {
       state = (state ^ static_cast<unsigned char>(text[k])) * 0x100000001b3u;    // FNV-1a
   }
   std::uint64_t value() const { return state; }
-  std::string text() const    // 16 hexadecimal digits
+  std::string text() const    // returns 16 hexadecimal digits
   {
     char digits[17];
     std::snprintf(digits, sizeof(digits), "%016" PRIx64, state);

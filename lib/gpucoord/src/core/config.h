@@ -3,9 +3,9 @@
 #ifndef GPUCOORD_CONFIG_H
 #define GPUCOORD_CONFIG_H
 
-// Each formula is written once and compiled for the host and for the device. Host formulas are
-// always inlined: the host kernels are compiled once for each instruction set, and the linker must
-// never pick an out-of-line copy compiled for a newer processor.
+// Each formula is written once and compiled for host and device. Host formulas are always inlined.
+// The host kernels are compiled once per instruction set, and the linker must never pick an
+// out-of-line copy for a newer processor.
 #if defined(__CUDACC__)
 #define GPUCOORD_HD __host__ __device__ __forceinline__
 #elif defined(__GNUC__)

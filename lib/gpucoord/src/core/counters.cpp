@@ -22,7 +22,7 @@ namespace {
       "Multisite (CUDA)",    "ResidentMultisite",    "restraints (host)",    "Metadynamics (host)",
       "ResidentBias",        "kernel launches",      "stream waits",         "event waits",
       "device waits",        "blocking copies",      "bytes to device",      "bytes to host"};
-  // Timesteps whose counts are kept apart; the totals have all.
+  // Number of timesteps with separate counts. The totals include all timesteps.
   constexpr std::size_t MAX_ROWS = 1000;
 
   using Counts = std::array<std::int64_t, N>;
@@ -58,7 +58,7 @@ namespace {
       std::FILE *file = stderr;
       if (const char *given = std::getenv("GPUCOORD_COUNTERS_FILE")) {
         std::string name(given);
-        const auto at = name.find("%p");    // the process ID, for runs on several ranks
+        const auto at = name.find("%p");    // process ID, for runs on several ranks
         if (at != std::string::npos) name.replace(at, 2, std::to_string(getpid()));
         file = std::fopen(name.c_str(), "w");
         if (!file) {

@@ -1,11 +1,11 @@
-// Part of GPUCOORD, GPL-2.0. A polynomial of r^2 for erf(alpha r)/r within a cutoff. The function
+// Part of GPUCOORD, GPL-2.0. A polynomial in r^2 for erf(alpha r)/r within a cutoff. The function
 // is analytic in r^2.
 //
 // The polynomial in u = 2 (r/cutoff)^2 - 1 interpolates the function at the Chebyshev points of
-// [-1, 1]; its error is hardly larger than that of the best polynomial. The error of the function,
+// [-1, 1]. Its error is hardly larger than that of the best polynomial. The error of the function,
 // in units of 1/cutoff, is 1e-11 at alpha cutoff = 3 and 8e-10 at 3.5. The error of the derivative
-// by r, in units of 1/cutoff^2, is 5e-7 at the cutoff at alpha cutoff = 3.5, and twenty times that
-// at 4.
+// with respect to r, in units of 1/cutoff^2, is 5e-7 at the cutoff for alpha cutoff = 3.5, and
+// twenty times larger for 4.
 
 #ifndef GPUCOORD_ERF_SERIES_H
 #define GPUCOORD_ERF_SERIES_H
@@ -16,10 +16,10 @@ namespace gpucoord {
 
 struct ErfSeries {
   static constexpr int TERMS = 17;
-  // largest alpha cutoff with errors within those of float
+  // Largest alpha cutoff whose errors do not exceed those of float.
   static constexpr double LARGEST = 3.5;
 
-  double coefficient[TERMS] = {};    // 1/distance, coefficients of u^0, u^1, ...
+  double coefficient[TERMS] = {};    // coefficients of u^0, u^1, ..., 1/distance
 
   // Makes the series. alpha (1/distance) and cutoff (distance) must be positive.
   static ErfSeries make(double alpha, double cutoff)

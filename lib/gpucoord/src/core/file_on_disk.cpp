@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. System calls on open files, for Windows and for POSIX.
+// Part of GPUCOORD, GPL-2.0. System calls for open files on Windows and POSIX.
 
 #include "file_on_disk.h"
 
@@ -20,8 +20,8 @@ namespace gpucoord {
 
 bool lock_file(std::FILE *file)
 {
-  // On Windows, other processes cannot read locked bytes. Lock a byte far beyond the end of the
-  // file.
+  // On Windows, other processes cannot read locked bytes. Therefore lock a byte far beyond the end
+  // of the file.
   OVERLAPPED place = {};
   place.OffsetHigh = 0x7fffffff;
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file)));
@@ -41,7 +41,8 @@ OnDisk look_up(const std::string &path, std::FILE *file)
   result.size = open.st_size;
   if (!result.is_regular) return result;
   if (_stat64(path.c_str(), &named) != 0) result.error = errno;
-  // Windows neither deletes nor renames an open file, so an existing path leads to this file.
+  // Windows neither deletes nor renames an open file. An existing path therefore refers to this
+  // file.
   result.is_same = result.error == 0;
   return result;
 }
@@ -55,7 +56,7 @@ bool shorten(std::FILE *file, std::int64_t size)
 
 bool lock_file(std::FILE *file)
 {
-  // File systems without locks return other errors; these count as success.
+  // File systems without locks return other errors, which count as success.
   return flock(fileno(file), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 

@@ -9,16 +9,16 @@
 
 namespace gpucoord {
 
-// Locks an open file until it is closed. Returns false when another program, or another handle of
+// Locks an open file until it is closed. Returns false if another program, or another handle of
 // this program, holds the lock.
 bool lock_file(std::FILE *);
 
-// State of an open file and of its path. look_up() makes two system calls.
+// State of an open file and its path. look_up() makes two system calls.
 struct OnDisk {
   bool is_regular = false;    // false: a device, a pipe, or unknown after an error
   int error = 0;              // errno of the failed call; 0: no error
-  bool is_same = false;       // the path leads to the open file
-  std::int64_t size = 0;      // bytes, of a regular file
+  bool is_same = false;       // the path refers to the open file
+  std::int64_t size = 0;      // size of a regular file, bytes
 };
 OnDisk look_up(const std::string &path, std::FILE *);
 

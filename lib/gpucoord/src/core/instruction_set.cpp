@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Chooses the instruction set of the host kernels.
+// Part of GPUCOORD, GPL-2.0. Selects the instruction set of the host kernels.
 
 #include "instruction_set.h"
 

@@ -11,9 +11,9 @@
 namespace gpucoord {
 
 // Replaces d by its shortest periodic image. Rounding the coordinates along the reduced lattice
-// leaves d inside a parallelepiped around the origin; only the lattice vectors in Box::candidate
-// can then bring it closer. d and -d give opposite results, even when two images are equally far: d
-// is first turned so that its first nonzero component is positive.
+// leaves d inside a parallelepiped around the origin. Then only the lattice vectors in
+// Box::candidate can bring it closer. d and -d give opposite results, even if two images are
+// equally far: d is first turned so that its first nonzero component is positive.
 GPUCOORD_HD void minimum_image(const Box &box, double &dx, double &dy, double &dz)
 {
   for (int k = 0; k < box.nperiodic; ++k) {

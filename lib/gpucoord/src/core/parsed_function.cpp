@@ -1,12 +1,12 @@
-// Part of GPUCOORD, GPL-2.0. Parses a function with Lepton, without endless loops on expressions
-// with NaN.
+// Part of GPUCOORD, GPL-2.0. Parses a function with Lepton, and avoids endless loops for
+// expressions with NaN.
 //
-// Lepton's ParsedExpression::optimize() simplifies an expression until one pass leaves it equal.
-// NaN differs from itself, so an expression with a NaN never ends the loop. A NaN also appears when
-// a derivative is taken (log(-2) in the derivative of (-2)^x) and when constants are combined (inf
-// 0), so a check of the text does not find every case. Instead, the expression is optimized as the
-// argument of a custom operation, PassCounter. PassCounter changes nothing and is compared with
-// itself once per pass, which counts the passes.
+// Lepton's ParsedExpression::optimize() simplifies an expression until a pass does not change it.
+// NaN differs from itself, so that the loop never ends for an expression with a NaN. A NaN can also
+// appear in a derivative (log(-2) in the derivative of (-2)^x) or when constants are combined (inf
+// 0). A check of the text therefore does not find every case. Instead, the expression is optimized
+// as the argument of a custom operation, PassCounter. PassCounter changes nothing. It is compared
+// with itself once per pass, which counts the passes.
 
 #include "parsed_function.h"
 
@@ -22,7 +22,7 @@ namespace {
    public:
     explicit PassCounter(int &passes_left_in) : passes_left(passes_left_in) {}
     std::string getName() const override { return "pass counter"; }
-    Id getId() const override { return CUSTOM; }    // optimize() keeps custom operations
+    Id getId() const override { return CUSTOM; }    // optimize() does not change custom operations
     int getNumArguments() const override { return 1; }
     Operation *clone() const override { return new PassCounter(passes_left); }
     double evaluate(double *args, const std::map<std::string, double> &) const override
@@ -58,8 +58,8 @@ namespace {
 Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &parsed)
 {
   const ExpressionTreeNode &root = parsed.getRootNode();
-  // Each pass removes a node, simplifies an operation or moves a sign to the root. Few
-  // expressions need more than five passes.
+  // Each pass removes a node, simplifies an operation or moves a sign to the root. Few expressions
+  // need more than five passes.
   int passes_left = 3 * number_of_nodes(root) + 10;
   const Lepton::ParsedExpression counted(ExpressionTreeNode(new PassCounter(passes_left), root));
   return Lepton::ParsedExpression(counted.optimize().getRootNode().getChildren()[0]);

@@ -9,7 +9,8 @@
 
 namespace gpucoord {
 
-// The expression, simplified. Throws std::domain_error where a constant part of it is not a number.
+// Returns the simplified expression. Throws std::domain_error if a constant part of it is not a
+// number.
 Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &);
 
 struct ParsedFunction {

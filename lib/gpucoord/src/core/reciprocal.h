@@ -1,7 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Reciprocals that are cheap on a device.
+// Part of GPUCOORD, GPL-2.0. Fast reciprocals on a device.
 //
-// On a device, the float versions may be wrong in the last bit. They are much faster than correctly
-// rounded ones.
+// On a device, the float versions may have an error in the last bit. They are much faster than
+// correctly rounded ones.
 
 #ifndef GPUCOORD_RECIPROCAL_H
 #define GPUCOORD_RECIPROCAL_H

@@ -40,7 +40,7 @@ std::string shortest_text(double value)
   do std::snprintf(text, sizeof(text), "%.*e", ++decimals, value);
   while (decimals < 16 && std::strtod(text, nullptr) != value);
   const int exponent = std::atoi(std::strchr(text, 'e') + 1);
-  if (exponent >= -4 && exponent < 16)    // the range of %g
+  if (exponent >= -4 && exponent < 16)    // range in which %g has no exponent
     std::snprintf(text, sizeof(text), "%.*f", decimals > exponent ? decimals - exponent : 0, value);
   return text;
 }

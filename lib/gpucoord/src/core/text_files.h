@@ -12,16 +12,17 @@ namespace gpucoord {
 
 std::string number_text(double);      // 17 digits, reads back as the same number
 std::string short_text(double);       // 10 digits, for messages
-std::string shortest_text(double);    // the fewest digits that read back as the number
-// false unless the whole word is a finite number
+std::string shortest_text(double);    // fewest digits that read back as the same number
+// Reads a number. Returns false unless the whole word is a finite number.
 bool to_number(const std::string &word, double &);
 std::vector<std::string> words_of(const std::string &line);
 std::string joined(const std::vector<std::string> &words, std::size_t first,
                    const char *separator = " ");
-// The comment in a text file that names the version of its format. Files without it have format 1.
+// Returns the comment that states the format version of a text file. Files without it have format
+// 1.
 std::string format_line(const std::string &kind, int format);
-// Searches the comments at the begin of a file for that line, and rewinds the file. Returns why the
-// file cannot be read if its format is newer than 'newest', "" otherwise.
+// Searches the comments at the beginning of a file for that line, and rewinds the file. Returns why
+// the file cannot be read if its format is newer than 'newest'; otherwise returns "".
 std::string why_unknown_format(std::istream &, const std::string &kind, int newest);
 // Returns the text of errno.
 std::string last_error();
@@ -30,8 +31,8 @@ std::string
 // Returns bck.N.NAME in the same folder, with the first free N.
 free_backup_name(const std::string &path);
 
-// A new file that replaces an existing one only when it is complete. It is written as PATH.part and
-// renamed by finish(); the destructor removes an unfinished file. Throws std::runtime_error when
+// A new file that replaces an existing one only when it is complete. It is written as PATH.part,
+// and finish() renames it. The destructor removes an unfinished file. Throws std::runtime_error if
 // the file cannot be written.
 class NewFile {
  public:

@@ -3,7 +3,7 @@
 //
 // Arguments must be finite. Without -ffast-math, compilers call the scalar functions of the C
 // library once per pair, which takes four times as long as a whole loop with these functions. On a
-// device, CUDA's own functions are as good.
+// device, CUDA's own functions are as fast.
 
 #ifndef GPUCOORD_VECTOR_MATH_H
 #define GPUCOORD_VECTOR_MATH_H
@@ -22,15 +22,15 @@ namespace gpucoord {
 
 namespace vector_math {
 
-  // Arguments are reduced as in Cody and Waite, Software Manual for the Elementary Functions, 1980.
-  // The numbers of terms reach half a unit in the last place. Adding ROUND leaves an integer in the
-  // lowest bits of the sum.
+  // Argument reduction: Cody and Waite, Software Manual for the Elementary Functions, 1980. The
+  // number of terms gives an error of half a unit in the last place. Adding ROUND leaves an integer
+  // in the lowest bits of the sum.
   template <class Real> struct Format;
   template <> struct Format<double> {
     using Bits = int64_t;
     using UnsignedBits = uint64_t;
     static constexpr double LEAST = -708.0,
-                            MOST = 709.0;                  // beyond, 2^n is out of range
+                            MOST = 709.0;                  // 2^n overflows above this argument
     static constexpr double ROUND = 6755399441055744.0;    // 1.5 2^52
     static constexpr double LN2_HIGH = 6.93145751953125e-1, LN2_LOW = 1.42860682030941723212e-6;
     static constexpr int MANTISSA = 52, EXP_TERMS = 13, LOG_TERMS = 10, SIN_TERMS = 11;
@@ -68,7 +68,7 @@ namespace vector_math {
     return result;
   }
 
-  // Returns factor * 2^n, with n in the position of an exponent. Wraps around without undefined
+  // Returns factor * 2^n. n is given at the position of an exponent. May overflow without undefined
   // behavior; the caller discards such results.
   template <class Real>
   GPUCOORD_HD Real times_power_of_2(Real factor, typename Format<Real>::Bits exponent)
@@ -80,7 +80,7 @@ namespace vector_math {
   // Reduces x = n ln 2 + r, |r| <= ln(2)/2, with n within the range of exponents.
   template <class Real> struct Reduced {
     Real r;
-    typename Format<Real>::Bits exponent;    // n, in the position of an exponent
+    typename Format<Real>::Bits exponent;    // n, at the position of an exponent
 
     GPUCOORD_HD explicit Reduced(Real x)
     {
@@ -132,8 +132,8 @@ namespace vector_math {
 
 }    // namespace vector_math
 
-// Returns e^x to a few units in the last place. Returns 0 below the smallest number of full
-// precision, and the largest result above the range.
+// Returns e^x to a few units in the last place. Returns 0 if e^x is below the smallest normal
+// number, and the largest result above the range.
 template <class Real> GPUCOORD_HD Real exponential(Real x)
 {
 #ifdef __CUDA_ARCH__
@@ -145,8 +145,8 @@ template <class Real> GPUCOORD_HD Real exponential(Real x)
 #endif
 }
 
-// Returns e^x for x <= 0. In float on a device the error is |x| units in the last place, for a
-// third of the time.
+// Returns e^x for x <= 0. In float on a device, the error is |x| units in the last place, and the
+// function takes a third of the time.
 template <class Real> GPUCOORD_HD Real quick_exponential(Real x)
 {
 #ifdef __CUDA_ARCH__
@@ -155,7 +155,7 @@ template <class Real> GPUCOORD_HD Real quick_exponential(Real x)
   return exponential(x);
 }
 
-// Returns e^x - 1 for x <= 0, accurate also near 0.
+// Returns e^x - 1 for x <= 0, also accurate near 0.
 template <class Real> GPUCOORD_HD Real exponential_minus_1(Real x)
 {
 #ifdef __CUDA_ARCH__
@@ -167,7 +167,7 @@ template <class Real> GPUCOORD_HD Real exponential_minus_1(Real x)
 #endif
 }
 
-// Returns ln x for x > 0, accurate also near 1.
+// Returns ln x for x > 0, also accurate near 1.
 template <class Real> GPUCOORD_HD Real logarithm(Real x)
 {
 #ifdef __CUDA_ARCH__
@@ -181,14 +181,14 @@ template <class Real> GPUCOORD_HD Real logarithm(Real x)
 }
 
 // Returns x^a for x > 0, with a relative error of a few |a| units in the last place. Returns 0 or a
-// large number when the result is out of range.
+// large number if the result is out of range.
 template <class Real> GPUCOORD_HD Real real_power(Real x, Real a)
 {
 #ifdef __CUDA_ARCH__
   return pow(x, a);
 #else
   // The result is 2^z with z = a k + a log2(m). Splitting a into high and low halves makes a k
-  // exact after the integer part is subtracted.
+  // exact after subtraction of the integer part.
   using F = vector_math::Format<Real>;
   const Real log2_e = Real(1.44269504088896340736), ln_2 = Real(0.69314718055994530942);
   const vector_math::Split<Real> split(x);

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. An expression of named variables, on the host.
 
 #include "gpucoord/expression.h"
 
@@ -27,14 +27,14 @@ namespace {
     for (const auto &child : node.getChildren()) find_names(child, names);
   }
 
-  // Lepton repeats the text before it says why it cannot parse it.
+  // Returns why Lepton cannot parse the text, without the copy of the text in its message.
   std::string reason(const std::exception &error, const std::string &text)
   {
     const std::string why = error.what(), prefix = "Parse error in expression \"" + text + "\": ";
     return why.compare(0, prefix.size(), prefix) == 0 ? why.substr(prefix.size()) : why;
   }
 
-  // Character of the text at which a name first stands as a whole word, from 1 on.
+  // Returns the position, from 1, at which a name first occurs as a whole word in the text.
   std::size_t position_of(const std::string &name, const std::string &text)
   {
     for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
@@ -46,8 +46,8 @@ namespace {
     return text.find(name) + 1;
   }
 
-  // The first number that Lepton would misread, such as 2e, which it takes for 0; "" where it has
-  // none.
+  // Returns the first number that Lepton would misread, such as 2e, which it reads as 0; "" if
+  // there is no such number.
   std::string bad_number(const std::string &text)
   {
     const auto is_sign_of_exponent = [&text](std::size_t at) {
@@ -79,7 +79,7 @@ namespace {
 struct Expression::Programs {
   Lepton::CompiledExpression value;
   std::vector<Lepton::CompiledExpression> derivatives;
-  std::vector<double> numbers;    // the programs read the values of names here
+  std::vector<double> numbers;    // the programs read the values of the names from here
 };
 
 bool Expression::is_name(const std::string &word)
@@ -145,7 +145,7 @@ Expression::Expression(const std::string &text, const std::vector<std::string> &
   } catch (const std::exception &error) {
     throw ExpressionError("",
                           quoted + " cannot be used: " + part + error.what() +
-                              " - write it without, for example without 0/0 or sqrt(-1)");
+                              " - use only finite constants, for example no 0/0 or sqrt(-1)");
   }
 }
 

@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. An expression of a few variables on the GPU.
 //
-// Launch: one block, with a warp for the value and one for each derivative. One thread of a warp
-// interprets the program. That is some tens of operations; what counts is that the host does not
-// wait for the values of the variables.
+// Launch: one block, with one warp for the value and one for each derivative. One thread of a warp
+// interprets the program, which has some tens of operations. The purpose of the kernel is that the
+// host does not wait for the values of the variables.
 
 #include "gpucoord/resident_expression.h"
 
@@ -34,7 +34,8 @@ namespace {
     int n;
     DeviceValue variable[MAX_VARIABLES];
     const Instruction *instructions;
-    // First instruction of the value and of each derivative, and their end.
+    // Index of the first instruction of the value, of the first instruction of each derivative, and
+    // of the end.
     int begin[MAX_VARIABLES + 2];
     Result *result;
   };
@@ -90,7 +91,7 @@ namespace {
     {
       if (names.size() > MAX_VARIABLES)
         throw std::length_error("has " + std::to_string(names.size()) +
-                                " variables, and the GPU takes at most " +
+                                " variables, but the GPU supports at most " +
                                 std::to_string(MAX_VARIABLES) + " - split it into several");
       std::vector<Instruction> all;
       const auto append = [&](const Lepton::ParsedExpression &parsed) {
@@ -107,7 +108,7 @@ namespace {
       check(cudaMemcpy(instructions.data(), all.data(), all.size() * sizeof(Instruction),
                        cudaMemcpyHostToDevice),
             "copying an expression to it");
-      // The caller's stream may not wait for the default stream.
+      // Wait here, because the caller's stream may not wait for the default stream.
       check(cudaDeviceSynchronize(), "copying an expression to it");
     }
 
@@ -134,7 +135,7 @@ namespace {
 
     void multiply(const double *factor, DeviceStream stream) override
     {
-      // Starts early and waits in the kernel, because the preceding kernel may write the factor.
+      // Launched early. The kernel waits, because the preceding kernel may write the factor.
       launch_kernel("launching multiply_derivatives", multiply_derivatives, true, {1, WARP}, stream,
                     n, factor, result.data());
     }

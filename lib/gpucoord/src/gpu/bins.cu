@@ -22,7 +22,7 @@ namespace {
     return (n + THREADS - 1) / THREADS;
   }
 
-  // in_cell: [cells] number of atoms in each cell, must start at 0; null: not counted.
+  // in_cell: [cells] number of atoms in each cell, must be 0 at launch; null: not counted
   template <class Key>
   __global__ void find_keys(BinGrid grid, const DeviceAtom *atom, int n, Key *key, int *order,
                             int *in_cell)
@@ -64,7 +64,7 @@ void check_kernels()
   check(cudaFuncGetAttributes(&attributes, reorder), "loading kernels");
 }
 
-// Sorts the atoms into place and start. Does not copy the atoms.
+// Sets place and start of the sorted atoms. Does not copy the atoms.
 template <class Key>
 SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
                           const BinGrid &grid, const DeviceAtom *atom, int n, cudaStream_t stream)
@@ -97,7 +97,7 @@ SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
   if (has_starts)
     check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, start.data(), start.data(),
                                         ncells + 1, stream),
-          "adding up the numbers of atoms");
+          "summing the numbers of atoms");
   check(cub::DeviceRadixSort::SortPairs(workspace.data(), sort_bytes, key.data(), sorted_key.data(),
                                         order.data(), place.data(), n, 0, last_bit, stream),
         "sorting atoms");

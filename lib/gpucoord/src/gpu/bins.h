@@ -2,8 +2,8 @@
 //
 // Bins are columns along x, cut into short cells. Atoms are sorted by column, then by cell. 32
 // consecutive atoms therefore fill a block about as wide as the column, and the atoms of a column
-// between two values of x are contiguous in memory. When there are many more cells than atoms, the
-// starts of the cells are not stored; they are found by bisection.
+// between two values of x are contiguous in memory. If there are many more cells than atoms, the
+// starts of the cells are not stored but found by bisection.
 
 #ifndef GPUCOORD_BINS_H
 #define GPUCOORD_BINS_H
@@ -21,12 +21,12 @@ namespace gpucoord {
 
 struct alignas(16) DeviceAtom {
   double x, y, z;     // distance
-  std::int64_t id;    // identifies an atom that is in two lists
+  std::int64_t id;    // identifies an atom that is in both lists
 };
 
 struct BinGrid {
   double lo[3];              // lower corner, distance
-  double size[3];            // distance; along x: of a cell, along y and z: of a column
+  double size[3];            // size of a cell along x, of a column along y and z, distance
   double inverse_size[3];    // 1/distance
   std::int64_t n[3];         // number of cells along x, of columns along y and z
 
@@ -56,19 +56,19 @@ struct Bounds {
 // Makes a grid over the atoms within the bounds, for pairs within range (distance). density: atoms
 // per volume.
 GPUCOORD_TEST_API BinGrid make_bin_grid(const Bounds &, double density, double range);
-// Makes a grid with columns of this width (distance), or wider ones if there would be too many
-// columns.
+// Makes a grid with columns of this width (distance). The columns are wider if there would be too
+// many of them.
 GPUCOORD_TEST_API BinGrid make_bin_grid(const Bounds &, double width);
 GPUCOORD_TEST_API Neighborhood make_neighborhood(const BinGrid &, double range);
 
 // A sorted list of atoms, as kernels see it. All pointers are to device memory.
 struct SortedAtoms {
   const DeviceAtom *atom;      // [n]; null after sort_places()
-  const std::uint64_t *key;    // [n] cell numbers, ascending; null if short_key is set
+  const std::uint64_t *key;    // [n] keys of cells, ascending; null if short_key is set
   const std::uint32_t *short_key;
   const int *start;    // [cells + 1] first atom of each cell; null if most cells are empty
   const int *place;    // [n] indices in the caller's list
-  const int *owned;    // [nowned] indices of owned atoms in sorted order, ascending; null: all
+  const int *owned;    // [nowned] sorted indices of owned atoms, ascending; null: all
   int n, nowned;
 
   __device__ std::uint64_t cell(int k) const { return short_key ? short_key[k] : key[k]; }
@@ -82,7 +82,7 @@ class Bins {
   // Sorts n atoms in device memory. The first nowned atoms belong to this rank. The atoms must stay
   // valid until the next call. Only enqueues work. Throws DeviceError.
   SortedAtoms sort(const BinGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
-  // Like sort(), without the sorted copy of the atoms: finds only place.
+  // Like sort(), but sets only 'place' and does not copy the atoms.
   SortedAtoms sort_places(const BinGrid &, const DeviceAtom *, int n, cudaStream_t);
   std::size_t bytes() const
   {

@@ -49,7 +49,7 @@ Neighborhood make_neighborhood(const BinGrid &grid, double range)
 {
   struct Offset {
     int dy, dz;
-    double distance_sq;    // between the two columns
+    double distance_sq;    // distance^2 between the two columns
   };
   // The margin is far above rounding errors that may put an atom into the next column.
   const double wide = range * (1.0 + 1e-6);

@@ -76,7 +76,7 @@ template <class T, Place PLACE> class Buffer {
     if (PLACE == Place::PINNED)
       throw DeviceError("no memory for " + mib(n * sizeof(T)) + " of pinned host memory");
     std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), "asking for its memory");
+    check(cudaMemGetInfo(&free, &total), "querying its memory");
     throw DeviceError("no memory for " + mib(n * sizeof(T)) + " on the GPU, of which " + mib(free) +
                       " of " + mib(total) + " are free");
   }
@@ -108,8 +108,8 @@ class Event {
   ~Event() { cudaEventDestroy(handle); }
   operator cudaEvent_t() const { return handle; }
   void record(cudaStream_t stream) { check(cudaEventRecord(handle, stream), "recording an event"); }
-  // Waits for the work before the last record(), or not at all before the first one. what: the
-  // beginning of an error.
+  // Waits for the work before the last record(); returns at once if there was no record(). what:
+  // beginning of the error text
   void wait(const char *what) { check(cudaEventSynchronize(handle), what); }
 
  protected:
@@ -126,7 +126,7 @@ struct TimedEvent : Event {
   TimedEvent() : Event(cudaEventDefault) {}
 };
 
-// Returns the seconds between two events that have been reached.
+// Returns the seconds between two events. Both must have been reached.
 inline double seconds_between(const TimedEvent &first, const TimedEvent &second)
 {
   float milliseconds = 0.0f;
@@ -138,8 +138,8 @@ inline double seconds_between(const TimedEvent &first, const TimedEvent &second)
 inline int device_attribute(cudaDeviceAttr attribute)
 {
   int device = 0, value = 0;
-  check(cudaGetDevice(&device), "asking for the current GPU");
-  check(cudaDeviceGetAttribute(&value, attribute, device), "asking for its size");
+  check(cudaGetDevice(&device), "querying the current GPU");
+  check(cudaDeviceGetAttribute(&value, attribute, device), "querying an attribute");
   return value;
 }
 

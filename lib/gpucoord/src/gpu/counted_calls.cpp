@@ -1,6 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Counts launches, waits and copies of this library. The linker puts
-// these functions in place of the calls of the CUDA runtime (--wrap in CMakeLists.txt), so that the
-// code that calls them has nothing of it.
+// Part of GPUCOORD, GPL-2.0. Counts launches, waits and copies of this library. The linker replaces
+// the calls of the CUDA runtime by these functions (--wrap in CMakeLists.txt), so that the calling
+// code needs no counters.
 
 #include "gpucoord/counters.h"
 
@@ -25,8 +25,8 @@ void count_copy(std::size_t bytes, cudaMemcpyKind kind)
 
 extern "C" {
 
-// kernel<<<>>> calls __cudaLaunchKernel from CUDA 13 on, with a cudaKernel_t, and cudaLaunchKernel
-// before.
+// kernel<<<>>> calls __cudaLaunchKernel with a cudaKernel_t since CUDA 13, and cudaLaunchKernel in
+// earlier versions.
 #if CUDART_VERSION >= 13000
 cudaError_t __real___cudaLaunchKernel(void *, dim3, dim3, void **, std::size_t, cudaStream_t);
 cudaError_t __wrap___cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments,

@@ -37,7 +37,7 @@ template <class T> class DeviceGuard {
     return *object;
   }
 
-  // For use within such an operation.
+  // For use within such an operation, after enter().
   T *operator->() const { return object.get(); }
   T &operator*() const { return *object; }
 

@@ -29,7 +29,7 @@ CudaDevices find_cuda_devices()
 std::string cuda_device_name(int device)
 {
   cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, device), "asking for its name");
+  check(cudaGetDeviceProperties(&properties, device), "querying its name");
   return properties.name;
 }
 

@@ -1,13 +1,15 @@
-// Part of GPUCOORD, GPL-2.0. Kernels that start while the preceding kernel of the stream still runs
-// (CUDA's programmatic dependent launch). Below compute capability 9.0, they start after it.
+// Part of GPUCOORD, GPL-2.0. Kernels that start while the preceding kernel of the stream is still
+// running (CUDA's programmatic dependent launch). Below compute capability 9.0, they start after
+// it.
 //
 // A kernel that calls let_next_start() must be launched without 'early', or call
-// wait_for_kernel_before() first. All kernels before it are then complete, and the next one has to
-// wait for this one only.
+// wait_for_kernel_before() first. All preceding kernels are then complete, and the next kernel has
+// to wait for this one only.
 //
 // Before a kernel that is launched early calls wait_for_kernel_before(), it must not read what the
-// preceding kernel may write, nor write what that kernel may read. At least one of its threads must
-// call it, so that the kernel does not end before the preceding one.
+// preceding kernel may write, and it must not write what that kernel may read. At least one of its
+// threads must call wait_for_kernel_before(), so that the kernel does not end before the preceding
+// one.
 
 #ifndef GPUCOORD_EARLY_LAUNCH_CUH
 #define GPUCOORD_EARLY_LAUNCH_CUH
@@ -38,7 +40,7 @@ __device__ inline void wait_for_kernel_before()
 template <class Kernel> bool can_wait(Kernel *kernel)
 {
   cudaFuncAttributes attributes;
-  check(cudaFuncGetAttributes(&attributes, kernel), "looking for its kernels");
+  check(cudaFuncGetAttributes(&attributes, kernel), "querying a kernel");
   return std::min(attributes.binaryVersion, attributes.ptxVersion) >= 90;
 }
 
@@ -47,9 +49,9 @@ struct LaunchShape {
   std::size_t shared_memory = 0;    // bytes
 };
 
-// Launches a kernel; 'what' names the launch in errors. early: start it before the preceding kernel
-// ends, if the GPU can. All kernels with the same parameter types must be compiled for the same
-// GPUs, because the check is cached per parameter list. Throws DeviceError.
+// Launches a kernel. what: name of the launch in errors. early: start it before the preceding
+// kernel ends, if the GPU can. All kernels with the same parameter types must be compiled for the
+// same GPUs, because the check is cached per parameter list. Throws DeviceError.
 template <class... Parameters, class... Arguments>
 void launch_kernel(const char *what, void (*kernel)(Parameters...), bool early,
                    const LaunchShape &shape, cudaStream_t stream, const Arguments &...arguments)

@@ -106,9 +106,9 @@ namespace {
       case Id::SELECT:
         return {Operation::SELECT, 0.0};
       case Id::CUSTOM:
-        break;    // functions that a program adds to Lepton: there are none
+        break;    // we add no functions to Lepton
     }
-    throw std::logic_error("gpucoord: an operation of Lepton that the GPU does not know: " +
+    throw std::logic_error("gpucoord: a Lepton operation that the GPU does not support: " +
                            o.getName());
   }
 

@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. An expression as instructions for a stack machine, which the GPU
-// interprets (interpreter.cuh): exact to rounding, without a compiler at run time.
+// interprets (interpreter.cuh). Exact up to rounding, and needs no compiler at run time.
 
 #ifndef GPUCOORD_EXPRESSION_PROGRAM_H
 #define GPUCOORD_EXPRESSION_PROGRAM_H
@@ -13,7 +13,7 @@ class ParsedExpression;
 
 namespace gpucoord {
 
-// The operations of Lepton. Arguments are taken from the stack, the result is put there.
+// The operations of Lepton. Each takes its arguments from the stack and puts its result there.
 enum class Operation : int {
   CONSTANT,
   VARIABLE,
@@ -59,13 +59,13 @@ enum class Operation : int {
 
 struct Instruction {
   Operation operation;
-  double constant;    // VARIABLE: position among the names
+  double constant;    // VARIABLE: index among the names
 };
 
-constexpr int MAX_STACK = 32;    // numbers on the stack of one thread
+constexpr int MAX_STACK = 32;    // stack size of one thread, numbers
 
-// Translates an expression of these names. Throws std::length_error, with the limit, where it needs
-// more than MAX_STACK numbers.
+// Translates an expression of these names. Throws std::length_error with the limit if it needs a
+// stack of more than MAX_STACK numbers.
 std::vector<Instruction> translate(const Lepton::ParsedExpression &,
                                    const std::vector<std::string> &names);
 

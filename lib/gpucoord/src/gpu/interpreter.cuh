@@ -8,7 +8,7 @@
 
 namespace gpucoord {
 
-__device__ inline double integer_power(double base, int exponent)    // as Lepton does it
+__device__ inline double integer_power(double base, int exponent)    // same algorithm as Lepton's
 {
   if (exponent < 0) {
     exponent = -exponent;
@@ -22,8 +22,8 @@ __device__ inline double integer_power(double base, int exponent)    // as Lepto
   return result;
 }
 
-// Runs n instructions; variable(position) gives the value of a variable. Where all threads of a
-// warp run the same program, only the stack is their own.
+// Runs n instructions. variable(index) returns the value of a variable. If all threads of a warp
+// run the same program, only their stacks differ.
 template <class Variable>
 __device__ double interpret(const Instruction *program, int n, const Variable &variable)
 {

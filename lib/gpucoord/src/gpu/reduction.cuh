@@ -22,7 +22,7 @@ void reduce_all(const Sums *sums, int n, Sums *total, Add add, DeviceBuffer<char
         "planning a reduction");
   workspace.reserve(bytes);
   check(cub::DeviceReduce::Reduce(workspace.data(), bytes, sums, total, n, add, Sums(), stream),
-        "adding up warps");
+        "summing over warps");
 }
 
 }    // namespace gpucoord

@@ -10,8 +10,8 @@
 
 namespace gpucoord {
 
-// Sets total[k] to the sum of sums[split][k] over the splits, k < n. accumulate: adds to total[k].
-// Only enqueues work.
+// Sets total[k] to the sum of sums[split][k] over the splits, k < n. accumulate: adds the sum to
+// total[k] instead. Only enqueues work.
 void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate,
                 cudaStream_t);
 

@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Copies host arrays to the device and results to the host, in chunks.
-// The host prepares or adds up one chunk while another is being copied.
+// The host fills or adds one chunk while another one is being copied.
 
 #ifndef GPUCOORD_STAGING_H
 #define GPUCOORD_STAGING_H
@@ -30,7 +30,7 @@ template <class T> struct Staged {
   }
 };
 
-// Calls fill(begin, end) for chunks of to.pinned, [n] in total, and enqueues the copy of each
+// Calls fill(begin, end) for chunks of the n elements of to.pinned. Enqueues the copy of each
 // filled chunk to the device.
 template <class T, class Fill>
 void send(Staged<T> &to, std::size_t n, cudaStream_t stream, Fill fill)
@@ -71,7 +71,7 @@ inline Bounds no_bounds()
   return {{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
 }
 
-// Copies n positions x[row_of(k)] as atoms with id_of(k), k < n, and extends the bounds to hold
+// Copies n positions x[row_of(k)] as atoms with id_of(k), k < n. Extends the bounds to include
 // them.
 template <class RowOf, class IdOf>
 void stage_positions(const double *x, std::size_t n, const RowOf &row_of, const IdOf &id_of,
@@ -98,7 +98,7 @@ void stage_positions(const double *x, std::size_t n, const RowOf &row_of, const 
   std::copy_n(hi, 3, bounds.hi);
 }
 
-// Copies the positions of the atoms of a list; the ids are their rows.
+// Copies the positions of the atoms of a list. Their ids are their rows.
 inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cudaStream_t stream,
                         Staged<DeviceAtom> &to, Bounds &bounds)
 {
@@ -108,7 +108,7 @@ inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cud
   stage_positions(x, list.n, row, row, nthreads, stream, to, bounds);
 }
 
-// Copies all n positions; the ids are their indices. Returns their bounds.
+// Copies all n positions. Their ids are their indices. Returns their bounds.
 inline Bounds stage_all(const double *x, std::size_t n, int nthreads, cudaStream_t stream,
                         Staged<DeviceAtom> &to)
 {
@@ -137,8 +137,8 @@ class Arrivals {
       arrived[chunk].record(stream);
     }
   }
-  // Waits for each chunk of rows, then calls use(first, end). 'task' names the preceding work in
-  // errors.
+  // Waits for each chunk of rows, then calls use(first, end). task: name of the preceding work in
+  // errors
   template <class Use> void for_each(const char *task, Use use)
   {
     for (std::size_t chunk = 0; chunk < nchunks(); ++chunk) {

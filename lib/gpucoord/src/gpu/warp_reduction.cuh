@@ -8,7 +8,7 @@ namespace gpucoord {
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// Reduces the values of all lanes with f(a, b). All lanes must call.
+// Reduces the values of all lanes with f(a, b). All lanes of a warp must call this function.
 template <class T, class F> __device__ T reduce_warp(T value, F f)
 {
   for (int distance = 16; distance > 0; distance /= 2)
@@ -35,7 +35,8 @@ template <class T> __device__ T min_warp(T value)
   });
 }
 
-// Returns the sum over the lanes before this one. all: the sum over all lanes. All lanes must call.
+// Returns the sum over all lower lanes, and sets 'all' to the sum over all lanes. All lanes of a
+// warp must call this function.
 __device__ inline int add_lanes_before(int value, int &all)
 {
   const int lane = threadIdx.x % 32;

@@ -53,28 +53,27 @@ namespace {
       if (keyword != "mass" && keyword != "inertia" && keyword != "center" && keyword != "charge" &&
           keyword != "dipole" && keyword != "quadrupole")
         fail("'" + keyword +
-             "' is none of component, mass, inertia, center, charge, dipole, quadrupole");
-      if (all.empty()) fail(keyword + " stands before the first component");
+             "' is not one of component, mass, inertia, center, charge, dipole, quadrupole");
+      if (all.empty()) fail(keyword + " comes before the first component");
       Component &component = all.back();
       if ((keyword == "mass" && component.mass > 0.0) || (keyword == "inertia" && has_inertia))
         fail("component " + component.name + " has a line " + keyword + " already");
       if (keyword == "mass") {
         component.mass = numbers("M", 1)[0];
-        if (!(component.mass > 0.0)) fail("the mass is " + words[1] + " and must be more than 0");
+        if (!(component.mass > 0.0)) fail("the mass is " + words[1] + " but must be > 0");
         if (component.mass < 1.0 / MOST)
           fail("the mass is " + words[1] +
-               " and must be 1e-100 or more, so that quotients by it are finite");
+               " but must be >= 1e-100, so that quotients by it are finite");
       } else if (keyword == "inertia") {
         const auto moments = numbers("Ix Iy Iz", 3);
         has_inertia = true;
         for (int k = 0; k < 3; ++k)
-          if (moments[k] < 0.0)
-            fail("the moment of inertia " + words[1 + k] + " must be 0 or more");
+          if (moments[k] < 0.0) fail("the moment of inertia " + words[1 + k] + " must be >= 0");
         for (int k = 0; k < 3; ++k) {
           const double others = moments[(k + 1) % 3] + moments[(k + 2) % 3];
           if (moments[k] > others * (1.0 + 1e-6))
             fail("the moment of inertia " + words[1 + k] +
-                 " is more than the sum of the other two, which no body has");
+                 " is more than the sum of the other two, which is impossible for a body");
           component.inertia[k] = moments[k];
         }
       } else if (keyword == "center") {
@@ -90,11 +89,11 @@ namespace {
       }
     }
 
-    // Returns the numbers of the line. what: their names, for messages.
+    // Returns the numbers of the line. what: their names, for messages
     std::vector<double> numbers(const char *what, std::size_t n) const
     {
       if (words.size() != n + 1)
-        fail(words[0] + " needs " + what + ", and there " +
+        fail(words[0] + " needs " + what + ", but there " +
              (words.size() == 2 ? "is 1 number"
                                 : "are " + std::to_string(words.size() - 1) + " numbers"));
       std::vector<double> found;
@@ -102,7 +101,7 @@ namespace {
         char *end;
         found.push_back(std::strtod(words[k].c_str(), &end));
         if (*end != '\0' || !std::isfinite(found.back()))
-          fail("'" + words[k] + "' is no finite number");
+          fail("'" + words[k] + "' is not a finite number");
         if (std::fabs(found.back()) > MOST)
           fail("'" + words[k] +
                "' must be 1e100 or less in magnitude, so that products of such numbers are finite");
@@ -125,7 +124,7 @@ namespace {
     int line_number = 0;
     std::vector<std::string> words;
     std::vector<Component> all;
-    bool has_inertia = false;    // the last component has a line inertia
+    bool has_inertia = false;    // the last component has a line 'inertia'
   };
 
 }    // namespace

@@ -37,7 +37,7 @@ namespace {
       const double size = std::hypot(site.axis[0], site.axis[1], site.axis[2]);
       check(size > 0.0 && std::isfinite(size), component,
             std::string("the axis of a ") + kind + " has length " + in_text(size) +
-                " and must have a direction");
+                " but must have a direction");
       for (double &a : site.axis) a /= size;
     }
   }
@@ -55,11 +55,10 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in,
           component, "it has no sites");
     for (const LennardJonesSite &site : component.centers) {
       check(site.epsilon >= 0.0, component,
-            "epsilon is " + in_text(site.epsilon) + " and must be 0 or more");
-      check(site.sigma > 0.0, component,
-            "sigma is " + in_text(site.sigma) + " and must be more than 0");
+            "epsilon is " + in_text(site.epsilon) + " but must be >= 0");
+      check(site.sigma > 0.0, component, "sigma is " + in_text(site.sigma) + " but must be > 0");
       check(site.sigma >= LEAST_LENGTH && site.sigma <= MOST_LENGTH, component,
-            "sigma is " + in_text(site.sigma) + " and must be " + in_text(LEAST_LENGTH) + " to " +
+            "sigma is " + in_text(site.sigma) + " but must be " + in_text(LEAST_LENGTH) + " to " +
                 in_text(MOST_LENGTH) + ", so that (sigma/cutoff)^12 is a finite number");
     }
     normalize(component, "dipole", component.dipoles);
@@ -72,7 +71,7 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in,
   for (int i = 0; i < static_cast<int>(all.size()) && longest > 0.0; ++i)
     check(reach(i) <= MOST_CUTOFFS * longest, all[i],
           "a site is " + in_text(reach(i)) +
-              " from the center of mass, and must not be farther than " + in_text(MOST_CUTOFFS) +
+              " from the center of mass, but must not be farther than " + in_text(MOST_CUTOFFS) +
               " times the cutoff " + in_text(longest) +
               ", where rounding changes distances by 1e-10 of the cutoff - give sites relative to "
               "the center of mass");
@@ -97,7 +96,7 @@ PairOfCenters MultisiteModel::centers(int i, int a, int j, int b) const
 double MultisiteModel::reaction_field_factor() const
 {
   const double rc = settings.cutoff_charge, epsilon = settings.reaction_field;
-  if (epsilon == 1.0) return 0.0;    // also if rc^3 is not finite
+  if (epsilon == 1.0) return 0.0;    // no reaction field, even if rc^3 is not finite
   const double of_field = std::isinf(epsilon) ? 1.0 : 2.0 * (epsilon - 1.0) / (2.0 * epsilon + 1.0);
   return settings.coulomb * of_field / (rc * rc * rc);
 }
@@ -146,8 +145,8 @@ double MultisiteModel::range() const
 
 void MultisiteModel::check_float() const
 {
-  // Far within the range of float, because kernels multiply and divide the strengths by powers of
-  // the distance.
+  // Far within the range of float, because kernels multiply the strengths by powers of the distance
+  // and of its inverse.
   constexpr double LEAST = 1e-30, MOST = 1e30;
   const auto need = [](double number, const Component &component, const std::string &what) {
     if (number == 0.0 || (std::fabs(number) >= LEAST && std::fabs(number) <= MOST)) return;
@@ -169,7 +168,7 @@ void MultisiteModel::check_float() const
     for (const ChargeSite &site : one.charges) strengths.push_back({site.charge, 1});
     for (const AxialSite &site : one.dipoles) strengths.push_back({site.moment, 2});
     for (const AxialSite &site : one.quadrupoles) strengths.push_back({site.moment, 3});
-    // Products with the strengths of all components up to this one.
+    // Check the products with the strengths of all components up to this one.
     for (const Strength &a : strengths)
       for (const Strength &b : strengths) {
         const double product = a.value * b.value;
@@ -204,13 +203,13 @@ void MultisiteModel::check_float() const
 
 // The mean of r^-n over the orientations of arms t1 and t2 at the ends of R is the sum over k and l
 // of t1^2k t2^2l / ((2k+1)! (2l+1)!) Laplacian^(k+l) R^-n, with Laplacian R^p = p (p+1) R^(p-2).
-// With m = k + l, the terms of one m add up to (n+2m-2)! / (n-2)! 2 A_m / (2m+2)! R^-(n+2m). A_m is
-// the sum of (t1+t2)^2j (t1-t2)^2(m-j) over j = 0 to m. All terms are positive, so no digits are
-// lost. The closed forms TICC, TICS and TISS, whose expansion this is, lose digits.
+// With m = k + l, the terms of one m sum to (n+2m-2)! / (n-2)! 2 A_m / (2m+2)! R^-(n+2m). A_m is
+// the sum of (t1+t2)^2j (t1-t2)^2(m-j) over j = 0 to m. All terms are positive, so that no digits
+// are lost. The closed forms TICC, TICS and TISS have this expansion, but lose digits.
 TailCorrection MultisiteModel::tail(int i, int j) const
 {
-  // The mean diverges for arms that meet. Closer than about 1e-4 to this case, the sum still lacks
-  // digits after this number of terms.
+  // The mean diverges if the arms meet. Within about 1e-4 of this case, the sum has not converged
+  // after this number of terms.
   constexpr int MOST_TERMS = 100000;
   constexpr double PI = 3.14159265358979323846;
   const double rc = settings.cutoff;

@@ -20,7 +20,7 @@ namespace gpucoord {
 
 namespace {
 
-  // A table that kernels take as parameters, or read from memory.
+  // A table that kernels take as a parameter or read from memory.
   template <class Real> class Table {
    public:
     void add(double x, double y, double z, double w)
@@ -211,9 +211,9 @@ namespace {
       int i, j, splits, passes, warps;
     };
 
-    // Plans the launches. splits: number of teams that share the partners of a molecule, until
-    // there are enough warps. passes: number of passes of a team, so that one pass collects about a
-    // batch.
+    // Plans the launches. splits: number of teams that share the partners of a molecule, chosen
+    // such that there are enough warps. passes: number of passes of a team, chosen such that one
+    // pass collects about one batch.
     std::vector<Launch> plan(const BinGrid &grid) const
     {
       std::vector<Launch> all;
@@ -221,7 +221,7 @@ namespace {
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
           const OfComponent &ci = components[i], &cj = components[j];
-          // Each component interacts with itself, so every row has a first launch.
+          // Each component interacts with itself, so that every row has a first launch.
           if (ci.rows.nowned == 0 || cj.rows.n == 0 || model.range(i, j) == 0.0) continue;
           const int warps = (ci.rows.nowned + team - 1) / team * (team / 32);
           const double partners = near_partners(grid, ci, cj, model.range(i, j));
@@ -266,7 +266,7 @@ namespace {
       for (std::size_t k = 0; k < launches.size(); ++k) {
         const Launch &l = launches[k];
         const OfComponent &ci = components[l.i], &cj = components[l.j];
-        const bool is_first = l.i != last_i;    // the first kernel for these molecules
+        const bool is_first = l.i != last_i;    // the first kernel of these molecules
         if (is_first && last_i >= 0) first_row += components[last_i].rows.nowned;
         last_i = l.i;
         MoleculesArguments<Real> arg = {};
@@ -285,7 +285,7 @@ namespace {
         arg.splits = l.splits;
         arg.passes = l.passes;
         double *const to = all_sums.data() + first_row * columns;
-        const bool direct = is_first && l.splits == 1;    // no sums to add to
+        const bool direct = is_first && l.splits == 1;    // there are no sums to add to
         arg.sums = direct ? to : parts.data();
         if (want == MultisiteWant::ALL) arg.warp = of_warps.data() + first_warp;
         first_warp += static_cast<std::size_t>(l.splits) * l.warps;

@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Rigid molecules in device memory: bins, one kernel for each ordered
-// pair of components, reductions.
+// pair of components, and reductions.
 
 #ifndef GPUCOORD_MOLECULE_ENGINE_CUDA_H
 #define GPUCOORD_MOLECULE_ENGINE_CUDA_H
@@ -27,15 +27,15 @@ struct MoleculesByComponent {
   const DeviceAtom *molecule;    // [n] centers of mass
   const double *quaternion;      // [n][4] w x y z
   int n, nowned;
-  // Approximate bounds of the molecules; molecules outside only take more time.
+  // Approximate bounds of the molecules. Molecules outside are correct but slower.
   Bounds bounds;
 };
 
 class MoleculeEngine {
  public:
   virtual ~MoleculeEngine() = default;
-  // Enqueues all work. The molecules must stay valid until the next call. nowned must be more than
-  // 0. Throws DeviceError.
+  // Enqueues all work. The molecules must stay valid until the next call. nowned must be greater
+  // than 0. Throws DeviceError.
   virtual void enqueue(const MoleculesByComponent &, MultisiteWant, cudaStream_t) = 0;
 
   // Results of enqueue(), in device memory.

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of rigid molecules for one combination of sites. This file
-// is compiled once for each name in molecule_shapes_cuda.h, with -DGPUCOORD_SITES=name. The launch
-// shape is documented in molecule_processor.cuh.
+// is compiled once for each name in molecule_shapes_cuda.h, with -DGPUCOORD_SITES=name. Launch: see
+// molecule_processor.cuh.
 
 #include "../core/bench_variants.h"
 #include "molecule_processor.cuh"
@@ -26,11 +26,12 @@ namespace {
     const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1,
               threads = 32 * WARPS * teams_per_block;
     const int teams = (arg.i.nowned + 32 * WARPS - 1) / (32 * WARPS) * arg.splits;
-    // As many threads as the multiprocessors can hold. Further threads would find the queue empty.
+    // Launch as many threads as fit on the multiprocessors. Further threads would find the queue
+    // empty.
     const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
                                 shape.multiprocessors * (2048 / threads));
     static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024,
-                  "what every GPU gives");
+                  "every GPU has 48 KiB per block");
     process_molecules<Sites, Real, ALL, SITE_CUTOFF, WARPS>
         <<<blocks, threads, teams_per_block * sizeof(Memory), stream>>>(arg, tables);
     check(cudaGetLastError(), "launching process_molecules");

@@ -1,17 +1,18 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules: the cell processors, a warp or (with
-// BENCH_VARIANTS) a thread block.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules: the cell processors. A processor is a warp or, with
+// BENCH_VARIANTS, a thread block.
 //
-// Launch: teams as described in near_partners.cuh; each thread takes one molecule. Each thread
-// first notes which partners are within the cutoff of centers of mass, as bits in shared memory,
-// then processes those only. A thread that has finished a batch waits for the thread of its warp
-// with the most partners. Batches therefore cover the whole surroundings evenly (passes).
+// Launch: teams as described in near_partners.cuh; each thread takes one molecule. A thread first
+// notes which partners are within the cutoff of centers of mass, as bits in shared memory, then
+// processes only those. A thread that has finished a batch waits for the thread of its warp with
+// the most partners. Batches therefore cover the whole neighborhood evenly (passes).
 //
 // The sites of a molecule are kept in registers if there is a kernel for this combination of sites
-// (own_molecule.cuh). The sites of a partner are rotated for each pair, which takes less time than
+// (own_molecule.cuh). The sites of a partner are rotated for each pair, which is faster than
 // reading rotated sites.
 //
 // Terms are summed in Real over a batch of partners, and batches in double. The summation order
-// depends only on the sorted molecules, so the bits do not depend on the number of blocks.
+// depends only on the sorted molecules. Results are therefore bitwise independent of the number of
+// blocks.
 
 #ifndef GPUCOORD_MOLECULE_PROCESSOR_CUH
 #define GPUCOORD_MOLECULE_PROCESSOR_CUH
@@ -45,7 +46,7 @@ template <class Real, bool ALL> struct Tallies {
     if constexpr (ALL) part[2] += energy;
   }
   // Adds the virial of the current partner. d: center of mass of the molecule minus that of the
-  // partner.
+  // partner
   __device__ void end(const Vector<Real> &d)
   {
     if constexpr (ALL) {
@@ -65,7 +66,7 @@ template <class Real, bool ALL> struct Tallies {
 
 template <SitePairKind KIND> using Kind = std::integral_constant<SitePairKind, KIND>;
 
-// Adds all pairs of sites of a molecule and one partner. at: center of mass of the partner.
+// Adds all pairs of sites of a molecule and one partner. at: center of mass of the partner
 template <bool SITE_CUTOFF, class Real, class Sites, bool ALL>
 __device__ void
 add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
@@ -95,8 +96,8 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
     }
   if (!others) return;
 
-  // Adds pairs of n own sites from 'first' on with site k of the partner. first_axis: axis of the
-  // first own site; negative: the sites have no axes.
+  // Adds pairs of n own sites, starting at 'first', with site k of the partner. first_axis: axis of
+  // the first own site; negative: the sites have no axes
   const auto with = [&](auto kind, auto is_second, int n, int first, int first_axis, int k,
                         const Vector<Real> &site, const Vector<Real> &other_axis) {
     constexpr SitePairKind KIND = decltype(kind)::value;
@@ -117,7 +118,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
     }
   };
   constexpr std::false_type FIRST;
-  constexpr std::true_type SECOND;    // the own site is the second one of the kind's name
+  constexpr std::true_type SECOND;    // the own site is the second one in the name of the kind
   const auto &i = tables.i();
   const auto &j = tables.j();
   const int charges = i.ncenters, dipoles = charges + i.ncharges,
@@ -153,7 +154,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
   }
 }
 
-// Blocks per multiprocessor for which registers are limited.
+// Blocks per multiprocessor that limit the registers.
 template <class Real>
 constexpr int MOLECULE_BLOCKS = sizeof(Real) == sizeof(double) ? tuning::MOLECULE_BLOCKS_DOUBLE
                                                                : tuning::MOLECULE_BLOCKS_FLOAT;
@@ -182,8 +183,8 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
     OwnMolecule<Real, Sites> own(arg.orientation_i[its.number]);
     double sum[6] = {};
     Tallies<Real, ALL> tallies;
-    // The id of a partner is its index, which leads to its orientation. A molecule of another
-    // component never has the index of the molecule itself, hence -2.
+    // The id of a partner is its index, from which the kernel finds its orientation. If the
+    // components differ, the index never refers to the molecule itself, hence -2.
     for_near_partners<WARPS, true, true>(
         arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
         [](const DeviceAtom &, int number) {

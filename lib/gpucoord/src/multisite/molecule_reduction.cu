@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Sums of molecules over warps.
+// Part of GPUCOORD, GPL-2.0. Sums of MoleculeSums over all warps.
 
 #include "../gpu/reduction.cuh"
 #include "multisite_arguments_cuda.h"

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Combinations of sites with specialized kernels: those of common
-// models. The build compiles molecule_kernels.cu once for each name.
+// Part of GPUCOORD, GPL-2.0. Combinations of sites with specialized kernels, for common models. The
+// build compiles molecule_kernels.cu once for each name.
 
 #ifndef GPUCOORD_MOLECULE_SHAPES_CUDA_H
 #define GPUCOORD_MOLECULE_SHAPES_CUDA_H
@@ -14,7 +14,7 @@ template <int CENTERS, int CHARGES, int DIPOLES, int QUADRUPOLES> struct FixedSi
 
 namespace sites {
 
-  struct Any {    // numbers known at run time
+  struct Any {    // numbers of sites are known at run time
     static constexpr bool FIXED = false;
     static constexpr int NCENTERS = -1, NCHARGES = -1, NDIPOLES = -1, NQUADRUPOLES = -1;
   };

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Orientations in the order of sorted molecules.
+// Part of GPUCOORD, GPL-2.0. Sorts orientations in the order of the sorted molecules.
 //
 // Launch: one thread per molecule, 256 threads per block; no shared memory.
 

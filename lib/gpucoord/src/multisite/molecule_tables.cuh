@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The sites of two components and the strengths of their pairs, as
-// kernels see them.
+// Part of GPUCOORD, GPL-2.0. Kernel tables of the sites of two components and the strengths of
+// their pairs.
 
 #ifndef GPUCOORD_MOLECULE_TABLES_CUH
 #define GPUCOORD_MOLECULE_TABLES_CUH
@@ -11,8 +11,9 @@
 
 namespace gpucoord {
 
-// Both components have these numbers of sites. The kernel gets the whole table as a parameter. With
-// unrolled loops, its numbers become operands of instructions and need no loads.
+// Tables for fixed numbers of sites, the same for both components. The kernel gets the whole table
+// as a parameter. With unrolled loops, its numbers become operands of instructions and need no
+// loads.
 template <class Real, class Sites> class MoleculeTables {
   static constexpr int N =
       Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
@@ -20,7 +21,7 @@ template <class Real, class Sites> class MoleculeTables {
                        NPAIRS = Sites::NCENTERS * Sites::NCENTERS;
 
  public:
-  // Unroll factor of the loops over sites: more than there are sites.
+  // Unroll factor of the loops over sites; greater than the number of sites.
   static constexpr int AT_ONCE = 16;
   struct Counts {
     static constexpr int ncenters = Sites::NCENTERS, ncharges = Sites::NCHARGES,
@@ -52,7 +53,7 @@ template <class Real, class Sites> class MoleculeTables {
   Four<Real> of_centers[NPAIRS > 0 ? NPAIRS : 1];
 };
 
-// Tables for any numbers of sites, in device memory.
+// Tables for any number of sites, in device memory.
 template <class Real> class MoleculeTables<Real, sites::Any> {
  public:
   static constexpr int AT_ONCE = 1;

@@ -19,20 +19,21 @@ template <class Real> struct alignas(16) Four {
   Real x, y, z, w;
 };
 
-// The sites of a component in its own frame: centers, charges, dipoles, quadrupoles, in this order.
+// The sites of a component in its own frame, in the order centers, charges, dipoles, quadrupoles.
 template <class Real> struct SitesView {
-  const Four<Real> *place;    // [sites] w: charge, or moment of a dipole or quadrupole
+  const Four<Real> *place;    // [sites] position; w: charge, or moment of a dipole or quadrupole
   const Four<Real> *axis;     // [dipoles and quadrupoles] unit vectors
   int ncenters, ncharges, ndipoles, nquadrupoles;
 };
 
-// The sites of molecules i and their partners j, all in host memory or all in device memory.
+// The sites of molecules i and their partners j. All pointers are to host memory, or all are to
+// device memory.
 template <class Real> struct TablesView {
   SitesView<Real> i, j;
   const Four<Real> *centers;    // [centers of j][centers of i] 4 epsilon, sigma^2, shift
 };
 
-// Sums of the molecules of one warp. Each of the two molecules of a pair counts half of the pair.
+// Sums of the molecules of one warp. Each molecule of a pair counts half of the pair.
 struct MoleculeSums {
   double energy[3];    // Lennard-Jones, electrostatic, reaction field
   double virial[6];
@@ -50,25 +51,25 @@ inline int columns_of(MultisiteWant want)
   return want == MultisiteWant::ALL ? COLUMNS_OF_ALL : COLUMNS_OF_FORCES;
 }
 
-// Owned molecules of one component with all molecules of the same or of another component.
+// Arguments for owned molecules of one component with all molecules of the same or another
+// component.
 template <class Real> struct MoleculesArguments : CellsSearch {
-  // [n] quaternions x y z w of the sorted molecules.
+  // [n] quaternions x y z w of the sorted molecules
   const Four<Real> *orientation_i, *orientation_j;
-  Real coulomb, field;                 // factors of all strengths, and of the reaction field
-  Real cutoff_sq, cutoff_charge_sq;    // between centers of mass, or between sites
-  Real range_of_centers_sq;            // distance^2, molecules farther apart do not interact
-  double *sums;                        // [splits][i.nowned][columns], rows as in the caller's list
-  MoleculeSums *warp;                  // [splits * warps of molecules], with ALL
-  int splits;                          // teams that share the partners of a molecule
-  int passes;                          // passes in which a team takes its share
+  Real coulomb, field;                 // factor of all strengths; factor of the reaction field
+  Real cutoff_sq, cutoff_charge_sq;    // distance^2, between centers of mass or between sites
+  Real range_of_centers_sq;            // distance^2; molecules farther apart do not interact
+  double *sums;                        // [splits][i.nowned][columns], rows in the caller's order
+  MoleculeSums *warp;                  // [splits * warps of molecules], used with ALL
+  int splits;                          // number of teams that share the partners of a molecule
+  int passes;                          // number of passes in which a team processes its share
 };
 
-// The kernels for pairs of molecules that both have these numbers of sites. -1: any number of
-// sites.
+// The kernels for pairs of molecules that both have these numbers of sites. -1: any number.
 template <class Real> struct MoleculeLauncher {
   int ncenters, ncharges, ndipoles, nquadrupoles;
-  // Enqueues one kernel. arg.i.nowned must be more than 0. site_cutoff is only allowed if the
-  // numbers are -1. Throws DeviceError.
+  // Enqueues one kernel. arg.i.nowned must be greater than 0. site_cutoff requires that the numbers
+  // of sites are -1. Throws DeviceError.
   void (*run)(const MoleculesArguments<Real> &arg, const TablesView<Real> &host,
               const TablesView<Real> &device, MultisiteWant, bool site_cutoff, const CellsShape &,
               cudaStream_t);
@@ -100,8 +101,8 @@ inline MultisiteSums sums_of(const MoleculeSums &found)
 template <class Sites> void get_molecule_launcher(MoleculeLauncher<float> &);
 template <class Sites> void get_molecule_launcher(MoleculeLauncher<double> &);
 
-// Converts quaternions, w x y z, to the order of the sorted molecules. n must be more than 0. Only
-// enqueues work.
+// Converts quaternions, w x y z, to the order of the sorted molecules. n must be greater than 0.
+// Only enqueues work.
 template <class Real>
 void sort_orientations(const double *quaternion, const SortedAtoms &sorted, Four<Real> *orientation,
                        cudaStream_t);

@@ -80,7 +80,7 @@ namespace {
       return bounds;
     }
 
-    // Waits, and adds to the results.
+    // Waits, and adds the sums to the results.
     MultisiteSums finish(MultisiteWant want, const MultisiteResults &out)
     {
       Memory &m = *memory;

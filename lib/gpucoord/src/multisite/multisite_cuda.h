@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Overload with a choice of the processor, for tests and benchmarks.
+// Part of GPUCOORD, GPL-2.0. An overload that selects the processor, for tests and benchmarks.
 
 #ifndef GPUCOORD_MULTISITE_CUDA_H
 #define GPUCOORD_MULTISITE_CUDA_H

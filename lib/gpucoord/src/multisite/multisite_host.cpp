@@ -4,14 +4,15 @@
 // The partners of a molecule within the cutoff are collected first, one component at a time. Then
 // each pair of sites is a loop over a chunk of partners. Sites are rotated once per evaluation.
 //
-// Traversal TWICE: every owned molecule sums over all its partners, including ghosts. Traversal
-// ONCE: an owned molecule meets the owned molecules that follow it in its own row of cells and
-// those in rows ahead, and stores to both molecules; ghosts are met as in TWICE. Pieces of rows
-// that may store to the same molecule have different colors. The colors run one after the other.
-// ONCE is compiled only with BENCH_VARIANTS.
+// Traversal TWICE: every owned molecule sums over all its partners, including ghosts.
 //
-// The sums of tasks and pieces are added up in order, so the bits do not depend on the number of
-// threads.
+// Traversal ONCE: an owned molecule visits the owned molecules that follow it in its own row of
+// cells and those in rows ahead, and stores to both molecules. Ghosts are visited as in TWICE.
+// Pieces of rows that may store to the same molecule have different colors. The colors run one
+// after the other. ONCE is compiled only with BENCH_VARIANTS.
+//
+// The sums of tasks and pieces are added in order. Results are therefore bitwise independent of the
+// number of threads.
 
 #include "multisite_host.h"
 
@@ -35,8 +36,8 @@ namespace gpucoord {
 
 namespace {
 
-  // A matrix whose rows begin at vector boundaries: a load across two cache lines takes twice as
-  // long.
+  // A matrix whose rows begin at vector boundaries, because a load across two cache lines takes
+  // twice as long.
   template <class Real> class Rows {
    public:
     void resize(std::size_t nrows, std::size_t n)
@@ -59,7 +60,7 @@ namespace {
   };
 
   // Molecules of one component, sorted into bins. sites: [molecules][fields] arms and axes of their
-  // sites.
+  // sites
   template <class Real> struct SortedMolecules {
     int component;
     CellBins bins;
@@ -71,7 +72,7 @@ namespace {
     enum Kind { CENTER, CHARGE, DIPOLE, QUADRUPOLE } kind;
     std::array<double, 3> position, axis;
     double strength;
-    int number;    // index among the sites of its kind
+    int number;    // index among the sites of the same kind
     bool has_axis() const { return kind >= DIPOLE; }
   };
 
@@ -97,13 +98,14 @@ namespace {
     int a, b;
     SiteKernel<Real> kernel[2][2];    // [all][stores]
     SitePairConstants<Real> constants;
-    Real cutoff_sq;    // distance^2, between the sites
+    Real cutoff_sq;    // between the sites, distance^2
   };
 
   // Pairs of sites of two components with the same cutoff.
   template <class Real> struct PairsOfSites {
-    double cutoff;    // distance, between centers of mass
-    // Exactly the pairs of molecules within the cutoff count; false: the kernels test the sites.
+    double cutoff;    // between centers of mass, distance
+    // The pairs of molecules within the cutoff are exactly those that count; false: the kernels
+    // test the sites.
     bool exact;
     std::vector<PairOfSites<Real>> centers, others;
   };
@@ -269,16 +271,16 @@ namespace {
       }
     }
 
-    // Tasks of one piece of a row of cells. No two pieces of a color may store to the same
+    // Tasks of one piece of a row of cells. Two pieces of the same color must not store to the same
     // molecule.
     struct Piece {
       int color, begin, end;
     };
 
-    // Makes the pieces. A piece stores to rows up to 'reach' to either side along y, and up to
-    // 'reach' ahead along z. Along x, its tasks begin within the piece, are at most three ranges
-    // long, and store up to one range beyond. With pieces of five ranges, they do not reach what
-    // the piece after the next stores to.
+    // Makes the pieces. A piece stores to rows up to 'reach' away along y in both directions, and
+    // up to 'reach' ahead along z. Along x, its tasks begin within the piece, are at most three
+    // ranges long, and store up to one range beyond. Pieces are five ranges long, so that a piece
+    // and the next but one do not store to the same molecules.
     void make_pieces()
     {
       const std::vector<CellTask> &all = tasks.all();
@@ -307,9 +309,9 @@ namespace {
 
     struct Scratch : CandidateMemory<Real> {
       std::vector<unsigned char> kept;
-      // Indices of the partners, first among the candidates, then among the sorted molecules.
+      // Indices of the partners: first among the candidates, then among the sorted molecules.
       std::vector<int> numbers;
-      // [3 + fields][partners] centers relative to that of the molecule, then fields of the sites.
+      // [3 + fields][partners] centers relative to that of the molecule, then fields of the sites
       Rows<Real> partners;
       PartnerSums<Real> sums;
       alignas(64) Real no_axis[PARTNERS_OF_A_CHUNK] = {};
@@ -331,7 +333,7 @@ namespace {
       }
     }
 
-    // Sums over all molecules of one component for the owned molecules of another.
+    // Sums over all molecules of one component for the owned molecules of another component.
     void meet_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                     const PairsOfSites<Real> &list, MultisiteSums &total)
     {
@@ -353,8 +355,9 @@ namespace {
       add_up(blocks, total);
     }
 
-    // Sums over pairs of owned molecules of one component with those of another that they meet. The
-    // other half of the pairs of two components is summed when the components are exchanged.
+    // Sums over pairs of an owned molecule of one component and a molecule of another component
+    // that it visits. The other half of the pairs of two components is summed when the components
+    // are exchanged.
     void meet_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                    const PairsOfSites<Real> &list, MultisiteSums &total)
     {
@@ -369,7 +372,7 @@ namespace {
             const CellTask &task = tasks.all()[t];
             const CellCandidates found = collect_candidates<RowsNear::AHEAD>(
                 keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s);
-            // In the own row, the component with the smaller number meets the other one.
+            // In its own row, the component with the smaller index visits the other one.
             int from = mi.component <= mj.component ? found.own_first : found.own_last;
             for (int p = task.begin; p < task.end; ++p) {
               if (&mi == &mj)
@@ -382,14 +385,14 @@ namespace {
       add_up(blocks, total);
     }
 
-    // Finds the partners of molecule p of the sorted molecules, placed at 'center', among the
+    // Finds the partners of molecule p of the sorted molecules, which is at 'center', among the
     // candidates from 'from' on. Returns their number.
     int find_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                       const PairsOfSites<Real> &list, const CellCandidates &found, int from, int p,
                       const Real *center, Scratch &s)
     {
       // Positions are rounded to Real, relative to an origin that is at most a few times the cutoff
-      // away. Pairs close to the cutoff are tested again in double, so that the partners depend
+      // away. Pairs close to the cutoff are tested again in double. The partners therefore depend
       // neither on the precision nor on the origin.
       const Real margin = 64 * std::numeric_limits<Real>::epsilon(),
                  cutoff_sq = static_cast<Real>(list.cutoff * list.cutoff);
@@ -405,7 +408,7 @@ namespace {
       const auto drop = [&](int number) {
         s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8));
       };
-      if (&mi == &mj && from <= found.own_first) {    // A molecule is not its own partner.
+      if (&mi == &mj && from <= found.own_first) {    // a molecule is not its own partner
         const int self = static_cast<int>(
             std::lower_bound(index + found.own_first - from, index + found.own_last - from, p) -
             index);
@@ -522,7 +525,7 @@ namespace {
       }
     }
 
-    // x: [3][n] centers of the partners relative to that of the molecule, distance.
+    // x: [3][n] centers of the partners relative to that of the molecule, distance
     static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners,
                            OfMolecule &sums)
     {
@@ -562,11 +565,11 @@ namespace {
     const Traversal traversal;
     const KeepNearBoxFunction<Real> keep_near_box = select_keep_near_box<Real>();
     const SiteKernels<Real> kernels = select_site_kernels<Real>();
-    std::vector<Scratch> scratch;    // one per thread
+    std::vector<Scratch> scratch;    // [threads]
     std::vector<std::vector<SiteOf>> sites;
-    // [components][sites] begin of the site in the row of a molecule.
+    // [components][sites] index of the first field of the site in the row of a molecule
     std::vector<std::vector<int>> first_field;
-    std::vector<int> fields;                               // [components] length of such a row
+    std::vector<int> fields;    // [components] length of a molecule's row
     std::vector<std::vector<PairsOfSites<Real>>> pairs;    // [components][components], by cutoff
 
     // Data of one evaluation.
@@ -574,7 +577,7 @@ namespace {
     bool wants_all = false;
     MultisiteResults results;
     CellGrid grid;
-    // [components]. With Traversal::TWICE, ghosts are in 'first'.
+    // [components] with Traversal::TWICE, ghosts are in 'first'
     std::vector<SortedMolecules<Real>> first, ghosts;
     CellTasks tasks;    // tasks of the current component
     std::vector<Piece> pieces;

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules in plain loops, to check backends against.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules in plain loops, a reference for testing the backends.
 
 #include "gpucoord/multisite.h"
 
@@ -54,7 +54,7 @@ namespace {
   // Force on molecule i, and torque about its center of mass, from molecule j.
   struct PairOfMolecules {
     Vec d;                    // x_i - x_j of the centers of mass, distance
-    double site_cutoff_sq;    // sites farther apart do not interact, distance^2
+    double site_cutoff_sq;    // distance^2; sites farther apart do not interact
     Vec force = {0, 0, 0}, torque = {0, 0, 0};
     double energy = 0.0;
 

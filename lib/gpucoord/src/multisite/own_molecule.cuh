@@ -30,8 +30,7 @@ template <class Real> struct Rotation {
   }
 };
 
-// Sites in registers, with one force per site. The torques of the forces are computed from their
-// sums.
+// Sites in registers, with one force per site. The torques follow from the summed forces.
 template <class Real, class Sites> class OwnMolecule {
   static constexpr int N =
       Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
@@ -67,7 +66,7 @@ template <class Real, class Sites> class OwnMolecule {
     torque = torque + t;
   }
 
-  // Adds force and torque to sum, then resets them.
+  // Adds force and torque to sum, then sets them to 0.
   __device__ void flush(double (&sum)[6])
   {
     Vector<Real> f = {};

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules whose data are resident on a GPU: gathers molecules
-// and adds the results.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules that are resident on a GPU: gathers molecules and adds
+// the results.
 //
 // Launches: one thread per atom or molecule, 256 threads per block. find_components: one block with
 // a thread per component. No shared memory.
@@ -46,7 +46,7 @@ namespace {
     }
   };
 
-  // Bounds of one atom that is a molecule.
+  // Returns the bounds of one atom that is a molecule.
   template <class X> struct BoundsOf {
     const X *x;
     const int *row;
@@ -74,8 +74,8 @@ namespace {
     row[i] = i;
   }
 
-  // Returns the index of the first value in [begin, end) that is not less than 'value'. Values are
-  // ascending.
+  // Returns the index of the first value in [begin, end) that is not less than 'value'. The values
+  // must be ascending.
   __device__ int first_not_below(const int *values, int begin, int end, int value)
   {
     while (begin < end) {
@@ -107,7 +107,7 @@ namespace {
   }
 
   struct Errors {
-    int bad_atom;    // NO_ATOM: no bad atom
+    int bad_atom;    // NO_ATOM: there is no bad atom
     int types_changed;
   };
 
@@ -117,7 +117,7 @@ namespace {
     DeviceBodies bodies;
     const int *row, *component;    // [n] rows and components of the molecules
     int n;
-    double3 anywhere;        // a position within the bins, replaces bad positions
+    double3 anywhere;        // a position within the bins, which replaces bad positions
     DeviceAtom *molecule;    // [n]
     double *quaternion;      // [n][4]
     Errors *errors;
@@ -338,7 +338,7 @@ namespace {
       }
     }
 
-    // Finds the bounds of all molecules at the rebuild. Later, molecules may be somewhat outside.
+    // Finds the bounds of all molecules at the rebuild. Later, molecules may be slightly outside.
     void find_bounds(const DeviceAtoms &atoms, cudaStream_t stream)
     {
       with_positions(atoms, [&](const auto *x) {
@@ -352,22 +352,22 @@ namespace {
         };
         check(run(nullptr), "planning a reduction");
         workspace.reserve(bytes);
-        check(run(workspace.data()), "finding where molecules are");
+        check(run(workspace.data()), "finding the bounds of molecules");
       });
       check(cudaMemcpyAsync(bounds_host.data(), bounds_device.data(), sizeof(Bounds),
                             cudaMemcpyDeviceToHost, stream),
             "copying from it");
-      check(cudaStreamSynchronize(stream), "finding where molecules are");
+      check(cudaStreamSynchronize(stream), "finding the bounds of molecules");
       bounds = bounds_host[0];
       for (int c = 0; c < 3; ++c)
-        // No position is finite.
+        // There is no finite position.
         if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;
     }
 
     const int ncomponents;
     std::unique_ptr<MoleculeEngine> engine;
     MultisiteWant want = MultisiteWant::FORCES;    // outputs of the last evaluation
-    int n = 0, nowned = 0;                         // number of molecules, and of owned molecules
+    int n = 0, nowned = 0;                         // number of molecules; number of owned molecules
     std::vector<ComponentRows> rows;
     Bounds bounds = {};
 

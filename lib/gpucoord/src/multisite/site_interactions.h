@@ -1,11 +1,10 @@
 // Part of GPUCOORD, GPL-2.0. Interactions of two sites of rigid molecules: Lennard-Jones centers,
 // point charges, dipoles and quadrupoles.
 //
-// d = x_i - x_j, r = |d|, u = d/r; e: unit axis of a dipole or quadrupole;
-// c_i = e_i.u, c_j = e_j.u, g = e_i.e_j.
-// Every energy is a function of r, c_i, c_j and g. pair_of_axes() computes forces and torques from
-// its partial derivatives. Formulas, with 4 pi eps0 = 1: C. G. Gray, K. E. Gubbins, Theory of
-// Molecular Fluids (Oxford 1984), chapter 2.
+// d = x_i - x_j, r = |d|, u = d/r; e: unit axis of a dipole or quadrupole; c_i = e_i.u, c_j =
+// e_j.u, g = e_i.e_j. Every energy is a function of r, c_i, c_j and g. pair_of_axes() computes
+// forces and torques from its partial derivatives. Formulas, with 4 pi eps0 = 1: C. G. Gray, K. E.
+// Gubbins, Theory of Molecular Fluids (Oxford 1984), chapter 2.
 //
 // The potential of an axial quadrupole Q is Q (3 c^2 - 1) / (2 r^3).
 
@@ -53,7 +52,7 @@ template <class Real> GPUCOORD_HD Vector<Real> rotated(const Real *q, const Vect
 // Interaction of a pair of sites. The force on j is -force.
 template <class Real> struct SitePair {
   Real energy;
-  Vector<Real> force;                 // on i
+  Vector<Real> force;                 // force on i
   Vector<Real> torque_i, torque_j;    // about the sites themselves
 };
 
@@ -80,7 +79,8 @@ template <class Real> GPUCOORD_HD Real charges(Real inverse_r, Real qq, Real &de
   return u;
 }
 
-// In the following functions, i is the site named first, and strength is the product of q, mu or Q.
+// In the following functions, i is the site that is named first. strength is the product of q, mu
+// or Q.
 
 // q mu c_j / r^2
 template <class Real>
@@ -133,7 +133,7 @@ GPUCOORD_HD OfAngles<Real> quadrupoles(Real inverse_r, Real strength, Real ci, R
 }
 
 // Computes force and torques from an energy: -dU/dx_i, and -e x dU/de at both sites. A site without
-// an axis has e = 0. Written by components and references, so that loops vectorize.
+// an axis has e = 0. Written by components and with references, so that loops vectorize.
 template <class Real>
 GPUCOORD_HD void pair_of_axes(const OfAngles<Real> &of, Real inverse_r, const Vector<Real> &u,
                               const Vector<Real> &ei, const Vector<Real> &ej, Real ci, Real cj,

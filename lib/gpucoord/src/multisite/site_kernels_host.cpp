@@ -34,8 +34,8 @@ namespace {
                        axis = {own.axis[0], own.axis[1], own.axis[2]};
 #pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz)
     for (int k = 0; k < n; ++k) {
-      // Written by components: results of operators on three floats would stay in memory, and the
-      // loop would not vectorize.
+      // Written by components. With operators, results of three floats would stay in memory, and
+      // the loop would not vectorize.
       const Vector<Real> other_arm = {others.arm[0][k], others.arm[1][k], others.arm[2][k]};
       const Vector<Real> d = {own_arm.x - other_arm.x - others.center[0][k],
                               own_arm.y - other_arm.y - others.center[1][k],
@@ -46,7 +46,7 @@ namespace {
         other_axis.y = others.axis[1][k];
         other_axis.z = others.axis[2][k];
       }
-      // At an infinite distance all terms vanish except the shift and the reaction field.
+      // At an infinite distance, all terms vanish except the shift and the reaction field.
       const Real r_sq = dot(d, d);
       const bool is_near = r_sq <= cutoff_sq;
       SitePairConstants<Real> of_pair = of_all;

@@ -15,7 +15,7 @@ constexpr int PARTNERS_OF_A_CHUNK = 256;
 
 // One site of each partner, [3][n].
 template <class Real> struct PartnerSites {
-  const Real *center[3];    // center of mass, relative to that of i, distance
+  const Real *center[3];    // center of mass of the partner, relative to that of i, distance
   const Real *arm[3];       // site relative to the partner's center of mass, distance
   const Real *axis[3];      // unit vector, or 0 for a site without an axis
 };
@@ -27,28 +27,28 @@ template <class Real> struct OwnSite {
 
 // Sums of one site of i over the same site of all partners of a chunk.
 struct SiteSums {
-  double energy = 0.0, field = 0.0;        // field: energy of the reaction field, not in energy
+  double energy = 0.0, field = 0.0;        // field: reaction field, not included in energy
   double force[3] = {}, torque[3] = {};    // torque: about the site itself
 };
 
 // Interaction of each partner of a chunk with i, summed over pairs of sites.
 template <class Real> struct alignas(64) PartnerSums {
-  Real force[3][PARTNERS_OF_A_CHUNK];     // on i
-  Real torque[3][PARTNERS_OF_A_CHUNK];    // on the partner, about its center of mass
+  Real force[3][PARTNERS_OF_A_CHUNK];     // force on i
+  Real torque[3][PARTNERS_OF_A_CHUNK];    // torque on the partner about its center of mass
   Real energy[PARTNERS_OF_A_CHUNK];
 };
 
 constexpr int SITE_PAIR_KINDS = 7;
 
-// Adds the interactions of one site of i with one site of n partners. cutoff_sq: distance^2, sites
-// farther apart do not interact; may be infinite.
+// Adds the interactions of one site of i with one site of n partners. cutoff_sq: distance^2; sites
+// farther apart do not interact; may be infinite
 template <class Real>
 using SiteKernel = void (*)(const SitePairConstants<Real> &, Real cutoff_sq, int n,
                             const PartnerSites<Real> &, const OwnSite<Real> &, SiteSums &,
                             PartnerSums<Real> &);
 
-// Sets bit k % 8 of kept[k / 8] if point k of n is within sqrt(range_sq) of (xi, yi, zi). kept
-// needs room for KEPT_MARGIN more elements. any_outside: some of these points are farther than
+// Sets bit k % 8 of kept[k / 8] if point k of n is within sqrt(range_sq) of (xi, yi, zi). kept must
+// have room for KEPT_MARGIN more elements. Sets any_outside if a kept point is farther than
 // sqrt(inner_sq).
 template <class Real>
 using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, int n, const Real *x,
@@ -56,14 +56,15 @@ using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, int n, const
                                       unsigned char *kept, bool &any_outside);
 
 // ListKeptFunction writes the indices of the kept points and returns their number. TakeKeptFunction
-// writes from[k] - minus for each kept point k. Outputs need room for KEPT_MARGIN more elements.
+// writes from[k] - minus for each kept point k. Outputs must have room for KEPT_MARGIN more
+// elements.
 using ListKeptFunction = int (*)(int n, const unsigned char *kept, int *numbers);
 template <class Real>
 using TakeKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers,
                                   const Real *from, Real minus, Real *to);
 
 // Transposes n records of 'size' numbers: writes the first nfields numbers of record index[m] to
-// to[field * stride + m]. Rows of 'to' need room for KEPT_MARGIN more elements. size must be a
+// to[field * stride + m]. Rows of 'to' must have room for KEPT_MARGIN more elements. size must be a
 // multiple of RECORD_UNIT.
 template <class Real>
 using TakeRecordsFunction = void (*)(int n, const int *index, int size, int nfields,
@@ -72,9 +73,9 @@ template <class Real> constexpr int RECORD_UNIT = 64 / sizeof(Real);
 constexpr int KEPT_MARGIN = 16;
 
 template <class Real> struct SiteKernels {
-  // [kind][reversed][all][stores]. reversed: the site of i is the second one of the kind's name.
-  // all: also energies, and the force on i from each partner. stores: also the force and torque of
-  // each partner, and with all their energies; null without BENCH_VARIANTS.
+  // [kind][reversed][all][stores]. reversed: the site of i is the second one in the name of the
+  // kind. all: also energies, and the force on i from each partner. stores: also the force and
+  // torque on each partner, and with 'all' their energies; null without BENCH_VARIANTS.
   SiteKernel<Real> of[SITE_PAIR_KINDS][2][2][2];
   KeepPartnersFunction<Real> keep_partners;
   ListKeptFunction list_kept;

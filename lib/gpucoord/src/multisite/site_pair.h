@@ -21,19 +21,19 @@ enum class SitePairKind {
 // Strengths of a pair of sites.
 template <class Real> struct SitePairConstants {
   Real four_epsilon, sigma_sq, shift;    // for Lennard-Jones
-  Real strength;                         // for the other kinds, times Coulomb's constant
+  Real strength;                         // for the other kinds, times the Coulomb constant
   Real field;    // for dipoles: strength times the factor of the reaction field
 };
 
-// Interaction as seen by the first site.
+// Interaction with respect to the first site.
 template <class Real> struct OnSite {
-  Real energy, field;    // field: energy of the reaction field, not in energy
-  // torque: about the site itself, only for sites with an axis.
+  Real energy, field;    // field: energy of the reaction field, not included in energy
+  // torque: about the site itself, only for sites with an axis
   Vector<Real> force, torque;
 };
 
-// d: site minus other site; r_sq: |d|^2. REVERSED: the site is the second one of the kind's name.
-// Written by components, so that loops vectorize.
+// d: site minus other site. r_sq: |d|^2. REVERSED: the site is the second one in the name of the
+// kind. Written by components, so that loops vectorize.
 template <SitePairKind KIND, bool REVERSED, class Real>
 GPUCOORD_HD OnSite<Real> on_site(const SitePairConstants<Real> &c, const Vector<Real> &d, Real r_sq,
                                  const Vector<Real> &axis, const Vector<Real> &other_axis)

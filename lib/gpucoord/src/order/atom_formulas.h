@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Functions of a number of an atom (atom_function.h), on the host and on
-// a GPU.
+// Part of GPUCOORD, GPL-2.0. Functions of a per-atom value (atom_function.h), for the host and the
+// GPU.
 
 #ifndef GPUCOORD_ATOM_FORMULAS_H
 #define GPUCOORD_ATOM_FORMULAS_H
@@ -10,7 +10,8 @@
 
 namespace gpucoord {
 
-// MORE_THAN and LESS_THAN. sigma(s, value, slope) is called for s > d0.
+// MORE_THAN and LESS_THAN. sigma(s, value, slope) sets sigma and its derivative. It is only called
+// above d0.
 template <class Sigma>
 GPUCOORD_HD void threshold(bool is_more, double d0, double s, double &value, double &slope,
                            const Sigma &sigma)
@@ -24,10 +25,10 @@ GPUCOORD_HD void threshold(bool is_more, double d0, double s, double &value, dou
   }
 }
 
-// BETWEEN: the share of a smeared s that lies between a and b.
+// BETWEEN: the fraction of a Gaussian around s that lies between a and b.
 struct Interval {
   double a, b, scale;
-  // smear: width of the Gaussian over b - a
+  // smear: standard deviation of the Gaussian, in units of b - a
   Interval(double a_in, double b_in, double smear) :
       a(a_in), b(b_in), scale(1.0 / (sqrt(2.0) * smear * (b - a)))
   {
@@ -36,7 +37,7 @@ struct Interval {
   {
     constexpr double INV_SQRT_PI = 0.564189583547756286948;
     const double ya = (a - s) * scale, yb = (b - s) * scale;
-    // erfc on the side where both erf are near 1 or near -1, so that no digits cancel.
+    // Use erfc where both erf are near 1 or near -1, to avoid cancellation.
     value = ya > 0.0 ? 0.5 * (erfc(ya) - erfc(yb))
         : yb < 0.0   ? 0.5 * (erfc(-yb) - erfc(-ya))
                      : 0.5 * (erf(yb) - erf(ya));

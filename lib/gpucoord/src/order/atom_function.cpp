@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom.
+// Part of GPUCOORD, GPL-2.0. Functions of a per-atom value, on the host.
 
 #include "gpucoord/atom_function.h"
 
@@ -24,12 +24,12 @@ namespace {
   using Reduction = AtomFunction::Reduction;
 
   constexpr int MAX_ORDER = 100;
-  const std::vector<std::string> NAMES = {"s"};    // in expressions
+  const std::vector<std::string> NAMES = {"s"};    // variables of an expression
 
-  // Number of atoms in a block. The sums of the blocks are added in order.
+  // Atoms per block. The sums of the blocks are added in order.
   constexpr std::int64_t BLOCK = 1024;
 
-  // Calls term(k, sums) for all k < n, and returns the sums, [NSUMS], of all terms.
+  // Calls term(k, sums) for all k < n. Returns the sums over all terms, [NSUMS].
   template <int NSUMS, class Term>
   std::vector<double> sum_terms(std::int64_t n, int nthreads, const Term &term)
   {
@@ -45,7 +45,7 @@ namespace {
     return total;
   }
 
-  // S = sum of f. evaluate(s, f, df)
+  // Returns S, the sum of f. evaluate(s, f, df) sets f and its derivative.
   template <class Evaluate>
   double sum_of(std::int64_t n, const double *s, double *f, double *df, int nthreads,
                 const Evaluate &evaluate)
@@ -56,8 +56,9 @@ namespace {
     })[0];
   }
 
-  // Sets ln(sum of exp(e_k)) over all ranks and the share of each term, where
-  // exponent(s_k) is e_k. -infinity: there is no term. Shares are 0 where an exponent is infinite.
+  // Returns ln(sum of exp(e_k)) over all ranks, or -infinity if there are no terms; e_k is
+  // exponent(s_k). Sets the share of each term in the sum, or 0 for all terms if an exponent is
+  // infinite.
   template <class Exponent>
   double log_sum_exp(std::int64_t n, const double *s, double *share, const Exponent &exponent,
                      const AtomFunction::Reduce &reduce, int nthreads)
@@ -90,7 +91,7 @@ namespace {
 
 }    // namespace
 
-// Evaluators of an expression, one for each thread.
+// One evaluator of an expression per thread.
 template <class Evaluator> struct OfThreads {
   template <class... Arguments> void reserve(int nthreads, const Arguments &...arguments)
   {
@@ -158,7 +159,7 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
       try {
         custom->expressions.reserve(1, opt.expression, NAMES);
       } catch (const ExpressionError &e) {
-        if (e.name == NAMES[0])    // not used
+        if (e.name == NAMES[0])    // s does not occur in the expression
           fail("expression",
                "the expression '" + opt.expression + "' does not depend on s - write it in s");
         fail("expression", e.what());
@@ -268,8 +269,8 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
       break;
     }
     case Kind::MIN: {
-      // An s_i of 0 has the exponent infinity: S and its derivatives are 0 in this limit. Rounding
-      // may take s_i below 0.
+      // The exponent of s_i = 0 is infinite: S and its derivatives are 0 in this limit. Rounding
+      // may make s_i slightly negative, which counts as 0.
       const double log_sum = log_sum_exp(
           n, s, f,
           [&](double x) {

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Arguments of the kernels of environment similarity.
 //
-// Lengths are scaled such that a Gaussian is 2^-|d - r|^2: distance times sqrt(log2(e))/(2 sigma).
-// An atom has a row of the numbers k_e, or of their weights, padded to a multiple of 4.
+// Lengths are scaled by sqrt(log2(e))/(2 sigma), so that a Gaussian is 2^-|d - r|^2. Each atom has
+// a row of the numbers k_e, or of their weights, padded to a multiple of 4.
 
 #ifndef GPUCOORD_ENVIRONMENT_ARGUMENTS_CUDA_H
 #define GPUCOORD_ENVIRONMENT_ARGUMENTS_CUDA_H
@@ -17,41 +17,42 @@ namespace gpucoord {
 constexpr int FCC_VECTORS = 12;
 
 template <class Real> struct EnvironmentArguments : PartnersWithin<Real> {
-  Real scale;    // from differences of points to scaled lengths
+  Real scale;    // scaled lengths per unit of the points
   int n;         // number of environments
-  int stride;    // numbers of a row
-  // x, y, z and the class (class_of()) of the partner, -1: any. Environment e has those from
-  // first[e] to first[e + 1] - 1.
+  int stride;    // numbers per row
+  // Components x, y, z, and the class (class_of()) of the partner; -1: any class. Vectors first[e]
+  // to first[e + 1] - 1 belong to environment e.
   const Four<Real> *vectors;
   const int *first;           // [n + 1]
-  const int *is_symmetric;    // [n] the environment has -r for each r, and no types
-  // Half the lattice constant h, if there is one environment, that of fcc, (+-h, +-h, 0) and so on,
-  // without types; 0 otherwise
+  const int *is_symmetric;    // [n] the environment has no types, and has -r for each r
+  // Half the lattice constant h if the only environment is fcc, (+-h, +-h, 0) and permutations,
+  // without types; otherwise 0.
   Real half_fcc;
-  bool has_types;    // a vector has a class
+  bool has_types;    // at least one vector has a class
   double lambda;
   Real *numbers;        // [atoms][stride] k_e
   double *value;        // [nlocal] v
-  int *any_partners;    // set to 1 if a row of a has partners
+  int *any_partners;    // set to 1 if a row of group a has partners
 };
 
 template <class Real> struct EnvironmentForceArguments {
   EnvironmentArguments<Real> environments;
-  // [points][stride] dS/dk_e over n_e. Null: those of one environment are next to the positions, in
-  // place of the class. Only in float.
+  // [points][stride] dS/dk_e over n_e. Null (only in float, with one environment): the weight is
+  // next to the position of the point, in place of the class.
   const Real *weights;
   PartnerArguments out;
-  double slope_scale, virial_scale;    // from the sums of the kernel to dS/dx and W
+  double slope_scale, virial_scale;    // factors from the sums of the kernel to dS/dx and W
   bool has_two_groups;
   int columns;    // number of columns of out.sums
 };
 
 // Each function enqueues a kernel. Throws DeviceError.
 //
-// With half_fcc, the first one also lists the partners in range. Otherwise they are listed before.
+// If half_fcc is set, sum_environments() also lists the partners in range. Otherwise the caller has
+// already listed them.
 void sum_environments(const EnvironmentArguments<float> &, cudaStream_t);
 void sum_environments(const EnvironmentArguments<double> &, cudaStream_t);
-// want: as want_of_forces() (resident_order.cuh)
+// want: see want_of_forces() in resident_order.cuh
 void sum_environment_forces(const EnvironmentForceArguments<float> &, unsigned want, cudaStream_t);
 void sum_environment_forces(const EnvironmentForceArguments<double> &, unsigned want, cudaStream_t);
 

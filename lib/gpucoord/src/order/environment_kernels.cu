@@ -1,9 +1,10 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of environment similarity, over partners in range. Launch:
-// order_rows.cuh.
+// see order_rows.cuh.
 //
 // A thread evaluates four partners for each vector that it loads. All threads load the same vector.
-// In float, a Gaussian takes 8 instructions, one of them the exponential function, and 10 with its
-// gradient: these limit the kernels. The 12 Gaussians of fcc together take 4 exponential functions.
+// Arithmetic limits the kernels: in float, a Gaussian takes 8 instructions, including one
+// exponential function, and 10 with its gradient. The 12 Gaussians of fcc together take 4
+// exponential functions.
 
 #include "environment_arguments_cuda.h"
 #include "environment_similarity_options.h"
@@ -29,15 +30,15 @@ namespace {
   // Scaled vectors to four partners.
   template <class Real> struct Near {
     Real x[FOUR], y[FOUR], z[FOUR];
-    int c[FOUR];    // class, if vectors have one
+    int c[FOUR];    // classes, if vectors have classes
   };
 
-  // Scaled distance of a partner that does not exist. Its Gaussians are 0, its square is finite.
+  // Scaled distance of a missing partner. Its Gaussians are 0, and its square is finite.
   template <class Real>
   constexpr Real FAR_AWAY = std::is_same<Real, float>::value ? Real(1e18) : Real(1e150);
 
-  // Calls work(near, numbers of the points) for the partners in range of this thread. Those beyond
-  // the last one are far away, and have the point of the atom.
+  // Calls work(near, indices of the points) for the partners in range of this thread, four at a
+  // time. Missing partners are far away and have the index of the atom's own point.
   template <class Real, class Work>
   __device__ void for_each_four(const EnvironmentArguments<Real> &arg, const RowPlace &at,
                                 const Work &work)
@@ -69,7 +70,7 @@ namespace {
     }
   }
 
-  // 2^-|d - r|^2, or 0 if the partner has another class than the vector. d - r: x, y, z
+  // Returns 2^-|d - r|^2, or 0 if the classes of partner and vector differ. x, y, z: d - r
   template <bool TYPED, class Real>
   __device__ Real gaussian(const Four<Real> &vector, Real x, Real y, Real z, int c)
   {
@@ -102,7 +103,7 @@ namespace {
     {
       return q[0] * (both[1] * both[2]) + both[0] * mixed(1, 2);
     }
-    // Sums over the vectors of (d - r) 2^-|d - r|^2
+    // Adds weight times the sum of (d - r) 2^-|d - r|^2 over the 12 vectors.
     __device__ void add_gradients(Real h, Real x, Real y, Real z, Real weight, Real &to_x,
                                   Real &to_y, Real &to_z) const
     {
@@ -119,7 +120,7 @@ namespace {
     }
   };
 
-  // Which environments a kernel is for: those with types, all without, or the one of fcc.
+  // Environments of a kernel. TYPED: at least one has types. UNTYPED: no types. FCC: fcc alone.
   enum class Kind { TYPED, UNTYPED, FCC };
 
   template <class Real, Kind KIND>
@@ -157,7 +158,7 @@ namespace {
           }
         },
         [&](const RowPlace &at, int) {
-          if (any && *arg.any_partners == 0) *arg.any_partners = 1;    // by many, all the same
+          if (any && *arg.any_partners == 0) *arg.any_partners = 1;    // same for all threads
           if (!at.valid || at.lane != 0 || at.row >= arg.rows.nvalue) return;
           const int atom = atom_of(arg.rows, at);
           const Real *const own = arg.numbers + static_cast<std::size_t>(arg.stride) * atom;
@@ -165,7 +166,7 @@ namespace {
         });
   }
 
-  // Lists partners in range and sums up the Gaussians of fcc: positions are read once.
+  // Lists partners in range and sums the Gaussians of fcc, so that positions are read only once.
   template <class Real> struct ListFcc : OneRange<Real, EnvironmentArguments<Real>> {
     class Sum {
      public:
@@ -186,7 +187,7 @@ namespace {
       {
         value = add_row_lanes(value, lanes) / FCC_VECTORS;
         if (!at.valid || at.row >= arg.rows.nvalue) return;
-        if (any && *arg.any_partners == 0) *arg.any_partners = 1;    // by many, all the same
+        if (any && *arg.any_partners == 0) *arg.any_partners = 1;    // same for all threads
         if (at.lane != 0) return;
         const int atom = atom_of(arg.rows, at);
         arg.numbers[static_cast<std::size_t>(arg.stride) * atom] = value;
@@ -229,7 +230,7 @@ namespace {
     }
   }
 
-  // Vectors from the partners to the atom, with the class of the atom.
+  // Returns the vectors from the partners to the atom, with the class of the atom.
   template <class Real> __device__ Near<Real> inverted(const Near<Real> &near, int own_class)
   {
     Near<Real> to;
@@ -243,8 +244,9 @@ namespace {
     return to;
   }
 
-  // For each partner: the sum over e of own_e phi_e(d) + partner_e phi_e(-d), differentiated by d,
-  // without the factor -2 ln 2. phi_e is the sum of Gaussians of e.
+  // Sets, for each partner, the gradient of the sum over e of own_e phi_e(d) + partner_e phi_e(-d)
+  // with respect to d, without the factor -2 ln 2. phi_e(d) is the sum of the Gaussians of
+  // environment e.
   template <bool TYPED, class Real>
   __device__ Slopes<Real> slopes_of(const EnvironmentForceArguments<Real> &arg, const RowPlace &at,
                                     const Near<Real> &near, const int (&point)[FOUR])
@@ -285,7 +287,7 @@ namespace {
     return slopes;
   }
 
-  // The same as slopes_of() for fcc.
+  // Like slopes_of(), for fcc.
   template <class Real>
   __device__ Slopes<Real> slopes_of_fcc(const EnvironmentForceArguments<Real> &arg,
                                         const RowPlace &at, const Near<Real> &near,
@@ -361,7 +363,7 @@ namespace {
     add_up<WANT, PARTNER_WARPS>(arg.out, mine);
   }
 
-  // Calls f(kind) with the kind of kernel for the environments.
+  // Calls f(kind) with the Kind of the environments.
   template <class Real, class F> void with_kind(const EnvironmentArguments<Real> &arg, const F &f)
   {
     if (arg.has_types)

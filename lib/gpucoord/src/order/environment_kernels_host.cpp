@@ -2,8 +2,8 @@
 // environments, and their gradients, on the host. Compiled once per instruction set, like
 // ../pairs/pair_kernels_host.cpp.
 //
-// LANES partners are evaluated together, each in an element of vectors. Their sums are added in
-// double. Lengths are over 2 sigma.
+// LANES partners are evaluated together, one per element of the vectors. Their sums are added in
+// double. Lengths are in units of 2 sigma.
 
 #include "environment_kernels_host.h"
 
@@ -23,9 +23,10 @@ namespace gpucoord {
 
 namespace {
 
-  // The next partners. Lanes beyond the last one have weight 0.
+  // The vectors to LANES partners, starting with number 'first'. Lanes without a partner have
+  // weight 0.
   template <class Real> struct LoadedVectors {
-    Lanes<Real> x, y, z, one;    // one: 1, or 0 beyond the last partner
+    Lanes<Real> x, y, z, one;    // one: 1; 0 in lanes without a partner
     int n;
     const int *row;
     LoadedVectors(const EnvironmentTable<Real> &table, const PartnerVectors<Real> &all, int first) :
@@ -42,7 +43,8 @@ namespace {
         one.v[w] = w < n ? Real(1) : Real(0);
       }
     }
-    // Returns 1 where the partner may be at vector k, and 0 elsewhere. memory: of the result
+    // Returns 1 in lanes whose partner has the type of vector k, and 0 in the others. memory:
+    // storage for the result
     const Lanes<Real> &may_be_at(const EnvironmentTable<Real> &table, int k, const int *types,
                                  Lanes<Real> &memory) const
     {
@@ -54,7 +56,7 @@ namespace {
   };
 
   // Gaussians below e^LEAST_EXPONENT are far below rounding and count as 0. Their products with
-  // weights would be denormal numbers, which take many times as long.
+  // weights would be denormal numbers, which are many times slower.
   template <class Real> constexpr Real LEAST_EXPONENT = sizeof(Real) == sizeof(float) ? -40 : -300;
 
   template <class Real> inline __attribute__((always_inline)) Real gaussian(Real x, Real y, Real z)
@@ -85,7 +87,7 @@ namespace {
     }
   }
 
-  // Adds the sum of weight (d - r) exp(-|d - r|^2).
+  // Adds the sum of weight (d - r) exp(-|d - r|^2) to hx, hy, hz.
   template <class Real>
   inline __attribute__((always_inline)) void
   add_slopes(const LoadedVectors<Real> &at, Real rx, Real ry, Real rz, const Lanes<Real> &weight,
@@ -137,7 +139,8 @@ namespace {
             if (!table.type || table.type[k] == 0 || table.type[k] == own_type)
               add_slopes(at, -table.x[k], -table.y[k], -table.z[k], other, hx, hy, hz);
       }
-      // H is -2 scale h, and d is x/scale.
+      // The gradient is -2 scale h, and the vector to the partner in the caller's units is x/scale,
+      // so that their product is -2 x h.
       Lanes<Real> terms[NENVIRONMENT_SUMS];
       FOR_EACH_LANE(w)
       {

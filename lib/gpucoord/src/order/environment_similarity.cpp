@@ -26,7 +26,7 @@ namespace {
       throw EnvironmentError(field, name + " is " + text_of(value) + " but must be > 0 and finite");
   }
 
-  // Adds (x, y, z) with all choices of signs of the components that are not 0.
+  // Adds (x, y, z) with all combinations of signs of its nonzero components.
   void add_signs(double x, double y, double z, Environment &to)
   {
     for (const double sx : {1.0, -1.0})

@@ -1,9 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. The host backend of environment similarity: OpenMP over blocks of
 // atoms, SIMD over partners.
 //
-// Pass 1 finds k_e of each atom. Pass 2 finds forces, from dS/dk_e of the atom and of its partners,
-// which are exchanged before it. Every owned atom sums over all its partners in a fixed order, and
-// blocks of atoms are added in order.
+// Pass 1 computes k_e of each atom. Pass 2 computes forces from dS/dk_e of the atom and of its
+// partners; dS/dk_e of ghost atoms is exchanged before it. Every owned atom sums over all its
+// partners in a fixed order, and blocks of atoms are added in order.
 
 #include "gpucoord/environment_similarity.h"
 
@@ -27,7 +27,7 @@ namespace gpucoord {
 
 namespace {
 
-  // Holds the numbers of an EnvironmentTable.
+  // Storage of an EnvironmentTable.
   template <class Real> class Environments {
    public:
     explicit Environments(const EnvironmentOptions &options) :
@@ -138,7 +138,7 @@ namespace {
       });
     }
 
-    // Sets dS/dk_e over n_e.
+    // Sets the weights dS/dk_e over n_e.
     void set_weights(const OrderInput &in)
     {
       const AtomList &a = in.cells.a;
@@ -161,7 +161,7 @@ namespace {
       const double unit =
           unit_of(weight.all.data(), static_cast<std::int64_t>(weight.all.size()), nthreads);
       if (unit == 0.0) return;
-      // Weights far below rounding would make denormal numbers, which take many times as long.
+      // Weights far below rounding would give denormal numbers, which are many times slower.
       const double least = std::sqrt(static_cast<double>(std::numeric_limits<Real>::min()));
       rounded.resize(weight.all.size());
 #pragma omp parallel for schedule(static) num_threads(nthreads)
@@ -196,9 +196,9 @@ namespace {
     const EnvironmentKernels<Real> kernels;
     OrderPartners<Real> pairs;
 
-    int nmade = 0;    // number of exchanges and sums over ranks that an evaluation has made
+    int nmade = 0;                    // exchanges and reductions so far in this evaluation
     RowNumbers similarity, weight;    // k_e; dS/dk_e over n_e
-    std::vector<Real> rounded;        // weight over a unit
+    std::vector<Real> rounded;        // weight over a unit, rounded
     OrderValues values;
   };
 

@@ -12,14 +12,14 @@
 
 namespace gpucoord {
 
-// Whether an environment has -r_k for each r_k. Types are ignored.
+// Returns whether an environment has -r_k for each r_k. Ignores types.
 bool equals_its_inverse(const Environment &);
 
 // Throws std::invalid_argument if the input lacks types that the environments need.
 void check_input(const EnvironmentOptions &, const OrderInput &);
 
-// Returns v = 1/lambda ln sum of exp(lambda k_e) over n environments. The largest exponent is taken
-// out.
+// Returns v = 1/lambda ln sum of exp(lambda k_e) over n environments. The largest exponent is
+// factored out to avoid overflow.
 template <class Real> GPUCOORD_HD double joined_similarity(double lambda, int n, const Real *k)
 {
   if (n == 1) return k[0];
@@ -35,7 +35,8 @@ GPUCOORD_HD double share_of_environment(double lambda, double k, double v)
   return exp(lambda * (k - v));
 }
 
-// Makes the exchanges of an evaluation after the first nmade ones, with zeros.
+// Performs the exchanges of an evaluation that follow the first nmade ones, with zeros, so that
+// other ranks do not wait.
 void make_missing_exchanges(int nmade, const EnvironmentOptions &, AtomFunction &,
                             const OrderInput &, unsigned want);
 

@@ -1,9 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. The definition of environment similarity as plain loops, to check
-// backends against.
+// Part of GPUCOORD, GPL-2.0. The definition of environment similarity as plain loops, a reference
+// for testing the backends.
 //
 // S depends on the vectors d_ij = x_j - x_i of ordered pairs of an atom i of a and a partner j. The
-// gradient g_ij = dS/dd_ij acts on atom i with the opposite sign and on atom j as it is. W is the
-// sum of -g_ij (x) d_ij, which is not symmetric, because S changes when the atoms are rotated.
+// gradient g_ij = dS/dd_ij acts on atom j, and -g_ij on atom i. W is the sum of -g_ij (x) d_ij. It
+// is not symmetric, because S changes when the atoms are rotated.
 
 #include "gpucoord/environment_similarity.h"
 
@@ -61,7 +61,7 @@ namespace {
       return in.cells.b.index ? in.cells.b : in.cells.a;
     }
 
-    // Sets d_ij. False: the atoms are no partners.
+    // Sets d_ij. Returns false if the atoms are not partners.
     bool set_vector(const OrderInput &in, int i, int j, double *d) const
     {
       if (i == j) return false;
@@ -74,7 +74,7 @@ namespace {
       return std::sqrt(r_sq) <= reach(opt);
     }
 
-    // Returns the term of the pair in k_e(i), and sets its gradient by d.
+    // Returns the term of the pair in k_e(i), and sets its gradient with respect to d.
     double term(const OrderInput &in, int e, int j, const double *d, double *gradient) const
     {
       const Environment &environment = opt.environments[e];
@@ -144,7 +144,8 @@ namespace {
     void add_derivatives(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
     {
       const AtomList &a = in.cells.a, &partners = partners_of(in);
-      // sign: that of d_ij in the position of the atom in row. virial: of the rank; null: not added
+      // sign: sign of d_ij in the position of the atom in row. virial: virial of the rank; null:
+      // not added
       const auto add_pair = [&](int row, double sign, const double *g, const double *d,
                                 double *virial) {
         const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
@@ -176,7 +177,7 @@ namespace {
     AtomFunction function;
     std::vector<double> order;     // [a.nowned] v
     std::vector<double> weight;    // [nall][n] dS/dk_e
-    int nmade = 0;                 // exchanges that this evaluation has made
+    int nmade = 0;                 // exchanges so far in this evaluation
   };
 
 }    // namespace

@@ -3,14 +3,15 @@
 // R_0 = P_l(z), and for m = 1 to l
 //   R_(2m-1) = p_m Re (x + iy)^m,  R_(2m) = p_m Im (x + iy)^m,
 //   p_m = sqrt(2 (l-m)!/(l+m)!) d^m P_l/dz^m,
-// for a unit vector (x, y, z). They are orthogonal, and the sum of their squares is 1: R_k are real
-// and imaginary parts of sqrt(4 pi/(2l+1)) Y_lm, for m > 0 times sqrt(2), so that norms and
-// products over all m are those of vectors of 2l+1 numbers. R_k(-d) = (-1)^l R_k(d).
+// for a unit vector (x, y, z). They are orthogonal, and the sum of their squares is 1. R_k is the
+// real or imaginary part of sqrt(4 pi/(2l+1)) Y_lm, times sqrt(2) for m > 0. Norms and scalar
+// products over all m therefore equal those of vectors of 2l+1 numbers. R_k(-d) = (-1)^l R_k(d).
 //
 // From Legendre's equation, with n_m = sqrt((l-m)(l+m+1)),
 //   p_m = (2(m+1) z p_(m+1) - n_(m+1) (1-z^2) p_(m+2))/n_m,  p_(l+1) = 0,
 //   dp_m/dz = n_m p_(m+1),
-// where p_0 takes another factor sqrt(1/2). Downward in m, no digits are lost.
+// where p_0 has an additional factor sqrt(1/2). The recursion runs downward in m, which loses no
+// digits.
 
 #ifndef GPUCOORD_HARMONICS_H
 #define GPUCOORD_HARMONICS_H

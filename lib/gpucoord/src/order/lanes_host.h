@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Vectors of partners that the kernels of order parameters evaluate
-// together. Only for sources that are compiled once per instruction set: everything here has
-// internal linkage, so that the linker never picks a copy for a newer processor.
+// together. Include this header only in sources that are compiled once per instruction set.
+// Everything in it has internal linkage, so that the linker never picks a copy for a newer
+// processor.
 
 #ifndef GPUCOORD_LANES_HOST_H
 #define GPUCOORD_LANES_HOST_H
@@ -17,16 +18,16 @@ namespace {
     Real v[LANES<Real>];
   };
 
-  // A loop over the lanes, whose body follows in braces.
+  // A loop over the lanes. Its body follows in braces.
 #define FOR_EACH_LANE(W) _Pragma("omp simd") for (int W = 0; W < LANES<Real>; ++W)
 
-  // Returns the number of the partners from 'first' that fit into the lanes.
+  // Returns how many of the partners from 'first' on fit into the lanes.
   template <class Real> int lanes_of(int npartners, int first)
   {
     return std::min(LANES<Real>, npartners - first);
   }
 
-  // Sets n lanes, and the others to 0.
+  // Loads n lanes and sets the others to 0.
   template <class Real> void load(int n, const Real *from, Lanes<Real> &to)
   {
     for (int w = 0; w < LANES<Real>; ++w) to.v[w] = w < n ? from[w] : Real(0);

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Arguments of the kernels of order parameters.
 //
 // A row of order numbers has 2 l + 1 real harmonics (harmonics.h), then further numbers, padded to
-// order_stride(l), a multiple of 4. Kernels write the rows of atoms, and read those of points.
+// order_stride(l), a multiple of 4. Kernels write rows by atom and read rows by point.
 
 #ifndef GPUCOORD_ORDER_ARGUMENTS_CUDA_H
 #define GPUCOORD_ORDER_ARGUMENTS_CUDA_H
@@ -19,7 +19,7 @@ namespace gpucoord {
 
 constexpr int order_stride(int l)
 {
-  return (2 * l + 1 + 2 + 3) / 4 * 4;    // with two further numbers
+  return (2 * l + 1 + 2 + 3) / 4 * 4;    // includes two further numbers
 }
 template <int L> constexpr int ORDER_STRIDE = order_stride(L);
 
@@ -38,7 +38,7 @@ inline SwitchForm form_of(const Switch &function)
   return SwitchForm::Interpreted;
 }
 
-// A switching function, whose formula is chosen in the kernel.
+// A switching function. The kernel selects its formula.
 template <class Real> struct OrderFunction {
   FormulaConstants<Real> constants;    // dmax_sq < 0: no function
   SwitchForm form;
@@ -46,29 +46,29 @@ template <class Real> struct OrderFunction {
 
 template <class Real> struct OrderArguments : PartnerRows<Real> {
   HarmonicTable<Real> harmonics;
-  OrderFunction<Real> function;           // if there is one class
+  OrderFunction<Real> function;           // used if there is one class
   const OrderFunction<Real> *by_class;    // [classes][classes]; null: one class
   int nclasses;
   OrderKind order;
-  double floor;                        // norms of q that are not above it count as 0
+  double floor;                        // norms of q up to this value count as 0
   OrderFunction<double> connection;    // sigma of CONNECTIONS
 
-  // Rows of atoms: read or written.
+  // Rows by atom: input or output.
   Real *numbers;
-  // Rows of points: q or u, and what the partners give to pass 3.
+  // Rows by point: q or u, and the numbers of partners that pass 3 reads.
   const Real *of_points, *back;
-  double *value;        // [nlocal] v
+  double *value;        // [nlocal] v; GLOBAL: may be null
   Real *weight;         // [nlocal] N
   Real *norm;           // [nlocal] |q| of DOT and CONNECTIONS
-  int *any_partners;    // set to 1 if a row of a has partners
-  // [10][rows] forces that act through s_ij, by columns of the sums; null: none. Only 4 of them if
-  // no virial is wanted.
+  int *any_partners;    // set to 1 if a row of group a has partners
+  // [10][rows] forces that act through s_ij, by column of the sums; null: none. Only the first 4
+  // columns without the virial.
   Real *direct;
   bool wants_virial;
 };
 
-// Pass 4. Coefficients of points: lambda/N, and its product with q. uniform: those of all atoms of
-// a, in place of the rows of points; null: none.
+// Pass 4. Coefficients of points: lambda/N, and its product with q. uniform: the same coefficients
+// for all atoms of a, instead of the rows of points; null: not used.
 template <class Real> struct OrderForceArguments {
   OrderArguments<Real> order;
   PartnerArguments out;    // outputs
@@ -90,10 +90,10 @@ template <class Real> struct OrderLaunchers {
 void get_order_launchers(int l, OrderLaunchers<float> &);
 void get_order_launchers(int l, OrderLaunchers<double> &);
 
-// Enqueue a kernel that lists the partners in range.
+// Enqueues a kernel that lists the partners in range.
 void find_partners_in_range(const OrderArguments<float> &, cudaStream_t);
 void find_partners_in_range(const OrderArguments<double> &, cudaStream_t);
-// CONNECTIONS: enqueue a kernel that replaces products by 1 - sigma, and sums v.
+// CONNECTIONS: enqueues a kernel that replaces products by 1 - sigma, and sums v.
 void connect_partners(const OrderArguments<float> &, cudaStream_t);
 void connect_partners(const OrderArguments<double> &, cudaStream_t);
 

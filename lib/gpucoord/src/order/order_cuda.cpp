@@ -94,8 +94,9 @@ void CudaOrder::take_part(const OrderInput &in, unsigned want)
   nmade = 0;
 }
 
-// Copies positions, and finds pairs where those of the last evaluation are not valid. Waits: the
-// evaluation cannot be repeated later, because other ranks take part in its exchanges.
+// Copies positions, and rebuilds the pairs if those of the last evaluation are not valid. Waits for
+// the check of atom moves: the evaluation cannot be repeated later, because other ranks take part
+// in its exchanges.
 void CudaOrder::find_pairs(const CellsInput &in)
 {
   const bool has_pairs = staged.update(in, stream);
@@ -112,7 +113,7 @@ void CudaOrder::find_pairs(const CellsInput &in)
 DeviceExchange CudaOrder::exchange_of(const OrderInput &in)
 {
   DeviceExchange exchange;
-  const bool is_alone = in.exchange.owner;    // on one rank
+  const bool is_alone = in.exchange.owner;    // only one rank
   if (is_alone) exchange.owner = staged.owners(in.exchange.owner, stream);
   exchange.forward = [this, &in] {
     forward(in);
@@ -124,7 +125,7 @@ DeviceExchange CudaOrder::exchange_of(const OrderInput &in)
   return exchange;
 }
 
-// Rows of the caller are rows of x. Only some of them are copied.
+// The caller's rows are rows of x. The engine has copies of some of these atoms.
 void CudaOrder::forward(const OrderInput &in)
 {
   const std::size_t columns = exchange_columns();
@@ -150,7 +151,7 @@ void CudaOrder::reduce(const OrderInput &in, double *numbers, int n, AtomFunctio
   ++nmade;
 }
 
-// Evaluates f, and enqueues the copy of dS/dv, if it is wanted. Returns the unit of these weights.
+// Evaluates f and, if requested, enqueues the copy of dS/dv. Returns the unit of these weights.
 double CudaOrder::evaluate_function(const OrderInput &in, unsigned want, OrderResult &result)
 {
   const int n = in.cells.a.nowned;
@@ -165,7 +166,7 @@ double CudaOrder::evaluate_function(const OrderInput &in, unsigned want, OrderRe
   if (sum.bad >= 0) set_bad(in.cells.a, v.pinned.data(), f.data(), slope.data(), result);
   double unit = 1.0;
   if (!(want & (DERIVATIVES | VIRIAL))) return unit;
-  if (has_unit) {    // the same on all ranks, which exchange numbers in it
+  if (has_unit) {    // all ranks use the same unit, because they exchange numbers in it
     double largest = unit_of(slope.data(), n, nthreads);
     reduce_all(&largest, 1, AtomFunction::Reduction::MAX);
     if (largest > 0.0 && std::isfinite(largest)) unit = largest;

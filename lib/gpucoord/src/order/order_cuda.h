@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. The CUDA backend of order parameters for host arrays: copies atoms,
 // evaluates the function on the host, and communicates through the host on several ranks.
 //
-// Pairs are kept as long as the caller's version is the same, types are the same, and no atom has
-// moved by half the skin.
+// Pairs are kept as long as the caller's version and the types are the same, and no atom has moved
+// by half the skin.
 
 #ifndef GPUCOORD_ORDER_CUDA_H
 #define GPUCOORD_ORDER_CUDA_H
@@ -26,7 +26,7 @@ namespace gpucoord {
 class CudaOrder : public OrderParameter {
  public:
   struct Settings {
-    bool is_global;    // S is one number of all atoms
+    bool is_global;    // S is one number of all atoms, not a sum over atoms
     bool has_types;    // the engine reads types
     AtomFunctionOptions function;
     Precision precision;
@@ -44,7 +44,7 @@ class CudaOrder : public OrderParameter {
   virtual ResidentOrderParameter &engine() const = 0;
   // Throws std::invalid_argument if the order parameter does not support the input.
   virtual void check_input(const OrderInput &) const {}
-  // Writes numbers besides v_i and f. Called between the evaluations of the engine.
+  // Writes results in addition to v_i and f. Called between the evaluations of the engine.
   virtual void write_further(const AtomList &, const OrderNumbers &) {}
 
   int nlocal() const { return staged.atoms().nlocal; }    // number of copied owned atoms
@@ -60,7 +60,7 @@ class CudaOrder : public OrderParameter {
   void write(const AtomList &, const OrderNumbers &, unsigned want, double *peratom);
 
   const bool is_global;
-  const bool has_unit;    // weights are divided by a power of two, so that they fit a float
+  const bool has_unit;    // divide weights by a power of two, so that they fit a float
   AtomFunction function;
   StagedAtoms staged;
   std::int64_t npositions = 0;
@@ -68,11 +68,11 @@ class CudaOrder : public OrderParameter {
   PinnedBuffer<double> sent;        // [copied atoms][exchange_columns()]
   std::vector<double> exchanged;    // [nall][exchange_columns()]
   std::vector<double> f, slope;     // [owned atoms of a]
-  int nmade = 0;    // number of exchanges and sums over ranks that an evaluation has made
+  int nmade = 0;                    // exchanges and reductions so far in this evaluation
 };
 
-// A backend whose object is made, used and destroyed with one GPU current (DeviceGuard). Interface:
-// OrderParameter, or one that derives from it.
+// A backend whose object is constructed, used and destroyed with one GPU current (DeviceGuard).
+// Interface: OrderParameter or an interface derived from it.
 template <class Interface, class Backend = Interface> class GuardedOrder : public Interface {
  public:
   template <class Make> GuardedOrder(int device, const Make &make) : backend(device, make) {}

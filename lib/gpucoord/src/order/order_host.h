@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Shared pieces of the host backends of order parameters: numbers of
-// rows, the partners of both groups, and sums of forces. Not for nvcc, whose host code has no
+// Part of GPUCOORD, GPL-2.0. Shared pieces of the host backends of order parameters: per-row
+// numbers, the partners of both groups, and sums of forces. Not for nvcc, whose host code has no
 // OpenMP.
 
 #ifndef GPUCOORD_ORDER_HOST_H
@@ -19,7 +19,7 @@
 
 namespace gpucoord {
 
-// Numbers of all rows, [nall][columns].
+// Per-row numbers, [nall][columns].
 struct RowNumbers {
   int columns = 0;
   std::vector<double> all;
@@ -38,7 +38,7 @@ struct RowNumbers {
 // The partners of the atoms of a and, with two groups, of those of b.
 template <class Real> class OrderPartners {
  public:
-  // range: as in PartnersHost
+  // range: see the constructors of PartnersHost
   template <class Range>
   OrderPartners(const Range &range, double longest_in, int nthreads_in) :
       of_a(range, nthreads_in), of_b(range, nthreads_in), longest(longest_in), nthreads(nthreads_in)
@@ -60,12 +60,12 @@ template <class Real> class OrderPartners {
   PartnersHost<Real> of_a, of_b;
 
  private:
-  const double longest;    // the longest range, distance
+  const double longest;    // longest range of all functions, distance
   const int nthreads;
   CellBins bins_a, bins_b;
 };
 
-// Runs work(block, number of the block) in parallel.
+// Runs work(block, index of the block) in parallel.
 template <class Real, class Work>
 void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work &work)
 {
@@ -74,9 +74,10 @@ void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work
   });
 }
 
-// Calls sum(block, k, sums) for each atom k of each block: H, and H_a d_b as xx yy zz xy xz yz.
-// Subtracts unit times the sums from the forces and virials of the atoms, and share times that from
-// the virial of all. W counts each pair from both ends. Blocks are added in order.
+// Calls sum(block, k, sums) for each atom k of each block. It sets the sums: H, then H_a d_b in the
+// order xx yy zz xy xz yz. Subtracts unit times the sums from the forces and virials of the atoms,
+// and unit times share times the sums from the total virial. share is 1/2 if W counts each pair
+// from both ends. Blocks are added in order.
 template <class Real, class Sum>
 void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, double unit,
                           double share, unsigned want, double *peratom, OrderResult &result,

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of order parameters of one l, over partners in range
 // (order_partners.cu).
 //
-// A thread has all m of a partner in registers. Loads of the numbers of partners limit the kernels.
+// A thread keeps all m of a partner in registers. Loads of partners' numbers limit the kernels.
 
 #ifndef GPUCOORD_ORDER_KERNELS_CUH
 #define GPUCOORD_ORDER_KERNELS_CUH
@@ -56,7 +56,8 @@ __device__ Bond<Real> bond_to(const Point &atom, const Point &partner, Real unit
   return {dx * inverse, dy * inverse, dz * inverse, unit * (r_sq * inverse), per_unit * inverse};
 }
 
-// Calls work(bond, number of the point, element, k) for the partners in range of this thread.
+// Calls work(bond, index of the point, element, k) for the partners in range of this thread. k:
+// number of the partner in the element
 template <class Real, class Work>
 __device__ void for_each_bond(const OrderArguments<Real> &arg, const RowPlace &at, const Work &work)
 {
@@ -91,7 +92,7 @@ __device__ void set_legendre(const HarmonicTable<Real> &table, Real z, Real (&p)
   }
 }
 
-// A sum of weights below this is 0: its inverse is not a number of the type.
+// A smaller sum of weights counts as 0, because products with its inverse could overflow.
 template <class Real>
 constexpr Real SMALLEST_WEIGHT = std::is_same<Real, float>::value ? 1e-30 : 1e-290;
 
@@ -135,9 +136,9 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) norm_sq += static_cast<double>(q[k]) * q[k];
         const double of_sum = sqrt(norm_sq), norm = n != 0 ? of_sum / n : 0.0;
-        arg.value[atom] = norm;
+        if (arg.value) arg.value[atom] = norm;
         arg.weight[atom] = n;
-        if (n != 0 && *arg.any_partners == 0) *arg.any_partners = 1;    // by many, all the same
+        if (n != 0 && *arg.any_partners == 0) *arg.any_partners = 1;    // same for all threads
         Real factor = n != 0 ? 1 / n : Real(0);
         if (arg.order == OrderKind::GLOBAL) factor = 1;
         if (arg.norm) {
@@ -200,7 +201,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
       });
 }
 
-// Pass 2 of DOT and CONNECTIONS: products of u, and v of DOT.
+// Pass 2 of DOT and CONNECTIONS: products of u; for DOT also v.
 template <int L, class Real>
 __global__ void __launch_bounds__(GATHER_THREADS)
     multiply_order(const __grid_constant__ OrderArguments<Real> arg)
@@ -241,7 +242,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
       });
 }
 
-// Forces of a row that act through s_ij.
+// Forces on the atom of a row that act through s_ij.
 template <class Real> struct DirectForces {
   static constexpr int COLUMNS = 10;
   Real v[COLUMNS];
@@ -250,8 +251,8 @@ template <class Real> struct DirectForces {
   {
     for (Real &sum : v) sum = 0;
   }
-  // dS/dx is minus the sum of the forces along d, the virial minus d (x) force. of_s: dS/ds_ij from
-  // both ends.
+  // Adds the terms of a partner: dS/dx is minus the sum of the forces along d, and the virial is
+  // minus d (x) force. of_s: dS/ds_ij, summed over both ends of the pair
   __device__ void add(const Bond<Real> &d, Real ds, Real of_s)
   {
     const Real force = of_s * ds, virial = force * d.r;
@@ -265,7 +266,7 @@ template <class Real> struct DirectForces {
     v[8] -= virial * d.x * d.z;
     v[9] -= virial * d.y * d.z;
   }
-  // All lanes of a warp must call.
+  // All lanes of a warp must call this function.
   __device__ void store(const OrderArguments<Real> &arg, const RowPlace &at, int lanes)
   {
 #pragma unroll
@@ -332,7 +333,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
     multiply_order_back(const __grid_constant__ OrderArguments<Real> arg)
 {
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
-  Real own[STRIDE], lambda[SIZE];    // own: u, with its two numbers
+  Real own[STRIDE], lambda[SIZE];    // own: u and its two further numbers
   DirectForces<Real> direct;
   wait_for_kernel_before();
   for_each_row(
@@ -361,7 +362,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         if (!at.valid || at.lane != 0) return;
         const int atom = atom_of(arg.rows, at);
         const Real n = arg.weight[atom], norm = arg.norm[atom];
-        // From u to q: u is normalized.
+        // Chain rule from u to q, u = q/|q|.
         const Real along = product_of<SIZE>(lambda, own);
         const Real factor = n != 0 && norm > arg.floor ? 1 / (n * norm) : Real(0);
         Real product = 0;

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Sums of spherical harmonics over the partners of an atom, and their
 // gradients, on the host. Compiled once per instruction set, like ../pairs/pair_kernels_host.cpp.
 //
-// LANES partners are evaluated together, each in an element of vectors. Their sums are added in
+// LANES partners are evaluated together, one per element of the vectors. Their sums are added in
 // double.
 
 #include "order_kernels_host.h"
@@ -18,7 +18,7 @@ namespace gpucoord {
 
 namespace {
 
-  // Loads the next partners. Lanes beyond the last one have s = ds = 0.
+  // Loads the next partners. Lanes without a partner have s = ds = 0.
   template <class Real> struct Loaded {
     Lanes<Real> x, y, z, s;
     int n;
@@ -130,7 +130,7 @@ namespace {
           gz.v[w] += table.of_derivative[m] * p[m + 1].v[w] * both;
         }
       }
-      // s/r times the part of the gradient across d, and ds/dr along it
+      // s/r multiplies the part of the gradient across d, and ds/dr is the gradient along d.
       Lanes<Real> terms[NFORCE_SUMS];
       FOR_EACH_LANE(w)
       {

@@ -1,7 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. The inner loops of order parameters on the host.
 //
-// order_kernels_host.cpp is compiled once for each instruction set, as
-// ../pairs/pair_kernels_host.cpp.
+// order_kernels_host.cpp is compiled once per instruction set, like ../pairs/pair_kernels_host.cpp.
 
 #ifndef GPUCOORD_ORDER_KERNELS_HOST_H
 #define GPUCOORD_ORDER_KERNELS_HOST_H
@@ -24,12 +23,12 @@ template <class Real>
 using SumHarmonicsFunction = void (*)(const HarmonicTable<Real> &, const Partners<Real> &,
                                       double *q);
 
-// Sums of a pass for forces: H = sum of the gradients of sum_k a_k s R_k(d) - c s with respect to
-// d, where a_k = own_k + (-1)^l partner_k and c is the sum of both c; then d (x) H, symmetrized, as
-// xx yy zz xy xz yz.
+// Sums of a force pass. The first three are the vector H, the sum over partners of the gradient of
+// sum_k a_k s R_k(d) - c s with respect to d. a_k = own_k + (-1)^l partner_k, and c is the sum of c
+// of both atoms. The other six are the symmetrized d (x) H as xx yy zz xy xz yz.
 constexpr int NFORCE_SUMS = 9;
 
-// own: [2 l + 2] a_k, then c. of_rows: the same of all rows, [nall][2 l + 2]; null: 0.
+// own: [2 l + 2], own_k, then c. of_rows: [nall][2 l + 2], the same numbers of all rows; null: 0.
 template <class Real>
 using SumForcesFunction = void (*)(const HarmonicTable<Real> &, const Partners<Real> &,
                                    const Real *own, const Real *of_rows, double *sums);

@@ -1,8 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. The kernels of order parameters that evaluate switching functions:
-// they do not depend on l.
+// Part of GPUCOORD, GPL-2.0. The kernels of order parameters that evaluate switching functions.
+// They do not depend on l.
 //
-// With several classes of types, and in sigma of CONNECTIONS, the formula is chosen at run time, by
-// a call: inlined, all formulas would take the registers of each kernel.
+// With several classes of types, and for sigma of CONNECTIONS, the formula is selected at run time
+// by a function call. Inlining all formulas would increase the number of registers of each kernel.
 
 #include "atom_formulas.h"
 #include "order_arguments_cuda.h"
@@ -38,7 +38,7 @@ namespace {
     static __device__ Real range_sq(const Function &f) { return f.constants.dmax_sq; }
   };
 
-  // One function, by its formula.
+  // One function with this formula.
   template <class Formula, class Real> struct OneForm : ListedForm<Real> {
     static __device__ const OrderFunction<Real> &of(const OrderArguments<Real> &arg, int, int)
     {
@@ -52,7 +52,7 @@ namespace {
       return found;
     }
   };
-  // Functions of pairs of classes.
+  // Functions by pair of classes.
   template <class Real> struct AnyForm : ListedForm<Real> {
     static __device__ const OrderFunction<Real> &of(const OrderArguments<Real> &arg, int ci, int cj)
     {
@@ -75,7 +75,7 @@ namespace {
     }
   }
 
-  // Replaces a product by 1 - sigma, and returns it.
+  // Replaces a product by 1 - sigma, and returns 1 - sigma. Sets its derivative.
   template <class Real>
   __device__ double connect(const OrderArguments<Real> &arg, Real &product, Real &slope_of_h)
   {

@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Loops of the kernels of order parameters over rows.
 //
 // Launch: GATHER_THREADS threads per block unless the kernel says otherwise, and at most
-// MAX_PARTNER_BLOCKS blocks, whose warps take the tiles of rows in turn, as sum_partners does. Each
-// thread takes one partner of its row at a time. Shared memory: that of add_up() only.
+// MAX_PARTNER_BLOCKS blocks. Warps take the tiles of rows in turn, as in sum_partners. Each thread
+// takes one partner of its row at a time. Shared memory: only that of add_up().
 
 #ifndef GPUCOORD_ORDER_ROWS_CUH
 #define GPUCOORD_ORDER_ROWS_CUH
@@ -15,23 +15,22 @@
 
 namespace gpucoord {
 
-// The place of a thread in a row.
+// The position of a thread in a row.
 struct RowPlace {
   bool valid;    // the row exists
   int row, point, lane;
-  std::int64_t element;    // the thread's first element of partners
-  int thread_of_tiles;     // place of its count
+  std::int64_t element;    // first element of this thread's partners
+  int thread_of_tiles;     // index of this thread's count
 };
 
-// The atom of a row.
+// Returns the atom of a row.
 __device__ inline int atom_of(const DeviceRows &rows, const RowPlace &place)
 {
   return rows.atom ? rows.atom[place.row] : place.row;
 }
 
-// Calls work(place), then end(place, lanes), for each row that this thread takes part in; 'lanes'
-// threads in a row share it. All threads of a warp make the same number of calls. WARPS: warps per
-// block.
+// Calls work(place), then end(place, lanes), for each row of this thread; 'lanes' threads share a
+// row. All threads of a warp make the same number of calls. WARPS: warps per block.
 template <int WARPS = PARTNER_WARPS, class Work, class End>
 __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End &end)
 {
@@ -51,7 +50,8 @@ __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End
   }
 }
 
-// Calls f(k), k < 4, for the partners of an element; left: how many the thread still has.
+// Calls f(k), k < 4, for the partners of an element. left: number of partners that this thread has
+// left
 template <class F> __device__ void for_each_of_four(int left, const F &f)
 {
 #pragma unroll 1
@@ -85,7 +85,7 @@ template <class Real> __device__ Real add_row_lanes(Real value, int lanes)
 
 // Sums of a row by column of the per-atom output, for store_row(). Column 0 is 0.
 template <int N> struct RowSums {
-  int columns;    // that are stored
+  int columns;    // number of columns to store
   double v[N];
   __device__ double column(int k) const { return v[k]; }
   __device__ void store(const SumsOut &out, std::size_t row) const

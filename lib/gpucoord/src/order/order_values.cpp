@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Order parameters v_i of atoms, and the function of them.
+// Part of GPUCOORD, GPL-2.0. Order parameters v_i of atoms, and their function.
 
 #include "order_values.h"
 

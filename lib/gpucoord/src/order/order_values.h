@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Order parameters v_i of atoms, and the function of them.
+// Part of GPUCOORD, GPL-2.0. Order parameters v_i of atoms, and their function.
 
 #ifndef GPUCOORD_ORDER_VALUES_H
 #define GPUCOORD_ORDER_VALUES_H
@@ -10,8 +10,8 @@
 
 namespace gpucoord {
 
-// Sets the smallest row of the owned atoms of a whose f or dS/dv is not finite. v, f, slope:
-// [a.nowned]
+// Sets result.bad to the smallest row among the owned atoms of a whose f or dS/dv is not finite. v,
+// f, slope: [a.nowned]
 void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
              OrderResult &);
 

@@ -26,7 +26,7 @@ void check_options(const OrientOrderOptions &options)
   const AtomFunction function(options.function);
   if (options.order == OrderKind::GLOBAL && options.function.kind != AtomFunctionKind::SUM)
     throw OrientOrderError("function",
-                           "order global has one value for all atoms, and function " +
+                           "order global has one value for all atoms, but function " +
                                function.description() +
                                " needs one for each atom - use order local");
 }

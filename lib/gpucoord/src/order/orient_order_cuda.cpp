@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The CUDA backend of order parameters of Steinhardt for host arrays.
+// Part of GPUCOORD, GPL-2.0. The CUDA backend of Steinhardt order parameters for host arrays.
 
 #include "gpucoord/orient_order.h"
 #include "gpucoord/resident_orient_order.h"

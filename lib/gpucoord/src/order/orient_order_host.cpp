@@ -1,10 +1,11 @@
 // Part of GPUCOORD, GPL-2.0. The host backend of order parameters: OpenMP over blocks of atoms,
 // SIMD over partners.
 //
-// Vectors of 2 l + 1 real numbers take the place of q_lm (harmonics.h). Passes over partners:
+// Vectors of 2 l + 1 real numbers represent q_lm (harmonics.h). Passes over partners:
 // 1. q of each atom;
 // 2. AVERAGE, DOT, CONNECTIONS: v of each atom, from q of its partners;
-// 3. the same: lambda = dS/dq of each atom, and the forces that act through s_ij alone;
+// 3. AVERAGE, DOT, CONNECTIONS: lambda = dS/dq of each atom, and the forces that act through s_ij
+//    alone;
 // 4. forces that act through q, from lambda of the atom and of its partners.
 // Numbers of ghost atoms are exchanged before each of passes 2 to 4. Every owned atom sums over all
 // its partners in a fixed order, and blocks of atoms are added in order.
@@ -150,7 +151,7 @@ namespace {
       });
     }
 
-    // 1 - sigma of CONNECTIONS, or the product of two u itself.
+    // Returns the product for DOT, and 1 - sigma for CONNECTIONS. Sets its derivative.
     double connect(double product, double &slope)
     {
       double h = product;
@@ -184,7 +185,7 @@ namespace {
       });
     }
 
-    // S, and lambda/N and its product with q of all atoms of a.
+    // Sets S, and lambda/N and its product with q, which are the same for all atoms of a.
     void set_global(const OrderInput &in, OrderResult &result)
     {
       std::vector<double> total(size + 1, 0.0);
@@ -227,7 +228,7 @@ namespace {
       for (int k = 0; k < a.nowned; ++k) w_hat[a.index[k]] = wigner.w_hat(q[a.index[k]], floor);
     }
 
-    // Sets lambda/N and its product with q of owned atoms of a, and makes pass 3.
+    // Sets lambda/N and its product with q of the owned atoms of a, and runs pass 3.
     void set_lambda(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
     {
       if (order == OrderKind::GLOBAL) return;
@@ -254,8 +255,8 @@ namespace {
       forward(in, lambda);
     }
 
-    // Sets the numbers of partners for pass 3. AVERAGE: dS/dq of the mean over 1 + N, and its
-    // product with the mean. DOT: dS/dv over N, and that times v. CONNECTIONS: dS/dv.
+    // Sets the numbers that pass 3 reads of partners. AVERAGE: dS/dq of the mean over 1 + N, and
+    // its product with the mean. DOT: dS/dv over N, and its product with v. CONNECTIONS: dS/dv.
     void set_back(const OrderInput &in)
     {
       back.clear(in.nall, columns_of_back());
@@ -285,7 +286,7 @@ namespace {
         const int other = partners.row[k];
         const double *const of_other = back[other];
         const double s = partners.s[k];
-        double of_s;    // dS/ds_ij, from both ends
+        double of_s;    // dS/ds_ij, summed over both ends of the pair
         if (is_average) {
           add(s, of_other, size, lambda_i);
           of_s = dot(of_atom, q[other], size) - of_atom[size] + dot(of_other, q[row], size) -
@@ -309,7 +310,7 @@ namespace {
         sums[8] += virial * n[1] * n[2];
       }
       if (is_average) return;
-      // from u to q: u is normalized
+      // Chain rule from u to q, u = q/|q|.
       const double norm = std::sqrt(dot(q[row], q[row], size)), along = dot(lambda_i, u[row], size);
       for (int k = 0; k < size; ++k)
         lambda_i[k] = norm > floor ? (lambda_i[k] - along * u[row][k]) / norm : 0.0;
@@ -346,7 +347,7 @@ namespace {
     const OrientOrderOptions options;
     const OrderKind order;
     const int nthreads, size;    // size: 2 l + 1
-    const double floor;          // norms below it count as 0
+    const double floor;          // norms up to this value count as 0
     AtomFunction function;
     const OrderKernels<Real> kernels;
     const HarmonicTable<Real> harmonics;
@@ -354,12 +355,12 @@ namespace {
     std::vector<std::unique_ptr<SwitchEvaluator>> connections;    // [threads] sigma of CONNECTIONS
     double connection_d0 = 0.0;
 
-    int nmade = 0;    // number of exchanges and sums over ranks that an evaluation has made
+    int nmade = 0;    // exchanges and reductions so far in this evaluation
     OrderPartners<Real> pairs;
-    // By row: q (GLOBAL, at first: the sum), u of DOT and CONNECTIONS, and the mean of AVERAGE;
-    // the numbers of partners for pass 3; lambda/N, and its product with q.
+    // By row. q: for GLOBAL, at first the sum. u: DOT and CONNECTIONS. average: the mean of
+    // AVERAGE. back: the numbers of partners for pass 3. lambda: lambda/N, and its product with q.
     RowNumbers q, u, average, back, lambda;
-    std::vector<Real> rounded;     // lambda over a unit
+    std::vector<Real> rounded;     // lambda over a unit, rounded
     std::vector<double> weight;    // by row: N
     OrderValues values;
   };

@@ -1,5 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Shared pieces of the backends of order parameters of
-// Steinhardt.
+// Part of GPUCOORD, GPL-2.0. Shared pieces of the backends of Steinhardt order parameters.
 
 #ifndef GPUCOORD_ORIENT_ORDER_OPTIONS_H
 #define GPUCOORD_ORIENT_ORDER_OPTIONS_H
@@ -10,7 +9,8 @@
 
 namespace gpucoord {
 
-// Throws std::invalid_argument if the order parameter does not support two groups.
+// Throws std::invalid_argument if there are two groups and the order parameter does not support
+// them.
 void check_groups(const OrientOrderOptions &, const OrderInput &);
 
 constexpr bool uses_q_of_partners(OrderKind order)
@@ -20,11 +20,12 @@ constexpr bool uses_q_of_partners(OrderKind order)
 
 // The exchanges of a backend.
 struct OrderExchanges {
-  int columns[3];        // before passes 2, 3 and 4
-  bool shares_a_unit;    // the largest weight over all ranks, after the function
+  int columns[3];        // columns exchanged before passes 2, 3 and 4
+  bool shares_a_unit;    // reduce the largest weight over all ranks after the function
 };
 
-// Makes the exchanges of an evaluation after the first nmade ones, with zeros.
+// Performs the exchanges of an evaluation that follow the first nmade ones, with zeros, so that
+// other ranks do not wait.
 void make_missing_exchanges(int nmade, const OrientOrderOptions &, AtomFunction &,
                             const OrderInput &, unsigned want, const OrderExchanges &);
 

@@ -1,9 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. The definition of the order parameters as plain loops, to check
-// backends against.
+// Part of GPUCOORD, GPL-2.0. The definition of the order parameters as plain loops, a reference for
+// testing the backends.
 //
 // S depends on the vectors d_ij = x_j - x_i of ordered pairs of an atom i of a and a partner j. The
-// gradient g_ij = dS/dd_ij acts on atom i with the opposite sign and on atom j as it is. W is the
-// sum of -g_ij (x) d_ij, made symmetric.
+// gradient g_ij = dS/dd_ij acts on atom j, and -g_ij on atom i. W is the sum of -g_ij (x) d_ij,
+// symmetrized.
 
 #include "gpucoord/orient_order.h"
 
@@ -25,7 +25,7 @@ namespace {
   using Reduction = AtomFunction::Reduction;
 
   // Components m = 0 to l of a vector; those above l are 0. Component -m is (-1)^m times the
-  // conjugate of component m.
+  // complex conjugate of component m.
   using Components = std::array<std::complex<double>, MAX_L + 1>;
 
   // Returns the sum of conj(a_m) b_m over m = -l to l, which is real.
@@ -66,7 +66,7 @@ namespace {
     return n % 2 ? -1.0 : 1.0;
   }
 
-  // Y_lm with the phase of Condon and Shortley as polynomials of a unit vector (x, y, z):
+  // Y_lm with the Condon-Shortley phase as polynomials of a unit vector (x, y, z):
   // Y_lm = (-1)^m sqrt((2 l + 1)/(4 pi) (l - m)!/(l + m)!) (d/dz)^m P_l(z) (x + i y)^m.
   class Harmonics {
    public:
@@ -82,13 +82,13 @@ namespace {
             std::sqrt((2 * l + 1) / (4 * std::acos(-1.0L)) * factorial(l - m) / factorial(l + m));
     }
 
-    // d: vector of length r. gradient: derivatives by the components of d, 1/distance.
+    // d: vector of length r. gradient: derivatives with respect to the components of d, 1/distance.
     void evaluate(const double *d, double r, Components &value,
                   std::array<Components, 3> &gradient) const
     {
       value = {};
       gradient = {};
-      if (r == 0.0) return;    // no direction
+      if (r == 0.0) return;    // the direction is undefined
       using Complex = std::complex<long double>;
       const long double n[3] = {d[0] / static_cast<long double>(r),
                                 d[1] / static_cast<long double>(r),
@@ -109,7 +109,7 @@ namespace {
     }
 
    private:
-    // Returns the derivative m of P_l at z.
+    // Returns the derivative of order m of P_l at z.
     long double polynomial(int m, long double z) const
     {
       long double sum = 0.0L;
@@ -118,7 +118,7 @@ namespace {
     }
 
     const int l;
-    long double legendre[MAX_L + 2][MAX_L + 1] = {};    // coefficients of z^k of derivative m
+    long double legendre[MAX_L + 2][MAX_L + 1] = {};    // [m][k] z^k in derivative m
     long double norm[MAX_L + 1] = {};
   };
 
@@ -136,16 +136,16 @@ namespace {
     return sign_of_power(m3) * std::sqrt(product) * sum;
   }
 
-  // The numbers of one atom that its partners read.
+  // The per-atom numbers that partners read.
   struct Atom {
     double n = 0.0;             // N_i
     double order = 0.0;         // v_i
     double weight = 0.0;        // f'(v_i)
     Components q = {};          // q_lm(i)
     Components average = {};    // AVERAGE: the vector whose norm is v_i
-    Components mu = {};         // AVERAGE: derivative of S by this vector
+    Components mu = {};         // AVERAGE: derivative of S with respect to this vector
     Components u = {};          // q_lm(i)/|q_lm(i)|
-    Components lambda = {};     // derivative of S by q_lm(i)
+    Components lambda = {};     // derivative of S with respect to q_lm(i)
   };
   static_assert(std::is_trivially_copyable_v<Atom> && sizeof(Atom) % sizeof(double) == 0);
   constexpr int COLUMNS = sizeof(Atom) / sizeof(double);
@@ -218,7 +218,7 @@ namespace {
     std::size_t bytes() const override { return sizeof(Atom) * atoms.capacity(); }
 
    private:
-    // v_i depends on q_lm of the partners.
+    // Returns whether v_i depends on q_lm of the partners.
     bool reads_partners() const
     {
       return opt.order != OrderKind::LOCAL && opt.order != OrderKind::GLOBAL;
@@ -229,7 +229,7 @@ namespace {
       return in.cells.b.index ? in.cells.b : in.cells.a;
     }
 
-    // ---- exchanges. An exchange that has thrown an exception does not count as made.
+    // ---- exchanges. An exchange that threw an exception does not count as made.
 
     template <class Exchange> void make(const Exchange &exchange)
     {
@@ -272,7 +272,7 @@ namespace {
 
     // ---- pairs
 
-    // Sets the pair of rows i and j. False: the atoms do not interact.
+    // Sets the pair of rows i and j. Returns false if the atoms do not interact.
     bool set_pair(const OrderInput &in, int i, int j, Pair &pair) const
     {
       if (i == j) return false;
@@ -312,7 +312,7 @@ namespace {
       return is_zero(a) ? Components{} : scaled(1.0 / std::sqrt(dot(a, a)), a);
     }
 
-    // 1 - sigma, and its derivative.
+    // Returns 1 - sigma, and sets its derivative.
     double connection(double product, double &derivative)
     {
       double value;
@@ -447,7 +447,7 @@ namespace {
       forward(in);
     }
 
-    // Sets g_ij of the pair of atom i of a and its partner j.
+    // Sets g_ij of atom i of a and its partner j.
     void find_gradient(const Atom &i, const Atom &j, const Pair &pair, double *g)
     {
       const Atom &mean = opt.order == OrderKind::GLOBAL ? total : i;
@@ -468,7 +468,8 @@ namespace {
     void add_derivatives(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
     {
       const AtomList &a = in.cells.a, &b = partners_of(in);
-      // sign: that of d_ij in the position of the atom in row. virial of the rank: null: not added
+      // sign: sign of d_ij in the position of the atom in row. virial: virial of the rank; null:
+      // not added
       const auto add_pair = [&](int row, double sign, const double *g, const double *d,
                                 double *virial) {
         const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
@@ -510,7 +511,7 @@ namespace {
     std::unique_ptr<SwitchEvaluator> sigma;
     std::vector<Atom> atoms;    // [nall]
     Atom total;                 // GLOBAL: n is the sum of all N_i, order is S
-    // Exchanges that this evaluation has made. take_part() skips nskipped of them.
+    // Exchanges so far in this evaluation. take_part() skips nskipped of them.
     int nmade = 0, nskipped = 0;
   };
 

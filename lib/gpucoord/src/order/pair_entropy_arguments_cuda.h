@@ -33,15 +33,18 @@ using SumOfCells = unsigned long long;    // as atomicAdd() has it
 
 constexpr int FINE_CELLS_PER_SIGMA = 128;
 
-// PER_SIGMA: cells; NUMBERS: integers of a cell; WORDS: 32-bit words of a cell in shared memory;
-// MOMENTS: moments that follow from them; COEFFICIENTS: of t^n in dS/dr, for cells of
+// REACH: where a Gaussian is cut, in sigma: at 1.5e-8 of its maximum in float, below the errors of
+// cells. PER_SIGMA: cells; NUMBERS: integers of a cell; WORDS: 32-bit words of a cell in shared
+// memory; MOMENTS: moments that follow from them; COEFFICIENTS: of t^n in dS/dr, for cells of
 // sigma/CELLS_PER_SIGMA. Four of them are right to 2e-6 of the largest derivative.
 template <class Real> struct DistanceCells;
 template <> struct DistanceCells<float> {
+  static constexpr double REACH = 6.0;
   static constexpr int PER_SIGMA = FINE_CELLS_PER_SIGMA, NUMBERS = 2, WORDS = 1, MOMENTS = 3;
   static constexpr int COEFFICIENTS = 4;
 };
 template <> struct DistanceCells<double> {
+  static constexpr double REACH = GAUSSIAN_REACH;
   static constexpr int PER_SIGMA = CELLS_PER_SIGMA, NUMBERS = NMOMENTS, WORDS = 2 * NMOMENTS,
                        MOMENTS = NMOMENTS;
   static constexpr int COEFFICIENTS = NMOMENTS - 1;
@@ -58,8 +61,11 @@ template <class Real> struct DistanceArguments : PointRows {
   Real reach_sq, cutoff_sq;    // distance^2
   double scale;                // integers over terms, in double
   SumOfCells *sums;            // [NUMBERS][ncells]
-  double *value;               // [nlocal] number of partners within the cutoff
-  int *any_partners;           // set to 1 if a row has partners
+  // [nlocal] number of partners within the cutoff; null: not needed.
+  double *value;
+  // value null: a pair of points below this number is in the rows of both. Otherwise 0.
+  int nowned;
+  int *any_partners;    // set to 1 if a row has partners
 };
 
 // Numbers of an evaluation, in device memory.

@@ -18,6 +18,7 @@ namespace gpucoord {
 struct DistanceGrid {
   double sigma, spacing, size;    // width of Gaussians, spacing of nodes, size of cells, distance
   double ratio;                   // size of a cell over sigma
+  double reach;                   // distance from the center where a Gaussian is cut
   int bins, ncells;
 
   // Node k = 0 to bins - 1.
@@ -35,28 +36,30 @@ struct DistanceGrid {
   // Cells within reach of the Gaussian at a node.
   GPUCOORD_HD int first_cell(int k) const
   {
-    const double first = (node(k) - GAUSSIAN_REACH * sigma) / size;
+    const double first = (node(k) - reach) / size;
     return first > 0.0 ? static_cast<int>(first) : 0;
   }
   GPUCOORD_HD int last_cell(int k) const
   {
-    const int last = static_cast<int>((node(k) + GAUSSIAN_REACH * sigma) / size);
+    const int last = static_cast<int>((node(k) + reach) / size);
     return last < ncells ? last : ncells - 1;
   }
   // Nodes that may have a cell within reach, and possibly others.
   GPUCOORD_HD int first_node(int cell) const
   {
-    const int first = static_cast<int>(((cell - 0.5) * size - GAUSSIAN_REACH * sigma) / spacing);
+    const int first = static_cast<int>(((cell - 0.5) * size - reach) / spacing);
     return first > 2 ? first - 2 : 0;
   }
   GPUCOORD_HD int last_node(int cell) const
   {
-    const int last = static_cast<int>(((cell + 1.5) * size + GAUSSIAN_REACH * sigma) / spacing);
+    const int last = static_cast<int>(((cell + 1.5) * size + reach) / spacing);
     return last < bins ? last : bins - 1;
   }
 };
 
-inline DistanceGrid make_distance_grid(const PairEntropyOptions &options, int cells_per_sigma)
+// gaussian_reach: where a Gaussian is cut, in sigma.
+inline DistanceGrid make_distance_grid(const PairEntropyOptions &options, int cells_per_sigma,
+                                       double gaussian_reach = GAUSSIAN_REACH)
 {
   DistanceGrid grid;
   grid.sigma = options.sigma;
@@ -64,7 +67,9 @@ inline DistanceGrid make_distance_grid(const PairEntropyOptions &options, int ce
   grid.spacing = options.cutoff / options.bins;
   grid.size = options.sigma / cells_per_sigma;
   grid.ratio = 1.0 / cells_per_sigma;
-  grid.ncells = static_cast<int>(reach(options) / grid.size) + 2;    // a distance may be rounded up
+  grid.reach = gaussian_reach * options.sigma;
+  // A distance may be rounded up.
+  grid.ncells = static_cast<int>((options.cutoff + grid.reach) / grid.size) + 2;
   return grid;
 }
 

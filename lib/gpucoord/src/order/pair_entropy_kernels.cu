@@ -35,18 +35,28 @@ namespace {
     if (number != 0) atomicAdd(to, number);
   }
 
-  // Adds distances in units of cells. IN_SHARED: to words in shared memory, then by flush() to the
-  // sums.
+  // Calls f(k) for k < n. The blocks start at different k, so that their atomic additions do not
+  // wait for each other.
+  template <class F> __device__ void for_each_sum(int n, const F &f)
+  {
+    const int first =
+        static_cast<int>(static_cast<std::int64_t>(n / 32) * blockIdx.x / gridDim.x) * 32;
+    for (int k = threadIdx.x; k < n; k += SUM_THREADS) f(first + k < n ? first + k : first + k - n);
+  }
+
+  // Adds distances in units of cells, each of them 'times' times, 1 or 2. IN_SHARED: to words in
+  // shared memory, then by flush() to the sums.
   template <class Real, bool IN_SHARED> class CellAdder;
 
   // A word has the number of distances in its upper bits, and the sum of their places in the lower
-  // ones. Threads that find FULL distances in a word move it to the sums before they add another
-  // distance, so a word never holds more than FULL + SUM_THREADS distances.
+  // ones. Threads that find FULL distances in a word move it to the sums before they add to it
+  // again, so a word never holds more than MOST distances.
   template <bool IN_SHARED> class CellAdder<float, IN_SHARED> {
     static constexpr int PLACE_BITS = 10, COUNT_BITS = 11, LOW_BITS = 32 - COUNT_BITS;
-    static constexpr unsigned PLACES = 1u << PLACE_BITS, FULL = 1024, LOW = (1u << LOW_BITS) - 1;
-    static_assert(FULL + SUM_THREADS < 1u << COUNT_BITS);
-    static_assert((FULL + SUM_THREADS) * (PLACES - 1) <= LOW);
+    static constexpr unsigned PLACES = 1u << PLACE_BITS, FULL = 512, MOST = FULL + 2 * SUM_THREADS,
+                              LOW = (1u << LOW_BITS) - 1;
+    static_assert(MOST < 1u << COUNT_BITS);
+    static_assert(MOST * (PLACES - 1) <= LOW);
     static_assert((MAX_DISTANCE_BINS + GAUSSIAN_REACH + 1) * FINE_CELLS_PER_SIGMA * PLACES <
                   0x1p32);
 
@@ -56,11 +66,11 @@ namespace {
         places_a_distance(static_cast<float>(PLACES / arg.cells.size))
     {
     }
-    __device__ void add(float r) const
+    __device__ void add(float r, unsigned times) const
     {
       // No overflow: there are at most MAX_DISTANCE_BINS + GAUSSIAN_REACH sigma.
       const auto place = static_cast<unsigned>(r * places_a_distance);
-      const unsigned cell = place / PLACES, one = 1u << LOW_BITS | place % PLACES;
+      const unsigned cell = place / PLACES, one = times << LOW_BITS | times * (place % PLACES);
       if constexpr (IN_SHARED) {
         const unsigned before = atomicAdd(words + cell, one);
         if (before >> LOW_BITS >= FULL) move(cell, atomicExch(words + cell, 0u));
@@ -70,10 +80,10 @@ namespace {
     // Adjacent threads add to adjacent sums.
     __device__ void flush() const
     {
-      for (int k = threadIdx.x; k < 2 * ncells; k += SUM_THREADS) {
+      for_each_sum(2 * ncells, [&](int k) {
         const unsigned word = words[k < ncells ? k : k - ncells];
         add_number(sums + k, k < ncells ? word >> LOW_BITS : word & LOW);
-      }
+      });
     }
     // Moments of a cell: a place stands for its middle.
     static __device__ void get(const DistanceArguments<float> &arg, int cell, double *moments)
@@ -107,7 +117,7 @@ namespace {
         cells_a_distance(1.0 / arg.cells.size)
     {
     }
-    __device__ void add(double r) const
+    __device__ void add(double r, unsigned times) const
     {
       const double u = r * cells_a_distance;
       const int cell = static_cast<int>(u);
@@ -115,13 +125,14 @@ namespace {
       double power = scale;
 #pragma unroll
       for (int n = 0; n < NMOMENTS; ++n, power *= twice_t)
-        add_term(n * ncells + cell, static_cast<SumOfCells>(__double2ll_rn(power)));
+        add_term(n * ncells + cell, times * static_cast<SumOfCells>(__double2ll_rn(power)));
     }
     __device__ void flush() const
     {
-      for (int k = threadIdx.x; k < NMOMENTS * ncells; k += SUM_THREADS)
+      for_each_sum(NMOMENTS * ncells, [&](int k) {
         add_number(sums + k,
                    static_cast<SumOfCells>(words[NMOMENTS * ncells + k]) << 32 | words[k]);
+      });
     }
     static __device__ void get(const DistanceArguments<double> &arg, int cell, double *moments)
     {
@@ -150,11 +161,12 @@ namespace {
 
   // ---- passes over rows
 
-  // Calls f(atom, four partners, left) for the partners of a thread; left: as in add_four(). Calls
+  // Calls f(atom, four partners, their numbers, left) for the partners of a thread; left: as in
+  // add_four(). Partners with needs(number) false are not loaded: the atom is in their place. Calls
   // flush() at least once every FOURS_BEFORE_FLUSH calls of f.
-  template <class Real, class F, class Flush>
-  __device__ void for_each_four(const PointRows &arg, const RowPlace &at, const F &f,
-                                const Flush &flush)
+  template <class Real, class Needs, class F, class Flush>
+  __device__ void for_each_four(const PointRows &arg, const RowPlace &at, const Needs &needs,
+                                const F &f, const Flush &flush)
   {
     using Point = typename PointOf<Real>::Type;
     const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
@@ -170,10 +182,10 @@ namespace {
         const int number[FOUR] = {next.x, next.y, next.z, next.w};
         Point other[FOUR];
 #pragma unroll
-        for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
+        for (int u = 0; u < FOUR; ++u) other[u] = needs(number[u]) ? points[number[u]] : atom;
         partner += 32;
         if (left > step) next = load_once(partner);
-        f(atom, other, left);
+        f(atom, other, number, left);
       }
       flush();
     }
@@ -185,7 +197,9 @@ namespace {
     return std::is_same<Real, float>::value ? static_cast<Real>(arg.unit) : Real(1);
   }
 
-  template <class Real, bool IN_SHARED>
+  // COUNTS: writes the numbers of partners, which takes all pairs from both sides. Otherwise a pair
+  // of owned atoms is added twice from one side.
+  template <class Real, bool IN_SHARED, bool COUNTS>
   __global__ void __launch_bounds__(SUM_THREADS)
       sum_distances(const __grid_constant__ DistanceArguments<Real> arg)
   {
@@ -206,17 +220,21 @@ namespace {
         arg.rows,
         [&](const RowPlace &at) {
           npartners = 0;
+          const auto is_added = [&](int number) {
+            return COUNTS || number >= arg.nowned || number > at.point;
+          };
           for_each_four<Real>(
-              arg, at,
-              [&](const Point &atom, const Point(&other)[FOUR], int left) {
+              arg, at, is_added,
+              [&](const Point &atom, const Point(&other)[FOUR], const int(&number)[FOUR],
+                  int left) {
 #pragma unroll
                 for (int u = 0; u < FOUR; ++u) {
                   Real dx, dy, dz;
                   difference(atom, other[u], dx, dy, dz);
                   const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
-                  if (!(u * lanes < left && r_sq <= arg.reach_sq)) continue;
+                  if (!(u * lanes < left && r_sq <= arg.reach_sq && is_added(number[u]))) continue;
                   npartners += r_sq <= arg.cutoff_sq ? 1 : 0;
-                  cells.add(sqrt(r_sq));
+                  cells.add(sqrt(r_sq), !COUNTS && number[u] < arg.nowned ? 2 : 1);
                 }
               },
               [] {
@@ -225,7 +243,7 @@ namespace {
         [&](const RowPlace &at, int) {
           npartners = add_row_lanes(npartners, lanes);
           if (!at.valid || at.lane != 0) return;
-          arg.value[atom_of(arg.rows, at)] = npartners;
+          if constexpr (COUNTS) arg.value[atom_of(arg.rows, at)] = npartners;
           if (npartners > 0) *arg.any_partners = 1;
         });
     if constexpr (IN_SHARED) {
@@ -260,9 +278,12 @@ namespace {
         arg.rows,
         [&](const RowPlace &at) {
           sums = {};
+          const auto all = [](int) {
+            return true;
+          };
           for_each_four<Real>(
-              arg, at,
-              [&](const Point &atom, const Point(&other)[FOUR], int left) {
+              arg, at, all,
+              [&](const Point &atom, const Point(&other)[FOUR], const int(&)[FOUR], int left) {
 #pragma unroll
                 for (int u = 0; u < FOUR; ++u) {
                   Real dx, dy, dz;
@@ -396,26 +417,38 @@ namespace {
     return (rows.n + rows_a_block - 1) / rows_a_block;
   }
 
+  // Calls f(std::bool_constant<COUNTS>) for the kernel that an evaluation needs.
+  template <class F> void with_counts(bool counts, const F &f)
+  {
+    if (counts)
+      f(std::true_type());
+    else
+      f(std::false_type());
+  }
+
   template <class Real> DistanceLaunch prepare(const DistanceGrid &cells)
   {
     const std::size_t bytes = sizeof(unsigned) * DistanceCells<Real>::WORDS * cells.ncells,
                       room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     DistanceLaunch launch = {bytes <= room ? bytes : 0, 0};
-    int blocks = 0;
+    int most = 0;
     const auto count = [&](auto *kernel) {
+      int blocks = 0;
       check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, SUM_THREADS,
                                                           launch.shared_bytes),
             "querying the occupancy of sum_distances");
+      most = std::max(most, blocks);
     };
-    if (launch.shared_bytes > 0) {
-      check(cudaFuncSetAttribute(sum_distances<Real, true>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(bytes)),
-            "reserving shared memory for sum_distances");
-      count(sum_distances<Real, true>);
-    } else
-      count(sum_distances<Real, false>);
-    launch.most_blocks = std::max(1, blocks) * device_attribute(cudaDevAttrMultiProcessorCount);
+    for (const bool counts : {false, true})
+      with_counts(counts, [&](auto is_counting) {
+        if (launch.shared_bytes == 0) return count(sum_distances<Real, false, is_counting()>);
+        check(cudaFuncSetAttribute(sum_distances<Real, true, is_counting()>,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(bytes)),
+              "reserving shared memory for sum_distances");
+        count(sum_distances<Real, true, is_counting()>);
+      });
+    launch.most_blocks = std::max(1, most) * device_attribute(cudaDevAttrMultiProcessorCount);
     return launch;
   }
 
@@ -426,10 +459,12 @@ namespace {
     const LaunchShape shape = {std::min(blocks_of_rows(arg.rows, SUM_THREADS), launch.most_blocks),
                                SUM_THREADS, launch.shared_bytes};
     const char *const what = "launching sum_distances";
-    if (launch.shared_bytes > 0)
-      launch_kernel(what, sum_distances<Real, true>, true, shape, stream, arg);
-    else
-      launch_kernel(what, sum_distances<Real, false>, true, shape, stream, arg);
+    with_counts(arg.value, [&](auto counts) {
+      if (launch.shared_bytes > 0)
+        launch_kernel(what, sum_distances<Real, true, counts()>, true, shape, stream, arg);
+      else
+        launch_kernel(what, sum_distances<Real, false, counts()>, true, shape, stream, arg);
+    });
   }
 
   template <class Real>

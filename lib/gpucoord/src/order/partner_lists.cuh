@@ -1,15 +1,15 @@
-// Part of GPUCOORD, GPL-2.0. The kernel that lists partners in range, so that the kernels over them
-// have no idle threads. Launch: order_rows.cuh.
+// Part of GPUCOORD, GPL-2.0. The kernel that lists partners in range. The kernels that read this
+// list have no idle threads. Launch: see order_rows.cuh.
 //
 // A Form has
-// - Real, Arguments: a PartnerRows<Real>, Function
-// - of(arg, class of the atom, class of the partner): the Function between them
-// - range_sq(function): distance^2, negative: no function
-// - evaluate(function, r_sq): the SwitchValue
-// - HAS_FUNCTIONS: the values are stored; otherwise only the points are
+// - Real; Arguments, a PartnerRows<Real>; Function
+// - of(arg, class of the atom, class of the partner): returns the Function of the two classes
+// - range_sq(function): returns distance^2; negative: no function
+// - evaluate(function, r_sq): returns the SwitchValue
+// - HAS_FUNCTIONS: store the values of the functions; otherwise only the points are stored
 // - Sum: sums of a row, or NoSum. clear() begins a row. add() takes each partner that the thread
-//   reads; in_range is false for those out of range, and for those that do not exist, at any
-//   distance. store() ends the row; all threads of a warp call it.
+//   reads; in_range is false for partners out of range and for missing partners, whose distance has
+//   no meaning. store() ends the row; all threads of a warp must call it.
 
 #ifndef GPUCOORD_PARTNER_LISTS_CUH
 #define GPUCOORD_PARTNER_LISTS_CUH
@@ -31,7 +31,7 @@ struct NoSum {
   template <class Arguments> __device__ void store(const Arguments &, const RowPlace &, int) {}
 };
 
-// The same range for all pairs.
+// One range for all pairs.
 template <class RealType, class ArgumentsType> struct OneRange {
   using Real = RealType;
   using Arguments = ArgumentsType;
@@ -43,7 +43,7 @@ template <class RealType, class ArgumentsType> struct OneRange {
   static __device__ SwitchValue<Real> evaluate(Real, Real) { return {}; }
 };
 
-// The partners in range of a thread that has a row of its own, which are stored by fours.
+// The partners in range of a row that one thread reads alone. They are stored in groups of four.
 template <class Real, bool HAS_FUNCTIONS> class Found {
  public:
   int count = 0;
@@ -57,7 +57,7 @@ template <class Real, bool HAS_FUNCTIONS> class Found {
     const int k = count % FOUR;
 #pragma unroll
     for (int u = 0; u < FOUR; ++u)
-      if (u >= k) {    // later ones are overwritten
+      if (u >= k) {    // later partners overwrite the remaining elements
         points[u] = point;
         if constexpr (HAS_FUNCTIONS) {
           of_s.v[u] = value.s;
@@ -107,7 +107,7 @@ __device__ Candidate<Form> candidate_of(const typename Form::Arguments &arg, con
   return found;
 }
 
-// Rows of one thread.
+// Lists the partners of a row, for one thread per row.
 template <class Form, class Real>
 __device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq,
                            typename Form::Sum &sum)
@@ -140,8 +140,8 @@ __device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &
   arg.partners.count[at.thread_of_tiles] = found.count;
 }
 
-// Rows that several threads share: each gets every lanes-th partner in range. All threads of a
-// warp must call.
+// Lists the partners of a row that several threads share. Each thread gets every lanes-th partner
+// in range. All threads of a warp must call this function.
 template <class Form, class Real>
 __device__ void list_together(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq,
                               typename Form::Sum &sum)

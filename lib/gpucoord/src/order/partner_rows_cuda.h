@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Rows of atoms and their partners in range, as kernels of order
-// parameters read them. Rows themselves also have partners out of range.
+// parameters read them. DeviceRows also has partners out of range.
 
 #ifndef GPUCOORD_PARTNER_ROWS_CUDA_H
 #define GPUCOORD_PARTNER_ROWS_CUDA_H
@@ -11,14 +11,14 @@
 
 namespace gpucoord {
 
-// Partners in range, in the tiles of the rows (rows_cuda.h): a thread of a tile has its own, in
-// elements of four.
+// Partners in range, in the tiles of the rows (rows_cuda.h). Each thread of a tile has its own
+// partners, four per element.
 template <class Real> struct PartnersInRange {
-  int *count;            // [32 tiles] of each thread
-  int4 *point;           // [elements] numbers of their points
+  int *count;            // [32 * number of tiles] number of partners per thread
+  int4 *point;           // [elements] indices of their points
   Four<Real> *s, *ds;    // [elements] s(r) and ds/dr
-  // [elements] DOT and CONNECTIONS: u(i).u(j); CONNECTIONS: then 1 - sigma of it, and the slope of
-  // that. slope null: 1.
+  // [elements] product: u(i).u(j) for DOT and CONNECTIONS; CONNECTIONS replaces it by 1 - sigma of
+  // it. slope: derivative of 1 - sigma; null: 1.
   Four<Real> *product, *slope;
 };
 
@@ -32,12 +32,12 @@ template <class Real> struct PartnerRows : PointRows {
   PartnersInRange<Real> partners;
 };
 
-// The same range for all pairs.
+// One range for all pairs.
 template <class Real> struct PartnersWithin : PartnerRows<Real> {
   Real range_sq;    // distance^2
 };
 
-// Enqueue the kernel that lists the points of partners in range, without s and ds. Throw
+// Enqueues the kernel that lists the points of partners in range, without s and ds. Throws
 // DeviceError.
 void list_partners_within(const PartnersWithin<float> &, cudaStream_t);
 void list_partners_within(const PartnersWithin<double> &, cudaStream_t);

@@ -88,7 +88,7 @@ void PartnersHost<Real>::find_in_task(const CellGrid &grid, const CellBins &bi, 
       block.x.push_back(dx);
       block.y.push_back(dy);
       block.z.push_back(dz);
-      if (has_functions) block.r.push_back(r_sq);    // evaluate() takes the root
+      if (has_functions) block.r.push_back(r_sq);    // evaluate() takes the square root
       block.row.push_back(other);
       if (has_types) block.function.push_back(function);
     }
@@ -103,7 +103,7 @@ void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real>
 {
   const std::size_t n = block.row.size();
   block.s.assign(n, Real(0));
-  block.ds.assign(n, Real(0));    // (ds/dr)/r at first
+  block.ds.assign(n, Real(0));    // first set to (ds/dr)/r
   const auto for_each = [&](int number, const auto &work) {
     for (std::size_t k = 0; k < n; ++k)
       if (block.function.empty() || block.function[k] == number) work(k);

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The partners of atoms within range, with or without s(r) and ds/dr,
-// found once and read by several passes on the host.
+// Part of GPUCOORD, GPL-2.0. The partners of atoms within range, with or without s(r) and ds/dr.
+// They are found once and read by several passes on the host.
 
 #ifndef GPUCOORD_PARTNERS_HOST_H
 #define GPUCOORD_PARTNERS_HOST_H
@@ -20,14 +20,14 @@
 
 namespace gpucoord {
 
-// Atoms with their partners. Blocks are the same for any number of threads.
+// Atoms with their partners. The blocks do not depend on the number of threads.
 template <class Real> struct PartnerBlock {
   std::vector<int> atom;             // [atoms] row of the atom
-  std::vector<std::size_t> first;    // [atoms + 1] its first partner
+  std::vector<std::size_t> first;    // [atoms + 1] index of the first partner
   // With functions: unit vectors, r, s(r) and ds/dr. Without: vectors to the partners.
   std::vector<Real> x, y, z, r, s, ds;
   std::vector<int> row;
-  std::vector<int> function;    // number in the table; empty: there is one function, or none
+  std::vector<int> function;    // index in the table; empty: at most one function
 
   Partners<Real> of(std::size_t k) const
   {
@@ -51,12 +51,12 @@ template <class Real> struct PartnerBlock {
 
 template <class Real> class PartnersHost {
  public:
-  // Partners within dmax of the function of their types.
+  // Finds partners within dmax of the function of their types.
   PartnersHost(const SwitchTable &, int nthreads);
-  // Partners within range (distance), without functions.
+  // Finds partners within range (distance), without functions.
   PartnersHost(double range, int nthreads);
 
-  // Finds the partners among the atoms of j of the owned atoms of i.
+  // Finds the partners of the owned atoms of i among the atoms of j.
   void find(const CellGrid &, const CellBins &i, const CellBins &j, const PairTypes &);
 
   // The blocks of the last find().
@@ -66,14 +66,14 @@ template <class Real> class PartnersHost {
 
  private:
   struct Scratch : CandidateMemory<Real> {
-    std::vector<std::unique_ptr<CustomFunction>> custom;    // [functions] null: a formula
+    std::vector<std::unique_ptr<CustomFunction>> custom;    // [functions] null: not custom
   };
   void find_in_task(const CellGrid &, const CellBins &i, const CellBins &j, const PairTypes &,
                     const CellTask &, Scratch &, PartnerBlock<Real> &) const;
   void evaluate(Scratch &, PartnerBlock<Real> &) const;
 
-  const SwitchTable table;    // without functions: empty
-  const double range;         // the largest
+  const SwitchTable table;    // empty without functions
+  const double range;         // largest range, distance
   const int nthreads;
   std::vector<SwitchConstants<Real>> constants;    // [functions]
   std::vector<Real> range_sq;                      // [functions]; without: [1]

@@ -22,7 +22,7 @@ namespace {
 
   using resident_order::THREADS;
 
-  // From k_e to dS/dk_e over n_e.
+  // Converts k_e to dS/dk_e over n_e.
   template <class Real> struct WeightScale {
     int n;
     const int *first;
@@ -41,7 +41,8 @@ namespace {
     }
   };
 
-  // v of owned atoms among n points. row_of: null: the first rows.
+  // Sets v of the owned atoms among n points. row_of: [n] row of each point; null: the first n
+  // rows.
   __global__ void set_value(const int *row_of, int n, int nlocal, double value, double *v)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
@@ -50,15 +51,15 @@ namespace {
     if (row < nlocal) v[row] = value;
   }
 
-  // table: [ntypes + 1]; types above ntypes are named by no vector.
+  // table: [ntypes + 1]; no vector has a type above ntypes.
   __global__ void name_types(const int *type, int n, const int *table, int ntypes, int *named)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k < n) named[k] = type[k] <= ntypes ? table[type[k]] : 1;
   }
 
-  // Maps atom types to those of the pairs: 1 for types in no vector, then one for each type in a
-  // vector.
+  // Maps atom types to types of the pairs. Types in no vector become 1, and each type in a vector
+  // gets a type of its own.
   class NamedTypes {
    public:
     explicit NamedTypes(const EnvironmentOptions &options)
@@ -75,7 +76,7 @@ namespace {
       for (std::size_t k = 0; k < types.size(); ++k) of_type[types[k]] = static_cast<int>(k) + 2;
     }
 
-    // Pairs have the same range, but each named type is a class of its own: functions differ.
+    // All pairs have the same range. Each named type has its own functions, which makes it a class.
     SwitchTable pairs_within(double range) const
     {
       SwitchOptions o;
@@ -95,17 +96,17 @@ namespace {
   };
 
   // Limit of half the lattice constant h, in scaled lengths. The common factor of the Gaussians is
-  // at most 2^(h^2): below this limit it does not overflow in float with the largest weights, 1e30.
+  // at most 2^(h^2). Below this limit it does not overflow in float with the largest weights, 1e30.
   // In float, rounding changes the sum of a partner by up to 3e-6.
   constexpr int MAX_HALF_FCC = 5;
 
-  // Half the lattice constant, if the vectors are the 12 of fcc, without types, 0 otherwise.
+  // Returns half the lattice constant if the vectors are the 12 of fcc, without types; otherwise 0.
   double half_fcc_of(const Environment &environment)
   {
     if (environment.size() != FCC_VECTORS) return 0.0;
     double h = 0.0;
     for (double x : environment[0].r) h = std::max(h, std::fabs(x));
-    int count[3][2][2] = {};    // by the axis without a component and the signs along the others
+    int count[3][2][2] = {};    // [axis of the 0][signs along the other two]
     for (const EnvironmentVector &v : environment) {
       const auto axis = std::find(std::begin(v.r), std::end(v.r), 0.0) - std::begin(v.r);
       if (v.type != 0 || axis == 3) return 0.0;
@@ -159,11 +160,11 @@ namespace {
     {
       this->begin_second(request);
       EnvironmentForceArguments<Real> forces = {};
-      // The derivative of 2^-r^2 is -2 ln 2 r 2^-r^2, and forces and virial are minus the sums.
+      // The derivative of 2^-r^2 is -2 ln 2 r 2^-r^2. Forces and virial are minus the sums.
       forces.virial_scale = 2.0 * std::log(2.0);
       if (is_fcc() && exchange.owner && pairs->points().are_integers()) {
         pairs->points().set_weights({{w, exchange.owner}, pairs->npoints_of_a()}, stream);
-        forces.virial_scale /= FCC_VECTORS;    // these weights are dS/dv
+        forces.virial_scale /= FCC_VECTORS;    // the weights of fcc are not divided by n_e
       } else {
         const WeightScale<Real> of_atoms = {arg.n, arg.first, arg.lambda, arg.value, w};
         this->send_scaled(numbers, of_atoms, exchange, of_points, stream);
@@ -237,7 +238,7 @@ namespace {
 
     bool is_fcc() const { return arg.half_fcc > 0; }
 
-    // Without partners, v is that of k_e = 0.
+    // Sets v of atoms without partners, whose k_e are 0.
     void set_others(double *v, cudaStream_t stream) override
     {
       Shared::set_others(v, stream);
@@ -248,11 +249,11 @@ namespace {
       check(cudaGetLastError(), "launching set_value");
     }
 
-    const double scale;    // scaled lengths (environment_arguments_cuda.h) over distances
+    const double scale;    // scaled length (environment_arguments_cuda.h) per distance
     EnvironmentArguments<Real> arg = {};
     DeviceBuffer<Four<Real>> vectors;
     DeviceBuffer<int> first, symmetric;
-    // NamedTypes::of_type and its largest type; those of the atoms
+    // type_table: NamedTypes::of_type. named_types: [nall] mapped types of the atoms.
     DeviceBuffer<int> type_table, named_types;
     int ntypes = 0;
   };

@@ -1,7 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom on the GPU.
+// Part of GPUCOORD, GPL-2.0. Functions of a per-atom value on the GPU.
 //
 // Launch of evaluate_atoms: 256 threads per block and at most MAX_BLOCKS blocks, whose threads take
-// the atoms in turn. Shared memory: the sums of the block's warps. The last block to end adds up
+// the atoms in turn. Shared memory: the sums of the block's warps. The last block to finish adds
 // all blocks, always in the same order. Other kernels: one thread per atom, 256 threads per block,
 // no shared memory.
 
@@ -44,9 +44,9 @@ namespace {
     int bits;
     double *f, *dSds;
     double largest_slope;
-    double *block_sums;    // [MAX_BLOCKS]
-    unsigned *ended;       // number of blocks that have ended; 0 before and after the launch
-    int *bad;              // NONE before and after the launch
+    double *block_sums;                 // [MAX_BLOCKS]
+    unsigned *ended;                    // number of finished blocks; 0 before and after the launch
+    int *bad;                           // NONE before and after the launch
     Report *report, *report_on_host;    // on_host: pinned memory
   };
 
@@ -82,23 +82,23 @@ namespace {
   };
 
   struct Custom {
-    FormulaConstants<double> constants;    // only the program
+    FormulaConstants<double> constants;    // only the program is used
     __device__ void operator()(double s, double &value, double &slope) const
     {
       const auto variable = [s](double) {
         return s;
-      };    // the only variable
+      };    // the expression has only one variable
       const Instruction *const program = constants.program;
       value = interpret(program, constants.nvalue, variable);
       slope = interpret(program + constants.nvalue, constants.nderivative, variable);
     }
   };
 
-  // Adds up the values of all threads of the block. Returns the sum in the first thread.
+  // Adds the values of all threads of the block. Returns the sum in the first thread.
   __device__ double add_block(double value)
   {
     __shared__ double of_warp[THREADS / 32];
-    __syncthreads();    // of_warp is free
+    __syncthreads();    // of_warp may be overwritten again
     value = add_warp(value);
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
     __syncthreads();
@@ -351,7 +351,7 @@ namespace {
     std::unique_ptr<const Switch> sigma;    // MORE_THAN, LESS_THAN
     SwitchFunction<double> expression;      // program of CUSTOM, or of a custom sigma
     int nlocal = 0, nall = 0, bits = 0;
-    bool is_all = true;    // no masks
+    bool is_all = true;    // there are no masks
     DeviceBuffer<double> of_s, of_f, slopes;
     DeviceBuffer<int> masks, of_owners;
     Arguments arg = {};

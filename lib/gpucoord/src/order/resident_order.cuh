@@ -1,9 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. The base class of order parameters of resident atoms: pairs, rows of
-// numbers of atoms and their exchange, sums over ranks, results, and outputs.
+// Part of GPUCOORD, GPL-2.0. The base class of order parameters of resident atoms. It has the
+// pairs, the rows of per-atom numbers and their exchange, sums over ranks, results, and outputs.
 //
-// Kernels write a row of numbers for each atom (partner_rows_cuda.h). send() brings these rows to
-// all points, so that kernels find them by the number of a partner. Kernels of this file: 256
-// threads per block, one thread per number or four of them, no shared memory.
+// Kernels write a row of numbers for each atom (partner_rows_cuda.h). send() copies these rows to
+// all points, where kernels look them up by the index of a partner. Kernels of this file: 256
+// threads per block, one thread per number or per four numbers, no shared memory.
 
 #ifndef GPUCOORD_RESIDENT_ORDER_CUH
 #define GPUCOORD_RESIDENT_ORDER_CUH
@@ -37,7 +37,7 @@ namespace resident_order {
     return static_cast<unsigned>((n + THREADS - 1) / THREADS);
   }
 
-  // A scale is a function of an atom, the number of an element of its row, and this element.
+  // A Scale is a function of the atom, the index of an element in its row, and the element.
   struct NoScale {
     template <class Real> __device__ Four<Real> operator()(std::int64_t, int, Four<Real> four) const
     {
@@ -45,7 +45,7 @@ namespace resident_order {
     }
   };
 
-  // fours: elements of a row.
+  // Scales rows in place. n: number of rows; fours: elements per row
   template <class Real, class Scale>
   __global__ void scale_rows(Four<Real> *rows, std::int64_t n, int fours,
                              const __grid_constant__ Scale scale)
@@ -54,8 +54,8 @@ namespace resident_order {
     if (t < n * fours) rows[t] = scale(t / fours, static_cast<int>(t % fours), rows[t]);
   }
 
-  // Rows of atoms to those of points: to[point] = scale(from[atom]), or 0 from point n_of_a on.
-  // row_of: null: the first rows; owner: as in DeviceExchange.
+  // Copies rows of atoms to rows of points: to[point] = scale(from[atom]), or 0 from point n_of_a
+  // on. row_of: row of each point; null: the first n rows. owner: see DeviceExchange.
   template <class Real, class Scale>
   __global__ void copy_rows(const Four<Real> *from, int fours, const int *row_of, const int *owner,
                             int n_of_a, std::int64_t n, const __grid_constant__ Scale scale,
@@ -73,7 +73,7 @@ namespace resident_order {
     to[t] = four;
   }
 
-  // Numbers of atoms as [n][columns] in double. list: null: of the first n atoms.
+  // Copies rows of atoms to [n][columns] in double. list: [n] atoms; null: the first n atoms.
   template <class Real>
   __global__ void pack_rows(const Real *numbers, int stride, const int *list, std::int64_t n,
                             int columns, double *to)
@@ -93,7 +93,7 @@ namespace resident_order {
     numbers[stride * (first + t / columns) + t % columns] = static_cast<Real>(from[t]);
   }
 
-  // Results on the host after a wait.
+  // Results, valid on the host after a wait.
   struct Report {
     WarpSums total;
     double value;
@@ -113,10 +113,10 @@ namespace resident_order {
 
 }    // namespace resident_order
 
-// Interface: ResidentOrderParameter, or an interface that derives from it.
+// Interface: ResidentOrderParameter or an interface derived from it.
 //
-// A derived class calls begin() first in evaluate_first(), and begin_second() first in
-// evaluate_second(). Its kernel for forces writes outputs(). Without rows it calls no_forces().
+// A derived class first calls begin() in evaluate_first(), and begin_second() in evaluate_second().
+// Its force kernel writes to outputs(). If there are no rows, it calls no_forces() instead.
 template <class Real, class Interface> class CudaResidentOrder : public Interface {
  public:
   // The GPU may still write the report.
@@ -167,7 +167,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   {
     if (!is_reported) enqueue_result(stream);
     reported.wait("computing order parameters");
-    is_reported = false;    // a further call reads the status again
+    is_reported = false;    // the next call reads the status again
     Totals result;
     const resident_order::Report &found = report[0];
     result.value = found.value;
@@ -193,8 +193,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   {
     add_peratom(peratom, nullptr, 1, stream);
   }
-  // Adds one chunk of rows while the next one is being copied. With two groups, an atom in both has
-  // a row in each part.
+  // Adds one chunk of rows while the next one is being copied. With two groups, an atom in both
+  // groups has one row per group.
   void add_peratom(double *peratom, const int *row_of_atom, int nthreads,
                    DeviceStream stream) override
   {
@@ -260,7 +260,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
 
  protected:
-  // table: of the ranges of pairs. columns: numbers of an atom that are exchanged.
+  // table: its functions only give the ranges of pairs. columns: numbers per atom that are
+  // exchanged.
   CudaResidentOrder(const SwitchTable &table, Precision precision, int columns) :
       columns_sent(columns), stride((columns + 3) / 4 * 4),
       pairs(std::make_shared<ResidentPairs>(table, precision, nullptr, Listing::ALWAYS))
@@ -275,19 +276,19 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
 
   static unsigned blocks_of(std::int64_t n) { return resident_order::blocks_of(n); }
 
-  // Whether the pairs are those of this version.
+  // Returns whether the pairs are those of this version.
   bool is_known(std::int64_t version) const { return version != 0 && version == known_version; }
-  // In a rebuild: reserves further memory for nlocal and nall atoms.
+  // Called in a rebuild, to reserve further memory for nlocal and nall atoms.
   virtual void reserve_more() {}
-  // Kernels write the numbers of atoms with rows. Those of other atoms keep these values until the
-  // next rebuild.
+  // Sets the numbers of atoms without rows. Kernels only write those of atoms with rows, so these
+  // values remain until the next rebuild.
   virtual void set_others(double *v, cudaStream_t stream)
   {
     clear(numbers.data(), static_cast<std::size_t>(stride) * nall, stream);
-    clear(v, nlocal, stream);
+    if (v) clear(v, nlocal, stream);
   }
 
-  // Reads the points, and sets 'has_rows' and the members of arg.
+  // Reads the positions of the points. Sets 'has_rows' and the members of arg.
   void begin(const DeviceAtoms &atoms, std::int64_t positions, double *v, PointRows &arg,
              cudaStream_t stream)
   {
@@ -307,7 +308,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     arg.unit = pairs->points().unit();
     arg.per_unit = 1.0 / arg.unit;
   }
-  // The same, with memory for as many partners in range as are listed.
+  // Like begin() above, and also reserves memory for the partners in range.
   void begin(const DeviceAtoms &atoms, std::int64_t positions, double *v, PartnerRows<Real> &arg,
              cudaStream_t stream)
   {
@@ -329,7 +330,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
 
   const DeviceRows &rows() const { return pairs->rows().front().view; }
 
-  // Brings the rows of atoms to all points.
+  // Copies the rows of atoms to all points, after the exchange.
   template <class Scale = resident_order::NoScale>
   void send(DeviceBuffer<Real> &from, const DeviceExchange &exchange, DeviceBuffer<Real> &to,
             cudaStream_t stream, const Scale &scale = {})
@@ -347,7 +348,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     check(cudaGetLastError(), "launching copy_rows");
   }
 
-  // The same for scaled rows. On one rank, only the rows of points are scaled.
+  // Like send(), with scaled rows. On one rank, only the rows of points are scaled.
   template <class Scale>
   void send_scaled(DeviceBuffer<Real> &from, const Scale &scale, const DeviceExchange &exchange,
                    DeviceBuffer<Real> &to, cudaStream_t stream)
@@ -362,7 +363,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     send(from, exchange, to, stream);
   }
 
-  // Adds n numbers in device memory over all ranks. Waits if there are several.
+  // Sums n numbers in device memory over all ranks. Waits if there are several ranks.
   void add_ranks(double *to_add, int n, const DeviceExchange &exchange, cudaStream_t stream)
   {
     if (!exchange.reduce) return;
@@ -373,11 +374,11 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     copy_to_device(to_add, sums_host.data(), n, stream);
   }
 
-  // Returns the outputs of the kernel for forces, whose sums are multiplied by unit.
+  // Returns the outputs of the force kernel. Its sums are multiplied by unit.
   PartnerArguments outputs(const Request &request, double unit)
   {
     const int columns = peratom_columns(wanted), n = rows().n;
-    const bool fits_float = std::fabs(std::log2(unit)) < 60.0;    // gradients do, too
+    const bool fits_float = std::fabs(std::log2(unit)) < 60.0;    // then gradients fit a float, too
     gradients_in_float = request.for_forces_only && fits_float &&
         std::is_same<Real, float>::value && columns == peratom_columns(DERIVATIVES);
     PartnerArguments out = {};
@@ -398,7 +399,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     return out;
   }
   void no_forces(cudaStream_t stream) { clear(total.data(), 1, stream); }
-  // The template argument WANT of the kernel for forces.
+  // Returns the template argument WANT of the force kernel.
   unsigned want_of_forces() const { return wanted & VIRIAL ? wanted | DERIVATIVES : wanted; }
 
   template <class T> static void clear(T *numbers_to_clear, std::size_t n, cudaStream_t stream)
@@ -424,15 +425,15 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     check(cudaStreamSynchronize(stream), "computing order parameters");
   }
 
-  const int columns_sent, stride;    // numbers of an atom that are exchanged, and of a row
+  const int columns_sent, stride;    // numbers per atom that are exchanged; length of a row
   const std::shared_ptr<ResidentPairs> pairs;
   unsigned wanted = VALUE;
   bool has_rows = false;
   int nlocal = 0, nall = 0;
-  DeviceBuffer<Real> numbers, of_points;    // [nall][stride] of atoms; [points][stride]
+  DeviceBuffer<Real> numbers, of_points;    // [nall][stride] by atom; [points][stride] by point
   DeviceBuffer<WarpSums> total;             // value and virial
   DeviceBuffer<double> value_of_all;        // S, if it is one number of all atoms
-  DeviceBuffer<int> any;                    // whether an atom has partners, since the last report
+  DeviceBuffer<int> any;                    // 1 if an atom has had partners since the last report
 
  private:
   void pack_atoms(const int *list, std::int64_t n, double *to, cudaStream_t stream)
@@ -444,15 +445,15 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   }
 
   std::int64_t known_version = 0, copied = 0;
-  Real *sent = nullptr;    // the numbers of atoms that are being exchanged
-  // set_others()
+  Real *sent = nullptr;    // numbers of the current exchange
+  // Arguments of the last set_others().
   double *known_v = nullptr;
   std::int64_t known_rebuild = 0;    // ResidentPairs::nrebuilds()
   bool gradients_in_float = false;
   DeviceBuffer<int> number_in_range;
   DeviceBuffer<int4> points_in_range;
   DeviceBuffer<double> sums, block_sums;
-  DeviceBuffer<double> packed;      // numbers of ghosts from or for the host
+  DeviceBuffer<double> packed;      // numbers of ghost atoms, from or for the host
   DeviceBuffer<float> gradients;    // [3][rows]
   DeviceBuffer<unsigned> ended;
   PinnedBuffer<double> sums_host, rows_host;
@@ -460,7 +461,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   Arrivals arrivals;
   PinnedBuffer<resident_order::Report> report;
   Event reported;
-  bool is_reported = false;    // its copy has been enqueued for result()
+  bool is_reported = false;    // the copy of the report for result() has been enqueued
 };
 
 }    // namespace gpucoord

@@ -1,7 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Order parameters of Steinhardt of atoms that are resident on the GPU.
+// Part of GPUCOORD, GPL-2.0. Steinhardt order parameters of atoms that are resident on the GPU.
 //
 // The passes are those of orient_order_host.cpp. Kernels of this file: 256 threads per block, one
-// thread per atom or number, no shared memory except that of sum_rows.
+// thread per atom or number. Only sum_rows uses shared memory.
 
 #include "gpucoord/resident_orient_order.h"
 
@@ -22,8 +22,8 @@ namespace {
   using resident_order::THREADS;
   constexpr int DIRECT_COLUMNS = 10;
 
-  // LOCAL: from q to lambda/N, and its product with q in element 'size'. AVERAGE: from the mean to
-  // dS/dq of it over 1 + N, and its product with the mean.
+  // LOCAL: converts q to lambda/N, and stores its product with q in element 'size'. AVERAGE:
+  // converts the mean to dS/dq of the mean over 1 + N, and stores its product with the mean.
   template <class Real> struct RowScale {
     OrderKind order;
     int size;
@@ -41,8 +41,8 @@ namespace {
       return four;
     }
   };
-  // DOT and CONNECTIONS: what pass 3 needs of the partners, behind u. An atom without partners has
-  // no part in any v.
+  // DOT and CONNECTIONS: stores the numbers that pass 3 reads of partners after u. An atom without
+  // partners does not contribute to any v.
   template <class Real>
   __global__ void add_slopes(OrderKind order, Real *numbers, int n, int size, int stride,
                              const double *value, const double *slope, const Real *weight)
@@ -58,8 +58,8 @@ namespace {
 
   constexpr int SUM_BLOCKS = 128;
 
-  // Sums of the columns of rows, [blocks][stride], in an order that depends on n alone. Adjacent
-  // threads take adjacent numbers.
+  // Sums the columns of rows into sums, [blocks][stride]. The order depends only on n. Adjacent
+  // threads read adjacent numbers.
   template <class Real>
   __global__ void sum_rows(const Real *numbers, int n, int stride, double *sums)
   {
@@ -77,7 +77,7 @@ namespace {
     sums[blockIdx.x * stride + column] = sum;
   }
 
-  // One thread for each column.
+  // Adds the sums of all blocks. Launch: one thread per column.
   __global__ void add_sums(const double *sums, int stride, double *total)
   {
     double sum = 0.0;
@@ -85,7 +85,7 @@ namespace {
     total[threadIdx.x] = sum;
   }
 
-  // GLOBAL: S, and lambda/N with its product with q, from the sums of s Y and of s.
+  // GLOBAL: sets S, and lambda/N with its product with q, from the sums of s Y and of s.
   template <class Real>
   __global__ void finish_global(const double *total, int size, double floor, Real *uniform,
                                 double *value)
@@ -103,7 +103,7 @@ namespace {
   template <class Real>
   class CudaResidentOrientOrder : public CudaResidentOrder<Real, ResidentOrientOrder> {
    public:
-    // Two further numbers follow the harmonics of an atom.
+    // The row of an atom has its harmonics and two further numbers.
     CudaResidentOrientOrder(const SwitchTable &table, const OrientOrderOptions &options,
                             Precision precision) :
         Shared(table, precision, 2 * options.l + 1 + 2),
@@ -189,7 +189,7 @@ namespace {
     {
       if (order == OrderKind::GLOBAL) return {{DeviceExchange::Kind::REDUCE, size + 1}};
       const bool has_second = want & (DERIVATIVES | VIRIAL);
-      const int before = uses_q_of_partners(order) ? 1 : 0;    // exchange of q, before v
+      const int before = uses_q_of_partners(order) ? 1 : 0;    // exchanges of q before v is known
       return std::vector<DeviceExchange::Call>(before + (has_second ? before + 1 : 0));
     }
     std::size_t bytes() const override
@@ -226,7 +226,7 @@ namespace {
       this->clear(weight.data(), nlocal, stream);
     }
 
-    // The functions between all pairs of classes.
+    // Makes the table of functions of all pairs of classes.
     void make_table(const SwitchTable &table)
     {
       const TypeClasses &classes = pairs->classes();
@@ -323,11 +323,11 @@ namespace {
     const int size;    // 2 l + 1
     OrderLaunchers<Real> launchers;
     std::deque<SwitchFunction<Real>> functions;
-    SwitchFunction<double> connection;    // its program
+    SwitchFunction<double> connection;    // program of a custom sigma
     DeviceBuffer<OrderFunction<Real>> by_class;
     OrderArguments<Real> arg = {};
     DeviceBuffer<Four<Real>> of_s, of_ds, of_product, of_slope;    // numbers of partners in range
-    // Numbers of atoms are q, or u, or lambda/N. means: [nall][stride] the mean of AVERAGE;
+    // Per-atom numbers are q, then u or lambda/N. means: [nall][stride] the mean of AVERAGE.
     // back_of_points: [points][stride]
     DeviceBuffer<Real> means, back_of_points;
     DeviceBuffer<Real> weight, norm, direct, uniform;

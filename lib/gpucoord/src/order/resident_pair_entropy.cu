@@ -19,6 +19,12 @@ namespace gpucoord {
 
 namespace {
 
+  // Distance up to which pairs contribute.
+  template <class Real> double range_of(const PairEntropyOptions &options)
+  {
+    return options.cutoff + DistanceCells<Real>::REACH * options.sigma;
+  }
+
   // All pairs within reach.
   SwitchTable pairs_within(double range)
   {
@@ -40,15 +46,16 @@ namespace {
   class CudaResidentPairEntropy : public CudaResidentOrder<Real, ResidentPairEntropy> {
    public:
     CudaResidentPairEntropy(const PairEntropyOptions &options, Precision precision) :
-        Shared(pairs_within(reach(options)), precision, 0), bins(options.bins),
+        Shared(pairs_within(range_of<Real>(options)), precision, 0), bins(options.bins),
         launch(pair_entropy_launchers<Real>())
     {
-      const double range = reach(options);
-      first.cells = make_distance_grid(options, DistanceCells<Real>::PER_SIGMA);
+      const double range = range_of<Real>(options);
+      first.cells =
+          make_distance_grid(options, DistanceCells<Real>::PER_SIGMA, DistanceCells<Real>::REACH);
       first.reach_sq = second.reach_sq = static_cast<Real>(range * range);
       first.cutoff_sq = static_cast<Real>(options.cutoff * options.cutoff);
       first.any_partners = any.data();
-      second.cells = make_distance_grid(options, CELLS_PER_SIGMA);
+      second.cells = make_distance_grid(options, CELLS_PER_SIGMA, DistanceCells<Real>::REACH);
       how_first = launch.prepare(first.cells);
       sums_of_cells.reserve(number_of_sums());
       gaussians.reserve(bins + 2);
@@ -70,6 +77,7 @@ namespace {
       this->begin(atoms, positions, v, first, stream);
       first.scale = has_rows ? scale_of(static_cast<double>(FOUR) * pairs->nelements()) : 1.0;
       first.value = v;
+      first.nowned = pairs->has_two_groups() || v ? 0 : static_cast<int>(pairs->natoms(0));
       first.rows.n = has_rows ? first.rows.nvalue : 0;    // the rows of b have the same pairs
       if (first.rows.n > 0) launch.sum_distances(first, how_first, stream);
       const auto na = static_cast<double>(pairs->natoms(0)),

@@ -22,10 +22,10 @@ class Wigner {
         if (std::abs(m1 + m2) <= l) terms.push_back({m1, m2, symbol(m1, m2)});
   }
 
-  // Returns w_l/|q|^3; 0 if |q| is not above smallest. q: [2 l + 1] real harmonics (harmonics.h).
+  // Returns w_l/|q|^3, or 0 if |q| <= smallest. q: [2 l + 1] real harmonics (harmonics.h).
   double w_hat(const double *q, double smallest) const
   {
-    // q_lm without the Condon-Shortley phase, whose signs cancel: q_-m = (-1)^m conj(q_m).
+    // q_lm without the Condon-Shortley phase, whose signs cancel. q_-m = (-1)^m conj(q_m).
     std::array<std::complex<double>, 2 * MAX_L + 1> of_m;
     double norm_sq = q[0] * q[0];
     of_m[l] = q[0];
@@ -48,7 +48,7 @@ class Wigner {
     double symbol;
   };
 
-  // (l l l; m1 m2 -m1-m2) by Racah's formula.
+  // Returns the 3j symbol (l l l; m1 m2 -m1-m2), by Racah's formula.
   double symbol(int m1, int m2) const
   {
     const int m3 = -m1 - m2;

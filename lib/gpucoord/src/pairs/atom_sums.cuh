@@ -1,5 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Sums over the partners of one atom: the physics shared by all pair
-// kernels.
+// Part of GPUCOORD, GPL-2.0. Sums over the partners of one atom, shared by all pair kernels.
 
 #ifndef GPUCOORD_ATOM_SUMS_CUH
 #define GPUCOORD_ATOM_SUMS_CUH
@@ -15,18 +14,18 @@
 
 namespace gpucoord {
 
-// Sums over the partners of one atom, as far as WANT asks for them: s; dS/dx, dS/dy, dS/dz; the
-// virial xx yy zz xy xz yz. If Accumulator differs from Real, terms are summed in Real until
-// flush() adds them to the accumulators.
+// Sums over the partners of one atom, as selected by WANT: s; dS/dx, dS/dy, dS/dz; the virial xx yy
+// zz xy xz yz. If Accumulator differs from Real, terms are summed in Real until flush() adds them
+// to the accumulators.
 template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   static constexpr int N = WANT & VIRIAL ? 10 : WANT & DERIVATIVES ? 4 : 1;
   static constexpr bool IN_PARTS = !std::is_same<Real, Accumulator>::value;
 
  public:
-  // Columns that store() writes: those of the per-atom output, or s.
+  // Number of columns that store() writes: those of the per-atom output, or only s.
   static constexpr int COLUMNS = WANT == VALUE ? 1 : peratom_columns(WANT);
 
-  // Adds a partner in range. d: partner minus atom.
+  // Adds a partner in range. dx, dy, dz: position of the partner minus that of the atom
   template <class Formula>
   __device__ void add(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq)
   {
@@ -39,8 +38,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     add_gradient(dfunc, dx, dy, dz);
   }
 
-  // Adds a partner if in_range is true, for formulas that are cheaper than a branch. IN_R0: lengths
-  // are in units of r0.
+  // Adds a partner if in_range is true, for formulas that are cheaper than a branch. With IN_R0,
+  // lengths are in units of r0.
   template <class Formula, bool IN_R0 = false>
   __device__ void add_if(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq,
                          bool in_range)
@@ -53,13 +52,13 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     if constexpr ((WANT & VIRIAL) != 0) {
       if (in_range) part[0] += s;
       add_gradient(in_range ? dfunc : Real(0), dx, dy, dz);
-    } else if (in_range) {    // few instructions: predicated, no branch
+    } else if (in_range) {    // few instructions: they are predicated, without a branch
       part[0] += s;
       add_gradient(dfunc, dx, dy, dz);
     }
   }
 
-  // Adds the derivatives of a partner, times a weight, if in_range is true. Does not add s. In
+  // Adds the derivatives of a partner, times a weight, if in_range is true. Does not add s. With
   // IN_R0, lengths are in units of r0.
   template <class Formula, bool IN_R0 = false>
   __device__ void add_weighted(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz,
@@ -73,9 +72,9 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     add_gradient(in_range ? weight * dfunc : Real(0), dx, dy, dz);
   }
 
-  // Adds the derivatives of a partner in range. dfunc: (ds/dr)/r. They use explicit fma, so that
-  // they round alike with and without the virial. Forces then do not depend on whether the virial
-  // is computed in this step.
+  // Adds the derivatives of a partner in range. dfunc: (ds/dr)/r. Uses explicit fma, so that
+  // derivatives round alike with and without the virial. Forces therefore do not depend on whether
+  // the virial is computed in this timestep.
   __device__ void add_gradient(Real dfunc, Real dx, Real dy, Real dz)
   {
     if constexpr (WANT != VALUE) {
@@ -115,7 +114,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   }
 
   // Adds the sums of the two halves of a warp. Lanes l and l +- 16 hold sums of the same two atoms.
-  // Leaves the first atom in the lower half and the second atom in the upper half.
+  // Afterwards, the lower half has the sums of the first atom and the upper half those of the
+  // second.
   __device__ void add_halves(AtomSums &second)
   {
     const bool upper = threadIdx.x % 32 >= 16;
@@ -134,7 +134,7 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     for (int k = 0; k < N; ++k) sum(k) += other.column(k);
   }
 
-  // Adds the sums of neighboring lanes of the warp. lanes: a power of 2.
+  // Adds the sums over groups of adjacent lanes of the warp. lanes: size of a group, a power of 2
   __device__ void add_lanes(int lanes = 32)
   {
     for (int distance = lanes / 2; distance > 0; distance /= 2)
@@ -161,7 +161,7 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   }
 
   // Adds value and virial over the lanes of the warp and stores them as element t of out.warp.
-  // counts: this lane contributes. tested: distances that each lane computed.
+  // counts: this lane contributes. tested: number of distances that this lane computed
   __device__ void store_warp(const SumsOut &out, std::size_t t, bool counts, int tested = 0)
   {
     WarpSums sums = {};

@@ -13,10 +13,10 @@ namespace {
   // Limit along each axis. The product of three axes fits into a key.
   constexpr std::int64_t MAX_CELLS = std::int64_t(1) << 20;
 
-  // Up to this ratio, the starts of all cells are stored.
+  // Up to this number of cells per atom, the starts of all cells are stored.
   constexpr double MAX_CELLS_PER_ATOM = 8;
-  constexpr int ENOUGH_ATOMS = 4096;    // atoms worth a thread
-  constexpr int DIGIT_BITS = 11;        // digit of the radix sort
+  constexpr int ENOUGH_ATOMS = 4096;    // fewest atoms per thread
+  constexpr int DIGIT_BITS = 11;        // bits per digit of the radix sort
   constexpr std::size_t DIGITS = 1 << DIGIT_BITS;
 
   int threads_for(int n, int nthreads)
@@ -55,13 +55,14 @@ CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, d
   for (int c = 0; c < 3; ++c) volume *= hi[c] - lo[c] + range;
   const double per_half_cell =
       (static_cast<double>(a.n) + b.n) * range * range * range / (8.0 * volume);
-  // Cells of half the range reduce the pairs to test from 6.4 to 3.7 per pair in range, but 125
-  // cells must be visited instead of 27. This does not pay off when most cells would be empty.
+  // Cells of half the range reduce the number of tested pairs per pair in range from 6.4 to 3.7.
+  // They also increase the number of visited cells from 27 to 125, which does not pay off when most
+  // cells would be empty.
   grid.reach = per_half_cell > 0.5 ? 2 : 1;
   for (int c = 0; c < 3; ++c) {
     grid.lo[c] = lo[c];
-    // A little larger than range/reach, so that rounding never puts a pair in range one cell
-    // further apart.
+    // A little larger than range/reach: rounding must not put two atoms in range one more cell
+    // apart.
     double size = range / (c == 0 ? grid.x_cells_per_range() : grid.reach) * (1.0 + 1e-6);
     const double extent = hi[c] - lo[c];
     if (extent > size * (MAX_CELLS - 1)) size = extent / (MAX_CELLS - 1);
@@ -114,8 +115,9 @@ void CellBins::build(const CellGrid &grid, const double *position, const AtomLis
   }
 }
 
-// One pass of a radix sort by DIGIT_BITS bits of the keys, starting at bit 'shift'. Each thread has
-// a part of the atoms. The sort is stable, so its result does not depend on the number of threads.
+// One pass of a radix sort by DIGIT_BITS bits of the keys, starting at bit 'shift'. Each thread
+// sorts a part of the atoms. The sort is stable, so that its result does not depend on the number
+// of threads.
 void CellBins::sort_by_digit(int shift, int nthreads)
 {
   const int n = static_cast<int>(keys.size());
@@ -153,8 +155,8 @@ void CellBins::sort_by_digit(int shift, int nthreads)
   order.swap(order_swap);
 }
 
-// Sorts by buckets of neighboring cells, then within each bucket, which is contiguous in memory.
-// Also computes the starts of the cells.
+// Sorts by buckets of adjacent cells, then within each bucket, which is contiguous in memory. Also
+// computes the starts of the cells.
 void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
 {
   int shift = 0;
@@ -174,7 +176,7 @@ void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
     int end = first;
     for (std::int64_t cell = first_cell; cell < end_cell; ++cell)
       starts[cell] = end += starts[cell];
-    // Backwards: 'starts' moves from the ends of the cells to their begins.
+    // Backwards, so that each element of 'starts' moves from the end to the start of its cell.
     for (int k = last; k > first; --k) {
       const int to = --starts[keys[k - 1]];
       keys_swap[to] = keys[k - 1];
@@ -209,8 +211,8 @@ int CellBins::atoms(std::uint64_t first, std::uint64_t last, std::size_t &cursor
 // Returns the first occupied cell whose key is not less than key.
 std::size_t CellBins::seek(std::size_t near, std::uint64_t key) const
 {
-  // Successive searches hit nearby cells: gallop, then bisect.
-  // Keys before low are less than key, keys from high on are not.
+  // Successive searches hit nearby cells: gallop, then bisect. All keys before 'low' are less than
+  // key. All keys from 'high' on are not.
   std::size_t low = near, high = near, step = 1;
   while (low > 0 && cells[low - 1].key >= key) {
     high = low - 1;

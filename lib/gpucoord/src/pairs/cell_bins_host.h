@@ -1,10 +1,10 @@
 // Part of GPUCOORD, GPL-2.0. Cutoff bins: atoms sorted by cell.
 //
-// Cells are Cartesian and span the bounding box of the atoms, so any simulation box is supported;
-// periodic images are separate atoms here. Atoms are sorted by the 64-bit key of their cell, with x
-// running fastest, so that the cells of a row along x are contiguous in memory. If there are few
-// cells, the starts of all cells are stored, else only the occupied cells. Memory is therefore
-// linear in the number of atoms, even in mostly empty boxes.
+// Cells are Cartesian and span the bounding box of the atoms, so that any simulation box is
+// supported. Periodic images are separate atoms here. Atoms are sorted by the 64-bit key of their
+// cell. x is the fastest index, so that the cells of a row along x are contiguous in memory. If
+// there are few cells, the starts of all cells are stored, otherwise only the occupied cells.
+// Memory is therefore linear in the number of atoms, even in mostly empty boxes.
 
 #ifndef GPUCOORD_CELL_BINS_HOST_H
 #define GPUCOORD_CELL_BINS_HOST_H
@@ -19,18 +19,18 @@ namespace gpucoord {
 
 struct CellGrid {
   double lo[3] = {0.0, 0.0, 0.0};              // lower corner, distance
-  double size[3] = {1.0, 1.0, 1.0};            // distance, of a cell
+  double size[3] = {1.0, 1.0, 1.0};            // size of a cell, distance
   double inverse_size[3] = {1.0, 1.0, 1.0};    // 1/distance
-  std::int64_t n[3] = {1, 1, 1};               // cells along each axis
+  std::int64_t n[3] = {1, 1, 1};               // number of cells along each axis
   // Atoms in range are at most this many cells apart along y and z.
   int reach = 1;
-  // Cells are finer along x, because they determine the begin and end of the search in a row.
+  // Cells are shorter along x, because they determine where the search in a row begins and ends.
   int x_cells_per_range() const { return 4 * reach; }
 
-  // Returns the cell nearest to x along the axis.
+  // Returns the coordinate of the cell at x along the axis, limited to the grid.
   std::int64_t coordinate(int axis, double x) const
   {
-    // Compare as doubles: the cell of a distant position may overflow an integer.
+    // Compare as doubles: the coordinate of a distant position may overflow an integer.
     const double cell = (x - lo[axis]) * inverse_size[axis],
                  last = static_cast<double>(n[axis] - 1);
     return static_cast<std::int64_t>(std::min(std::max(cell, 0.0), last));
@@ -41,7 +41,7 @@ struct CellGrid {
   }
 };
 
-// Makes a grid for pairs within range (distance) over the atoms of both lists. b may be empty.
+// Makes a grid for pairs within range (distance), over the atoms of both lists. b may be empty.
 // Positions must be finite.
 GPUCOORD_TEST_API CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b,
                                           double range, int nthreads);
@@ -51,8 +51,9 @@ class GPUCOORD_TEST_API CellBins {
   void build(const CellGrid &, const double *x, const AtomList &, int nthreads);
 
   // Finds the atoms in the cells of one row with keys from first to last, inclusive. Returns their
-  // number; begin: index of the first of them among the sorted atoms. cursor: start of the search
-  // when the starts of cells are not stored, best from a call with similar keys; updated.
+  // number. Sets 'begin' to the index of the first of them among the sorted atoms. cursor: where
+  // the search starts if the starts of cells are not stored. Pass the cursor of a call with similar
+  // keys; the call updates it.
   int atoms(std::uint64_t first, std::uint64_t last, std::size_t &cursor, int &begin) const;
 
   // Atoms sorted by cell, in list order within each cell.
@@ -73,8 +74,8 @@ class GPUCOORD_TEST_API CellBins {
   };
   std::vector<std::uint64_t> keys_swap;
   std::vector<int> order, order_swap, places;
-  std::vector<Cell> cells;    // occupied cells and an end marker; or empty
-  std::vector<int> starts;    // [cells of the grid + 1] index among the sorted atoms; or empty
+  std::vector<Cell> cells;    // occupied cells and an end marker, or empty
+  std::vector<int> starts;    // [cells of the grid + 1] index among the sorted atoms, or empty
 };
 
 }    // namespace gpucoord

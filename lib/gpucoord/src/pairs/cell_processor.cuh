@@ -1,16 +1,17 @@
-// Part of GPUCOORD, GPL-2.0. Engine 'cells': the cell processors, a warp or (with BENCH_VARIANTS) a
-// thread block.
+// Part of GPUCOORD, GPL-2.0. Engine 'cells': the cell processors. A processor is a warp or, with
+// BENCH_VARIANTS, a thread block.
 //
 // Launch: teams as described in near_partners.cuh. Each thread takes one i-atom. Partners are read
-// from shared memory, and each read broadcasts one partner to all threads, so there are no bank
+// from shared memory. Each read broadcasts one partner to all threads, so that there are no bank
 // conflicts. In float, a warp broadcasts one partner to each half, and each thread takes two
-// i-atoms; the halves then add their sums.
+// i-atoms. The halves then add their sums.
 //
-// SELECT: if the formula is expensive, each thread first notes which partners are in range, then
+// SELECT: for an expensive formula, each thread first notes which partners are in range, then
 // evaluates the formula for those partners only. A cheap formula is evaluated for all partners.
 //
-// The summation order for an atom depends only on the sorted atoms. The bits do not depend on the
-// number of blocks, on the number of warps per block, or on whether the virial is computed.
+// The summation order for an atom depends only on the sorted atoms. Results are therefore bitwise
+// independent of the number of blocks, the number of warps per block, and whether the virial is
+// computed.
 
 #ifndef GPUCOORD_CELL_PROCESSOR_CUH
 #define GPUCOORD_CELL_PROCESSOR_CUH
@@ -20,9 +21,9 @@
 
 namespace gpucoord {
 
-// Adds the first n partners. SELECT: the partners from n to the next multiple of 32 are far away.
-// may_be_same: one of the partners may be the atom itself. own_weight: of the atom, if the memory
-// has weights.
+// Adds the first n partners. SELECT: the partners from n to the next multiple of 32 must be far
+// away. may_be_same: one of the partners may be the atom itself. own_weight: weight of the atom,
+// used if the memory has weights
 template <bool SELECT, int ATOMS, class Formula, class Real, class Accumulator, unsigned WANT,
           class Memory>
 __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i,
@@ -92,9 +93,9 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
   // In float, two atoms per thread: each half warp takes every second partner and uses each load
   // twice.
   constexpr int ATOMS = WARPS == 1 && !SELECT && std::is_same<Real, float>::value ? 2 : 1;
-  // Lengths are multiplied by this.
+  // Factor of all lengths.
   const Real inverse_unit = IN_R0<Formula, Real> ? c.inv_r0 : Real(1);
-  // The factor exceeds the rounding of the product, so that r = dmax stays in range.
+  // The factor exceeds the rounding errors of the product, so that r = dmax stays in range.
   const Real dmax_sq =
       IN_R0<Formula, Real> ? c.dmax_sq * inverse_unit * inverse_unit * Real(1.0000005) : c.dmax_sq;
 

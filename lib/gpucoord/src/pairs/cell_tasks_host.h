@@ -19,7 +19,7 @@
 namespace gpucoord {
 
 // Runs work(k) for k < n in parallel. Rethrows an exception of work. No work starts after an
-// exception: the memory of its thread may be incomplete.
+// exception, because the memory of its thread may be incomplete.
 template <class Work> void run_in_parallel(std::int64_t n, int threads, Work work)
 {
   std::exception_ptr failure;    // e.g. std::bad_alloc; must not leave the parallel region
@@ -38,8 +38,8 @@ template <class Work> void run_in_parallel(std::int64_t n, int threads, Work wor
   if (failure) std::rethrow_exception(failure);
 }
 
-// i-atoms that share one search for partners: the sorted atoms from begin to end, in one row of
-// cells.
+// i-atoms that share one search for partners: the sorted atoms from begin up to, not including,
+// end. They are in one row of cells.
 struct CellTask {
   std::uint64_t key;    // key of the first cell
   int begin, end;
@@ -47,10 +47,10 @@ struct CellTask {
 
 class CellTasks {
  public:
-  // Makes the tasks. A task has the atoms within a quarter of the range along x. It takes more when
-  // these are few, up to a maximum width, because distances from a common origin cost digits. It
-  // takes at most MANY_ATOMS atoms, so that threads share the work even when all atoms are in one
-  // place.
+  // Makes the tasks. A task has the atoms within a quarter of the range along x. If these are few,
+  // it takes more atoms. Its maximum width limits the loss of digits in distances from a common
+  // origin. A task has at most MANY_ATOMS atoms, so that threads share the work even when all atoms
+  // are at the same position.
   void make(const CellGrid &grid, const CellBins &bi, int nthreads)
   {
     constexpr int ENOUGH_ATOMS = 8, MANY_ATOMS = 64, ATOMS_OF_A_PART = 1 << 14;
@@ -63,7 +63,7 @@ class CellTasks {
     run_in_parallel(nparts, std::min(nthreads, nparts), [&](std::int64_t part) {
       auto &some = tasks_of_part[part];
       some.clear();
-      // Take the rows that begin in this part of the atoms.
+      // Take the rows of cells that begin in this part of the atoms.
       int begin = static_cast<int>(part) * ATOMS_OF_A_PART;
       const int end_of_part = std::min(begin + ATOMS_OF_A_PART, n);
       while (begin > 0 && begin < end_of_part && row(begin) == row(begin - 1)) ++begin;
@@ -92,13 +92,13 @@ class CellTasks {
   std::vector<std::vector<CellTask>> tasks_of_part;
 };
 
-// The rows of cells to search. ALL: all rows in reach. AHEAD: the own row, and one row of each pair
-// of rows in reach, for traversals that meet each pair once.
+// The rows of cells to search. ALL: all rows in reach. AHEAD: the task's own row, and one row of
+// each pair of rows in reach, for traversals that visit each pair once.
 enum class RowsNear { ALL, AHEAD };
 
 // Candidates for the partners of the owned atoms of a task. Positions are relative to origin
-// (distance). Candidates own_first to own_last - 1 are in the task's own row. Those of rows ahead
-// follow.
+// (distance). Candidates own_first to own_last - 1 are in the task's own row. Candidates of rows
+// ahead follow.
 struct CellCandidates {
   double origin[3];
   int count = 0, own_first = 0, own_last = 0;
@@ -110,7 +110,7 @@ template <class Real> struct CandidateMemory {
   // Indices among the sorted atoms.
   std::vector<int> index;
   std::vector<PointRange> ranges;
-  std::vector<std::size_t> cursor;    // start of the next search of each row
+  std::vector<std::size_t> cursor;    // [rows in reach] where the next search of the row starts
 
   // Resets the cursors for a new grid.
   void forget(const CellGrid &grid)
@@ -124,7 +124,7 @@ template <class Real> struct CandidateMemory {
     index.resize(size);
     z.resize(size);
     y.resize(size);
-    x.resize(size);    // last, because its size says that all have memory
+    x.resize(size);    // last: its size tells that all arrays have this size
   }
 };
 

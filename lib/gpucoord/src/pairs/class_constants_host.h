@@ -1,8 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. Functions between many classes of types, for kernels that take the
-// constants of each partner from a table.
+// Part of GPUCOORD, GPL-2.0. Functions between many classes of types, for kernels that look up the
+// constants of each partner in a table.
 //
-// A search for partners and a kernel for each pair of classes would leave vectors almost empty: of
-// 65 partners of 16 types, 4 are of one type.
+// A search for partners and a kernel for each pair of classes would leave vectors almost empty:
+// with 16 types, only 4 of 65 partners have the same type.
 
 #ifndef GPUCOORD_CLASS_CONSTANTS_HOST_H
 #define GPUCOORD_CLASS_CONSTANTS_HOST_H
@@ -17,7 +17,7 @@
 
 namespace gpucoord {
 
-// A switching function as the host evaluates it.
+// A switching function on the host.
 template <class Real> struct HostFunction {
   double dmax;
   SwitchConstants<Real> constants;
@@ -27,11 +27,11 @@ template <class Real> struct HostFunction {
 // The constants of one formula between one class and others, and the kernels of the formula.
 template <class Real> struct ClassTable {
   ClassTable() = default;
-  ClassTable(ClassTable &&) = default;    // the arrays stay where they are
+  ClassTable(ClassTable &&) = default;    // moving keeps the addresses of the arrays
 
   ClassConstants<Real> constants;
-  const PairKernels<Real> *kernels = nullptr;    // null: no function of this formula
-  // The arrays of constants.
+  const PairKernels<Real> *kernels = nullptr;    // null: no function with this formula
+  // Arrays that 'constants' points to.
   std::vector<Real> range_sq, weight, values;
   std::vector<const SwitchConstants<Real> *> each;
   std::vector<int> function;
@@ -39,13 +39,13 @@ template <class Real> struct ClassTable {
 
 // The functions between two groups of classes: one function, or tables.
 template <class Real> struct GroupInteraction {
-  double dmax = 0.0;    // the largest; 0: no function
+  double dmax = 0.0;    // largest dmax; 0: no function
   bool is_one = false;
   TypeClasses::Interaction one = {SwitchTable::NONE, 0.0};
   std::vector<std::vector<ClassTable<Real>>> tables;    // [classes][formulas]
 };
 
-// Refers to the functions.
+// Holds a reference to the functions.
 template <class Real> class ClassFunctions {
  public:
   explicit ClassFunctions(const std::vector<HostFunction<Real>> &functions_in) :
@@ -74,7 +74,7 @@ template <class Real> class ClassFunctions {
   ClassFunctions(const ClassFunctions &) = delete;
   ClassFunctions &operator=(const ClassFunctions &) = delete;
 
-  // as_tables: tables even where there is one function.
+  // as_tables: use tables even where there is only one function
   GroupInteraction<Real> between(const TypeClasses &classes, const ClassGroups &groups, int gi,
                                  int gj, bool as_tables = false) const
   {
@@ -102,7 +102,7 @@ template <class Real> class ClassFunctions {
  private:
   // Functions of one formula with the same integer exponents.
   struct Formula {
-    std::vector<int> functions;    // numbers in the table
+    std::vector<int> functions;    // indices in the table
     std::vector<int> varying;      // see ClassConstants
     std::vector<Real> equal;       // [NCONSTANTS][PARTNER_CHUNK + 16]
   };
@@ -114,7 +114,7 @@ template <class Real> class ClassFunctions {
         f.constants.in == g.constants.in && f.constants.im == g.constants.im;
   }
 
-  // The functions of a formula between class ci and other classes.
+  // Returns the functions of a formula between class ci and other classes.
   ClassTable<Real> table_of(std::size_t number, const TypeClasses &classes, int ci,
                             const std::vector<int> &others) const
   {

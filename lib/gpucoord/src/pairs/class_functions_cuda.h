@@ -1,8 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. The functions of kernels over partner lists: one function, or those of
-// one formula between classes of types.
+// Part of GPUCOORD, GPL-2.0. The functions of kernels over partner lists: one function, or the
+// functions of one formula between classes of types.
 //
-// With classes, each partner has its own constants. Loads limit the kernels. A table in shared
-// memory therefore has the constants that most formulas read in one element per pair of classes.
+// With classes, each partner has its own constants, and loads limit the kernels. A table in shared
+// memory therefore combines the constants that most formulas read, one element per pair of classes.
 
 #ifndef GPUCOORD_CLASS_FUNCTIONS_CUDA_H
 #define GPUCOORD_CLASS_FUNCTIONS_CUDA_H
@@ -21,7 +21,8 @@
 
 namespace gpucoord {
 
-// The class is beside the position of a point, and in the upper half of the id of a DeviceAtom.
+// The class is next to the position of an integer point, and in the upper half of the id of a
+// DeviceAtom.
 __host__ __device__ inline int class_of(const int4 &point)
 {
   return point.w;
@@ -39,7 +40,7 @@ __host__ __device__ inline std::int64_t id_with_class(int row, int c)
 template <class Real> struct alignas(16) FunctionOfClasses {
   Real inv_r0;            // 1/distance
   Real dmax_sq;           // distance^2, negative: no function
-  Real stretch, shift;    // times the weight of the pair
+  Real stretch, shift;    // multiplied by the weight of the pair
 };
 
 template <class Real> struct OneFunction {
@@ -64,14 +65,15 @@ template <class Real> struct FunctionsByClass {
   static constexpr bool IS_WEIGHTED = false;
   static constexpr int MAX_SHARED_BYTES = 1 << 15;
 
-  FormulaConstants<Real> constants;    // constants that are equal for all functions
+  FormulaConstants<Real> constants;    // constants that are the same for all functions
   int nclasses;
   const FunctionOfClasses<Real> *functions;    // [classes][classes]
-  // [NCONSTANTS][classes][classes] all constants, for formulas that read further ones
+  // [NCONSTANTS][classes][classes] all constants, for formulas that read more than
+  // FunctionOfClasses
   const Real *all;
-  unsigned varying;    // bit k: constant k is not the same for all
+  unsigned varying;    // bit k: constant k differs between functions
 
-  // Bytes of shared memory of a block; 0: the functions are too many.
+  // Bytes of shared memory per block; 0: there are too many functions for shared memory.
   int shared_bytes() const
   {
     const std::size_t bytes = sizeof(*functions) * nclasses * nclasses;
@@ -79,8 +81,8 @@ template <class Real> struct FunctionsByClass {
   }
 
 #ifdef __CUDACC__
-  // Copies the functions to shared memory: L1 would serve the threads of a warp one memory line
-  // after the other. All threads of a block must call.
+  // Copies the functions to shared memory. L1 would serve the threads of a warp one cache line at a
+  // time. All threads of a block must call this function.
   __device__ const FunctionOfClasses<Real> *load() const
   {
     extern __shared__ uint4 functions_of_block[];
@@ -92,7 +94,7 @@ template <class Real> struct FunctionsByClass {
     return copy;
   }
 
-  // loaded: from load()
+  // loaded: result of load()
   template <class Formula, class Point>
   __device__ FormulaConstants<Real> of(const FunctionOfClasses<Real> *loaded, const Point &atom,
                                        const Point &partner) const
@@ -115,7 +117,7 @@ template <class Real> struct FunctionsByClass {
     else
       other(6, c.top);
     static_assert(NCONSTANTS == 16, "all constants are set here");
-    // Numbers in CONSTANTS_OF_A_FUNCTION. Those that a formula does not read are not loaded.
+    // Indices in CONSTANTS_OF_A_FUNCTION. Constants that a formula does not read are not loaded.
     other(2, c.d0);
     other(8, c.n);
     other(9, c.m);
@@ -143,7 +145,7 @@ template <class Functions, class Real> struct WithWeights : Functions {
 #endif
 };
 
-// One function. The weight takes the place of the class, so a load of a point includes it.
+// One function. The weight is stored in place of the class, so that a load of a point includes it.
 template <> struct WithWeights<OneFunction<float>, float> : OneFunction<float> {
   static constexpr bool IS_WEIGHTED = true, IS_IN_POINTS = true;
 
@@ -163,14 +165,14 @@ WithWeights<Functions, Real> weighted(const Functions &functions, const Real *we
   return result;
 }
 
-// Memory of FunctionsByClass.
+// Device memory of FunctionsByClass.
 template <class Real> struct ClassFunctionBuffers {
   DeviceBuffer<FunctionOfClasses<Real>> functions;
   DeviceBuffer<Real> all;
 };
 
-// Makes the constants of some functions, which have one formula and the same integer exponents.
-// constants: by number of the function; null: of another formula.
+// Makes the constants of functions that have the same formula and the same integer exponents.
+// constants: by index of the function; null: the function has another formula
 template <class Real>
 FunctionsByClass<Real>
 make_functions_by_class(const TypeClasses &classes,

@@ -67,8 +67,8 @@ namespace {
     return count;
   }
 
-  // Writes the displacements from (xi, yi, zi) of those of n points that are in range, without the
-  // point numbered self. Returns their number. The outputs need room for 16 more elements.
+  // Writes the displacements from (xi, yi, zi) to those of n points that are in range, except the
+  // point with index self. Returns their number. The outputs must have room for 16 more elements.
   inline int keep_in_range(double range_sq, int n, const double *x, const double *y,
                            const double *z, double xi, double yi, double zi, int self, double *dx,
                            double *dy, double *dz)
@@ -110,7 +110,7 @@ namespace {
     return count;
   }
 
-  // A table of numbers by class: two registers, or memory where there are more classes.
+  // A table of numbers by class: two registers, or memory if there are more classes.
   class FloatTable {
    public:
     FloatTable(int size_in, const float *table_in) : size(size_in), table(table_in)
@@ -171,8 +171,8 @@ namespace {
                        of(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k))));
   }
 
-  // As keep_in_range(), with a range for each class of points. Writes the classes, too, and with
-  // WEIGHTED the weights.
+  // Like keep_in_range(), with one range per class of points. Also writes the classes and, with
+  // WEIGHTED, the weights.
   template <bool WEIGHTED>
   int keep_in_ranges(int nclasses, const double *range_sq, int n, const double *x, const double *y,
                      const double *z, const int *of_class, const double *weights, double xi,
@@ -233,8 +233,8 @@ namespace {
 
   // Keeps charges whose distance to a segment along x is within a squared range. The segment has
   // the half length 'half' around (middle, y0, z0). Writes the x of the charges, and the y and z
-  // components of the vector from the charge to the segment. Returns the number of charges; the
-  // outputs need room for one more vector.
+  // components of the vector from the charge to the segment. Returns the number of charges. The
+  // outputs must have room for one more vector.
   inline int keep_near_row(double range_sq, int n, const double *x, const double *y,
                            const double *z, const double *q, double middle, double half, double y0,
                            double z0, double *x_out, double *dy, double *dz, double *q_out)
@@ -436,7 +436,7 @@ namespace {
       }
   }
 
-  // See NeighborsFunction in pair_kernels_host.h. The outputs need room for 8 more elements.
+  // See NeighborsFunction in pair_kernels_host.h. The outputs must have room for 8 more elements.
   template <class Real>
   void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx,
                  Real *dy, Real *dz)

@@ -1,9 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of engines 'list' and 'allpairs' and of pair mode.
 //
 // Launch: GATHER_THREADS threads per block.
-// - sum_lists: one warp per atom, its lanes share the neighbors; no shared memory.
-// - sum_all_pairs: one thread per atom, blockIdx.y selects a share of the partners, which pass
-//   through shared memory in tiles of ALL_PAIRS_TILE.
+// - sum_lists: one warp per atom; its lanes share the neighbors; no shared memory.
+// - sum_all_pairs: one thread per atom; blockIdx.y selects a share of the partners; they are staged
+//   in shared memory in tiles of ALL_PAIRS_TILE.
 // - sum_pairs: one thread per pair; no shared memory.
 
 #ifndef GPUCOORD_GATHER_KERNELS_CUH

@@ -30,13 +30,14 @@ inline int team_size(const CellsShape &shape)
   return shape.block_processor ? 32 * BLOCK_PROCESSOR_WARPS : 32;
 }
 
-// Returns the number of teams that share the partners of an atom, so that there are enough warps.
+// Returns the number of teams that share the partners of an atom. It is chosen such that there are
+// enough warps.
 inline int splits_of(int warps, int most)
 {
   return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most);
 }
 
-constexpr int GATHER_THREADS = 128;    // threads per block of the other kernels
+constexpr int GATHER_THREADS = 128;    // threads per block, except for engine 'cells'
 
 // Each launcher enqueues one kernel. Arguments with n = 0 are not allowed. Throws DeviceError.
 template <class Real> struct Launchers {
@@ -53,7 +54,7 @@ template <class Real> struct Launchers {
                             cudaStream_t);
 };
 
-// SINGLE sums the terms of one atom in float, MIXED in float and double.
+// SINGLE sums the terms of one atom in float. MIXED sums them in float and double.
 template <class Formula> void get_launchers(Precision, Launchers<float> &);
 template <class Formula> void get_launchers(Precision, Launchers<double> &);
 

@@ -3,10 +3,10 @@
 //
 // Launch: a team is one warp (WARPS = 1, any number of teams per block) or one thread block. Each
 // team takes blocks of i-atoms, one i-atom per thread, from a queue until it is empty. The queue is
-// one atomic counter. Dense regions therefore do not delay the others.
+// one atomic counter. It balances the load, so that dense regions do not delay the others.
 //
 // Partners near the bounding box of the i-atoms are collected in shared memory and then read by all
-// threads, so that no thread tests atoms that are out of reach of all i-atoms. Shared memory: one
+// threads. No thread tests atoms that are out of reach of all i-atoms. Shared memory: one
 // TeamMemory per team.
 //
 // Small systems have too few i-atoms to fill a GPU. The partners of each i-atom are then split over
@@ -27,8 +27,8 @@ namespace gpucoord {
 
 template <class Real> struct alignas(16) Partner {
   Real x, y, z;    // relative to the origin of the i-atoms
-  // Low half of the id, enough within one array of atoms. Equal to the id of a Center: the atom
-  // itself.
+  // Low half of the id, which is unique within one array of atoms. Equal to the id of a Center: the
+  // partner is the atom itself.
   int id;
 };
 
@@ -42,14 +42,14 @@ template <bool SELECT, class Real, int WARPS, bool WEIGHTED> constexpr int partn
                                       : tuning::PARTNERS_SELECT_FLOAT;
 }
 
-// Weights of the partners. [N] of them, or none.
+// Weights of the partners: N of them, or no memory.
 template <class Real, int N> struct WeightMemory {
   Real weight[N];
 };
 template <class Real> struct WeightMemory<Real, 0> {
 };
 
-// WEIGHTED: with the weights of the partners, CellsSearch::weight_j.
+// WEIGHTED: includes the weights of the partners, CellsSearch::weight_j.
 template <bool SELECT, class Real, int WARPS, bool WEIGHTED = false>
 struct TeamMemory :
     WeightMemory<Real, WEIGHTED ? partner_capacity<SELECT, Real, WARPS, WEIGHTED>() : 0> {
@@ -57,7 +57,7 @@ struct TeamMemory :
   static constexpr int SIZE = 32 * WARPS;
   static constexpr int CAPACITY = partner_capacity<SELECT, Real, WARPS, WEIGHTED>();
   Partner<Real> partner[CAPACITY];
-  // [word][thread] a bit per partner.
+  // [word][thread] one bit per partner.
   unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];
   int2 range[SIZE];       // [column of the neighborhood] sorted j-atoms
   double leader[3];       // position of the first atom, distance
@@ -83,7 +83,7 @@ template <int WARPS> struct Team {
     return WARPS == 1 ? __any_sync(ALL_LANES, value) : __syncthreads_or(value);
   }
 
-  // Returns whether this thread is the first with the flag.
+  // Returns whether this thread is the first one with the flag set.
   template <class Memory> static __device__ bool is_first(bool flag, Memory &m)
   {
     const bool flags[1] = {flag};
@@ -92,7 +92,7 @@ template <int WARPS> struct Team {
     return flag && place[0] == 0;
   }
 
-  // Returns the smallest value of all threads.
+  // Returns the smallest value of all threads of the team.
   template <class Memory> static __device__ float min(float value, Memory &m)
   {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -107,8 +107,8 @@ template <int WARPS> struct Team {
   }
 
   // Computes the position of each thread's flagged elements when the elements of all threads are
-  // concatenated: warp by warp, within a warp first the elements with flag[0]. total: number of
-  // flagged elements.
+  // concatenated. The order is: by warp; within a warp, first the elements with flag[0]. total:
+  // number of flagged elements
   template <int N, class Memory>
   static __device__ void places(const bool (&flag)[N], int (&place)[N], int &total, Memory &m)
   {
@@ -148,8 +148,8 @@ __device__ inline double gap(double lo, double hi, double a, double b)
   return fmax(0.0, fmax(a - hi, lo - b));
 }
 
-// Returns the distance along an axis between [lo, hi] and a column. The outermost columns also hold
-// all atoms beyond the grid.
+// Returns the distance along an axis between [lo, hi] and a column. The outermost columns also
+// contain all atoms beyond the grid.
 __device__ inline double gap_to_column(const BinGrid &grid, int axis, std::int64_t c, double lo,
                                        double hi)
 {
@@ -203,16 +203,16 @@ template <class Real> struct Center {
 
 // The work of a team: as many i-atoms as it has threads, with all or a share of their partners.
 struct TeamItem {
-  int split;                        // number of the share
+  int split;                        // index of the share of partners
   int t;                            // index of this thread's atom among the owned i-atoms
   bool valid;                       // this thread has an atom
-  int number;                       // its index among the sorted atoms
+  int number;                       // index of this thread's atom among the sorted atoms
   int first_number, last_number;    // sorted indices of the first and last atom of the team
   DeviceAtom atom;
-  std::int64_t column;    // column of its cell
+  std::int64_t column;    // column of the cell of this thread's atom
 };
 
-// item: number of the share times the number of atom blocks, plus the atom block.
+// item: index of the share times the number of atom blocks, plus the index of the atom block
 template <int SIZE>
 __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
 {
@@ -234,12 +234,13 @@ __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int r
 
 // Collects the partners near the i-atoms of an item in m.partner. Calls add(center, may_be_same, n)
 // for each batch of n partners. may_be_same: one of the partners may be the atom itself. PADDED:
-// the partners from n to the next multiple of 32 are far away. limit: limit of the centers.
-// id_of(atom, index) returns the id stored with a partner. Lengths are multiplied by inverse_unit.
+// the partners from n to the next multiple of 32 are far away. limit: value of Center::limit.
+// id_of(atom, index) returns the id that is stored with a partner. Lengths are multiplied by
+// inverse_unit.
 //
-// Each share takes every shares-th chunk that a team loads at once. INTERLEAVED: each share takes
-// every shares-th partner instead, in several passes. A batch then covers the whole surroundings
-// evenly, and no thread has far more partners in range than the others.
+// A share takes every shares-th chunk of the atoms that a team loads at once. INTERLEAVED: a share
+// takes every shares-th partner instead, in several passes. A batch then covers the whole
+// neighborhood evenly, and all threads have similar numbers of partners in range.
 template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
 __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits,
                                   int passes, Real inverse_unit, Real limit, int own_id, Memory &m,
@@ -272,8 +273,8 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
         its.column == column_here;
     waits = waits && !here;
 
-    // Bounding box of these atoms, relative to the first of them. Rounding is far below the margin
-    // of range_sq.
+    // Bounding box of these atoms, relative to the first of them. Rounding errors are far below the
+    // margin of range_sq.
     double lo[3], hi[3], origin[3];
     Real half[3];
     const double position[3] = {atom.x, atom.y, atom.z};
@@ -298,8 +299,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
       int chunk = 0, column = 0, begin = 0, end = 0;
       for (bool more = true; more;) {
         int queued = 0;
-        // With two arrays of atoms, the indices cannot rule out that a partner is one of the
-        // i-atoms.
+        // With two arrays of atoms, indices cannot tell whether a partner is one of the i-atoms.
         bool may_be_same = !one_group;
         while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
           if (begin >= end) {
@@ -357,8 +357,8 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
 }
 
 // Calls add(partner, k) for each partner k of the first n within the center's limit. The partners
-// must be padded as in for_near_partners(). Each thread first notes its partners in range, in
-// m.in_range. The threads of a warp then wait for the thread with the most partners.
+// must be padded as in for_near_partners(). Each thread first notes its partners in range in
+// m.in_range. The threads of a warp then run as long as the thread with the most partners.
 template <class Real, class Memory, class F>
 __device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Memory &m, F add)
 {
@@ -371,7 +371,8 @@ __device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Me
       if (i.distance_sq(m.partner[32 * word + k], dx, dy, dz) <= i.limit) bits |= 1u << k;
     m.in_range[word][rank] = bits;
   }
-  // One loop over all words, so that a thread with an empty word does not wait for the others.
+  // One loop over all words, so that a thread with an empty word continues with its next word at
+  // once.
   unsigned bits = 0;
   for (int word = -1;;) {
     while (bits == 0 && ++word < nwords) bits = m.in_range[word][rank];

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. All pair kernels of one formula. This file is compiled once for each
-// name in formulas.cuh, with -DGPUCOORD_FORMULA=name. The launch shapes are documented in the
-// included kernel files.
+// name in formulas.cuh, with -DGPUCOORD_FORMULA=name. Each included kernel file documents its
+// launch.
 
 #include "../core/bench_variants.h"
 #include "cell_processor.cuh"
@@ -22,15 +22,16 @@ namespace {
 
   using Formula = formula::GPUCOORD_FORMULA;
 
-  // The virial is rarely wanted without derivatives. The kernels compute both; unwanted derivatives
-  // are not stored.
+  // The virial is rarely requested without derivatives. The kernels compute both, and do not store
+  // derivatives that are not requested.
   constexpr unsigned ALL = DERIVATIVES | VIRIAL;
-  // The per-atom virial stores more per atom. It has a separate kernel, so that the other kernels
-  // keep their registers.
+  // The per-atom virial needs more stores per atom. It has a separate kernel, so that the other
+  // kernels need fewer registers.
   constexpr unsigned ALL_OF_ATOMS = ALL | ATOM_VIRIAL;
   constexpr unsigned IN_WINDOW = DERIVATIVES | WINDOWED;
 
-  // Calls f with 'want' as a compile-time constant: one of WANTS, or ALL if it is none of them.
+  // Calls f with 'want' as a compile-time constant: one of WANTS, or ALL if 'want' is not one of
+  // them.
   template <unsigned... WANTS, class F> void with_want(unsigned want, F f)
   {
     const bool is_found =
@@ -45,12 +46,13 @@ namespace {
     const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1;
     const int threads = 32 * WARPS * teams_per_block;
     const int teams = (arg.i.nowned + 32 * WARPS - 1) / (32 * WARPS) * arg.out.splits;
-    // As many threads as the multiprocessors can hold. Further threads would find the queue empty.
+    // Launch as many threads as fit on the multiprocessors. Further threads would find the queue
+    // empty.
     const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
                                 shape.multiprocessors * (2048 / threads));
     using Memory = TeamMemory<!CHEAP<Formula>, Real, WARPS, WEIGHTED>;
     static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024,
-                  "what every GPU gives");
+                  "every GPU has 48 KiB per block");
     const std::size_t memory = teams_per_block * sizeof(Memory);
     process_cells<Formula, Real, Accumulator, WANT, WARPS, WEIGHTED>
         <<<blocks, threads, memory, stream>>>(arg, c);
@@ -70,7 +72,7 @@ namespace {
   void cells(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
              const CellsShape &shape, cudaStream_t stream)
   {
-    if (arg.weight_i)    // by warps only
+    if (arg.weight_i)    // only the warp processor supports weights
       return with_want<DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
         launch_cells<Real, Accumulator, wanted(), 1, true>(arg, c, shape, stream);
       });
@@ -142,11 +144,12 @@ namespace {
     const auto launch = [&](auto *kernel, const auto &function) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),
-            "asking for shared memory");
-      // The maximum carveout gives room for as many concurrent blocks as there are registers for.
+            "requesting shared memory");
+      // The maximum carveout leaves shared memory for as many concurrent blocks as the registers
+      // allow.
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                  cudaSharedmemCarveoutMaxShared),
-            "asking for shared memory");
+            "requesting shared memory");
       launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream,
                     arg, function);
     };
@@ -187,7 +190,7 @@ namespace {
       });
   }
 
-  // Sums are double even in precision single, because the loads take longer.
+  // Sums are double even in precision single: loads limit the kernel.
   template <class Real>
   void partners(const PartnerArguments &arg, const FormulaConstants<Real> &c, unsigned want,
                 cudaStream_t stream)

@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Pair kernels of the host backend.
 //
-// This file is compiled once per instruction set. All functions have internal linkage or are always
-// inlined, except the functions at the end, which are in a namespace per instruction set. The
-// linker therefore never uses code of one instruction set for another.
+// This file is compiled once per instruction set. The functions at the end are in a namespace per
+// instruction set. All other functions have internal linkage or are always inlined. The linker
+// therefore never uses code of one instruction set for another.
 
 #include "pair_kernels_host.h"
 
@@ -25,9 +25,9 @@ namespace {
 
   constexpr int CHUNK = PARTNER_CHUNK;
 
-  // Returns sum - a b, with a single rounding if the machine has fma. GCC's own choice would depend
-  // on WANT, and the forces would depend on whether the virial is computed. Clang with
-  // -ffp-contract=on contracts the expression in each of them, and does not vectorize reductions by
+  // Returns sum - a b, rounded once if the processor has fma. GCC's own choice would depend on
+  // WANT, and forces would depend on whether the virial is computed. Clang uses fma for this
+  // expression in all variants (-ffp-contract=on), and does not vectorize reductions with
   // __builtin_fma.
 #if !defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
 #define GPUCOORD_BUILTIN_FMA
@@ -70,8 +70,7 @@ namespace {
       const int count = keep_in_range(c.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
                                       self - begin, dx, dy, dz);
       if (count == 0) continue;
-      // Process whole vectors, because a scalar remainder would take as long. The padding has
-      // weight 0.
+      // Process whole vectors: a scalar remainder would take as long. The padding has weight 0.
       constexpr int WIDTH = 64 / sizeof(Real);
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
       for (int k = count; k < padded; ++k) dx[k] = dy[k] = dz[k] = 0;
@@ -107,8 +106,8 @@ namespace {
     for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
   }
 
-  // Evaluates the function of partner k, whose constants are element k of each array. A struct that
-  // is declared in the loop itself stays in memory with GCC, and the loop is then not vectorized.
+  // Evaluates the function of partner k. Element k of each array has its constants. GCC keeps a
+  // struct declared in the loop itself in memory and then does not vectorize the loop.
   template <class Formula, class Real, std::size_t... F>
   inline void evaluate_partner(const SwitchConstants<Real> &common, const Real *const *constant,
                                int k, Real r_sq, Real &value, Real &dfunc,
@@ -145,7 +144,7 @@ namespace {
           : keep_in_ranges<false>(nclasses, range_sq, size, xj, yj, zj, cj, weights, xi, yi, zi,
                                   self - begin, dx, dy, dz, kept, classes);
       if (count == 0) continue;
-      // Whole vectors, as in gather().
+      // Process whole vectors, as in gather().
       constexpr int WIDTH = 64 / sizeof(Real);
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
       for (int k = count; k < padded; ++k) {
@@ -190,8 +189,8 @@ namespace {
     for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
   }
 
-  // A custom expression is evaluated in double, one pair at a time. Adds the terms of a partner,
-  // times its weight.
+  // Adds the terms of a partner, times its weight. A custom expression is evaluated in double, one
+  // pair at a time.
   template <bool IN_WINDOW, class Real, class Accumulator>
   inline void add_custom(const SwitchConstants<Real> &c, CustomFunction *custom, Real weight,
                          Real dx, Real dy, Real dz, Accumulator *total)

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The inner loops of the host backend.
 //
-// pair_kernels_host.cpp is compiled once for each instruction set. The set is chosen at run time,
-// so that one build serves every machine of a cluster.
+// pair_kernels_host.cpp is compiled once per instruction set. The set is selected at run time, so
+// that one build runs on every machine of a cluster.
 
 #ifndef GPUCOORD_PAIR_KERNELS_HOST_H
 #define GPUCOORD_PAIR_KERNELS_HOST_H
@@ -14,11 +14,11 @@
 namespace gpucoord {
 
 // Sums over the partners of one atom, in this order: s; dS/dx, dS/dy, dS/dz of the atom; -(ds/dr)/r
-// d (x) d as xx yy zz xy xz yz.
+// d (x) d as xx yy zz xy xz yz, where d is the vector to the partner.
 constexpr int NSUMS = 10;
 
 // Adds the terms of n partners at (x, y, z) of the atom at (xi, yi, zi) to sums, [NSUMS]. Skips
-// partners out of range, and the partner numbered self (-1: none).
+// partners out of range, and the partner with index self; -1: no partner is the atom itself.
 template <class Real>
 using GatherFunction = void (*)(const SwitchConstants<Real> &, CustomFunction *, int n,
                                 const Real *x, const Real *y, const Real *z, Real xi, Real yi,
@@ -28,26 +28,27 @@ using GatherFunction = void (*)(const SwitchConstants<Real> &, CustomFunction *,
 // chunks in double.
 constexpr int PARTNER_CHUNK = 256;
 
-// Functions of one formula and with the same integer exponents, between one class of atoms and the
-// classes of partners. Plain arrays, because the kernels use no function of the standard library.
+// Functions between one class of atoms and the classes of partners. They have the same formula and
+// the same integer exponents. Plain arrays, because the kernels use no function of the standard
+// library.
 template <class Real> struct ClassConstants {
-  SwitchConstants<Real> common;    // of one of the functions: integer exponents and window
+  SwitchConstants<Real> common;    // integer exponents and window, from one of the functions
   int nclasses;
-  const Real *range_sq;    // [nclasses] dmax^2 of the function; -1: the class has no such function
-  const Real *weight;      // [nclasses] of the terms
-  // Constants in which the functions differ: indices of CONSTANTS_OF_A_FUNCTION, and values.
+  const Real *range_sq;    // [nclasses] dmax^2; -1: the class has no such function
+  const Real *weight;      // [nclasses] factor of the terms
+  // Constants that differ between functions: indices in CONSTANTS_OF_A_FUNCTION, and values.
   int nvarying;
   const int *varying;
   const Real *values;    // [nvarying][nclasses]
-  // Constants in which the functions do not differ: [PARTNER_CHUNK + 16] equal elements.
+  // Constants that are the same for all functions: [PARTNER_CHUNK + 16] equal elements.
   const Real *equal[NCONSTANTS];
-  // Custom functions alone: [nclasses] constants, and number in the table.
+  // Only for custom functions: [nclasses] constants, and index in the table.
   const SwitchConstants<Real> *const *each;
   const int *function;
 };
 
-// As GatherFunction, for partners of several classes, of_class. custom: by number in the table.
-// weights: multiply the terms of each partner; null: 1.
+// Like GatherFunction, for partners of several classes. of_class: class of each partner. custom: by
+// index in the table. weights: factor of the terms of each partner; null: 1
 template <class Real>
 using GatherClassesFunction = void (*)(const ClassConstants<Real> &, CustomFunction *const *custom,
                                        int n, const Real *x, const Real *y, const Real *z,
@@ -59,15 +60,16 @@ template <class Real>
 using DisplacementFunction = void (*)(const Box &, const double *xi, int n, const double *xj,
                                       Real *dx, Real *dy, Real *dz);
 
-// The points from begin to end of an array. kept: index of the first kept point in the output.
+// The points from begin up to, not including, end of an array. kept: index of the first kept point
+// in the output
 struct PointRange {
   int begin, end, kept;
 };
 
-// Keeps the points of n ranges that are within sqrt(range_sq) of a box. The box has the half edges
-// 'half' and is centered at origin. Writes positions relative to origin to x_out, y_out, z_out, and
-// indices to index_out. Sets 'kept' of each range. Returns the number of kept points. Up to
-// KEEP_MARGIN elements beyond them may be overwritten.
+// Keeps the points of n ranges whose distance to a box is at most sqrt(range_sq). The box has the
+// half edges 'half' and is centered at origin. Writes positions relative to origin to x_out, y_out,
+// z_out, and indices to index_out. Sets 'kept' of each range. Returns the number of kept points.
+// May overwrite up to KEEP_MARGIN elements beyond them.
 template <class Real>
 using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const double *x, const double *y,
                                     const double *z, const double *origin, const double *half,
@@ -76,18 +78,18 @@ using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const double *x, 
 constexpr int KEEP_MARGIN = 8;
 
 // Computes the displacements from xi to n neighbors, rounded to Real. neighbors: rows of x after
-// neighmask is applied. Up to KEEP_MARGIN elements beyond them may be overwritten.
+// neighmask is applied. May overwrite up to KEEP_MARGIN elements beyond the displacements.
 template <class Real>
 using NeighborsFunction = void (*)(const double *x, const double *xi, int n, const int *neighbors,
                                    int neighmask, Real *dx, Real *dy, Real *dz);
 
 template <class Real> struct PairKernels {
-  // Indexed by Want: value, + derivatives, + virial, + both.
+  // Index: 0 value; 1 value and derivatives; 2 value and virial; 3 all of them.
   GatherFunction<Real> gather[4];
   // dS/dx of each pair times the window of the constants, without the value.
   GatherFunction<Real> gather_windowed;
-  // For partners of several classes: value and derivatives; also the virial; windowed derivatives.
-  // The value alone would take about as long as with derivatives.
+  // For partners of several classes: value and derivatives; also with the virial; windowed
+  // derivatives. The value alone would take about as long as with derivatives.
   GatherClassesFunction<Real> gather_classes, gather_classes_virial, gather_classes_windowed;
   NeighborsFunction<Real> neighbors;
   DisplacementFunction<Real> displacements;
@@ -96,7 +98,7 @@ template <class Real> struct PairKernels {
 
 template <class Real> KeepNearBoxFunction<Real> select_keep_near_box();
 
-// Kernels for a precision. Real is float for SINGLE and MIXED, and double for DOUBLE.
+// Returns the kernels of a precision. Real is float for SINGLE and MIXED, and double for DOUBLE.
 template <class Real>
 GPUCOORD_TEST_API PairKernels<Real> select_pair_kernels(const Switch &, Precision);
 

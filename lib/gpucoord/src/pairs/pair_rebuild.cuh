@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Shared by the files that select atoms (resident_pairs.cu) and list
-// their partners (pair_rows.cu).
+// Part of GPUCOORD, GPL-2.0. Definitions shared by the files that select atoms (resident_pairs.cu)
+// and list their partners (pair_rows.cu).
 
 #ifndef GPUCOORD_PAIR_REBUILD_CUH
 #define GPUCOORD_PAIR_REBUILD_CUH
@@ -21,10 +21,11 @@ namespace pair_rebuild {
     return blockIdx.x * THREADS + threadIdx.x;
   }
 
-  // Indices of the numbers that a rebuild counts on the device. LO, HI: bounds of the positions.
-  // OVERLAP: owned atoms in both groups. ROWS: candidates with partners. ROWS_A: those in group a.
-  // PARTNERS: partners of all atoms. MOST: most partners of one atom. From LISTS on, each list of
-  // atoms has two numbers: all atoms, and owned atoms.
+  // Indices of the numbers that a rebuild computes on the device. LO, HI: bounds of the positions.
+  // OVERLAP: number of owned atoms in both groups. ROWS: number of candidates with partners.
+  // ROWS_A: those in group a. PARTNERS: number of partners of all atoms. MOST: largest number of
+  // partners of one atom. LISTS: first index of the lists of atoms; each list has two numbers, all
+  // atoms and owned atoms.
   enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };
 
 }    // namespace pair_rebuild

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Sums of pairs over warps.
+// Part of GPUCOORD, GPL-2.0. Sums of WarpSums over all warps.
 
 #include "pair_reduction.h"
 

@@ -1,10 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. The kernel over partner lists kept on the GPU.
+// Part of GPUCOORD, GPL-2.0. The kernel over partner lists that are kept on the GPU.
 //
-// Launch of sum_partners: GATHER_THREADS threads per block and at most MAX_PARTNER_BLOCKS blocks,
-// whose warps take the tiles of rows in turn. 'lanes' threads share the partners of an atom. Shared
+// Launch of sum_partners: GATHER_THREADS threads per block and at most MAX_PARTNER_BLOCKS blocks.
+// Their warps take the tiles of rows in turn. 'lanes' threads share the partners of an atom. Shared
 // memory: the sums of the block's warps, and the functions of classes if there are several
-// (FunctionsByClass::shared_bytes()). The last block to end adds up the blocks, always in the same
-// order.
+// (FunctionsByClass::shared_bytes()). The last block to finish adds the sums of all blocks, always
+// in the same order.
 
 #ifndef GPUCOORD_PARTNER_KERNELS_CUH
 #define GPUCOORD_PARTNER_KERNELS_CUH
@@ -19,15 +19,15 @@
 namespace gpucoord {
 
 constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
-// Blocks per multiprocessor. A launch bound leaves registers for loads in flight (64; the compiler
-// would take 56). This speeds up the kernel of the most frequent steps by a fifth.
-// 0: the compiler decides.
+// Blocks per multiprocessor; 0: the compiler decides. The bound gives a thread 64 registers instead
+// of the compiler's 56, for more loads in flight. This makes the kernel of most timesteps a fifth
+// faster.
 template <class Real, unsigned WANT>
 constexpr int PARTNER_BLOCKS = std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 8 : 0;
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
-// difference() returns the difference of two points; integer points in units. length_sq() converts
-// its square to distance^2.
+// difference() returns the difference of two points. Integer points are in units. length_sq()
+// converts its square to distance^2.
 __device__ inline void difference(const int4 &a, const int4 &b, float &dx, float &dy, float &dz)
 {
   dx = static_cast<float>(b.x - a.x);
@@ -50,7 +50,7 @@ __device__ inline double length_sq(double r_sq, double)
   return r_sq;
 }
 
-// Loads data that no other thread reads. They bypass L1, which is needed for points.
+// Loads data that no other thread reads. The load bypasses L1, which is needed for points.
 template <class Four> __device__ Four load_once(const Four *p)    // int4 or uint4
 {
   Four v;
@@ -67,7 +67,7 @@ template <> struct PointOf<float> {
   using Type = int4;
 };
 
-// A formula with the factor that eval_bare() leaves out, for partners with factors of their own.
+// A formula that includes the factor omitted by eval_bare(), for partners with different factors.
 template <class Formula> struct WithScale {
   static constexpr bool CHEAP = Formula::CHEAP, IN_R0 = false, STARTS_AT_1 = Formula::STARTS_AT_1;
   static constexpr int POWER = Formula::POWER;
@@ -80,8 +80,8 @@ template <class Formula> struct WithScale {
   }
 };
 
-// Adds those of four partners that exist and are in range. weight: of the pairs, if the functions
-// are weighted. left: partners still to come; this thread takes every lanes-th of them.
+// Adds the terms of up to four partners in range. weight: weight of the pairs, if the functions are
+// weighted. left: number of partners left in the row; this thread takes every lanes-th of them
 template <class Formula, class Functions, class Real, class Point, class Sums>
 __device__ inline void add_four(Sums &sums, const Functions &functions,
                                 const FunctionOfClasses<Real> *loaded, const Point &atom,
@@ -106,7 +106,7 @@ __device__ inline void add_four(Sums &sums, const Functions &functions,
   }
 }
 
-// Stores the sums of a row as wanted. Adds value and virial to those of this thread.
+// Stores the requested sums of a row. Adds value and virial to those of this thread.
 template <unsigned WANT, class Sums>
 __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSums &mine)
 {
@@ -130,8 +130,8 @@ __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSu
   }
 }
 
-// Adds up value and virial of all threads: over the block, then over all blocks in the last block
-// to end. WARPS: warps per block.
+// Adds value and virial of all threads: first over the block, then over all blocks in the last
+// block to finish. WARPS: warps per block.
 template <unsigned WANT, int WARPS>
 __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 {
@@ -140,7 +140,7 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   __shared__ bool is_last;
   constexpr int NVALUES = WANT & VIRIAL ? 7 : 1;    // the first members of WarpSums
   double *const values = &mine.value;
-  const auto add_block = [&] {    // the first thread gets the sum of all threads
+  const auto add_block = [&] {    // sets the sum of all threads in the first thread
     for (int k = 0; k < NVALUES; ++k) values[k] = add_warp(values[k]);
     if (thread == 0) of_warp[warp] = mine;
     __syncthreads();
@@ -160,7 +160,7 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   mine = WarpSums();
   for (int block = threadIdx.x; block < gridDim.x; block += 32 * WARPS)
     for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(arg.block_sums + k * gridDim.x + block);
-  __syncthreads();    // of_warp is free again
+  __syncthreads();    // of_warp may be overwritten again
   add_block();
   if (threadIdx.x != 0) return;
   for (int k = 0; k < NVALUES; ++k) {
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
 
   WarpSums mine = {};
   const auto *const loaded = functions.load();
-  wait_for_kernel_before();    // the preceding kernel may write the points
+  wait_for_kernel_before();    // it may write the points
   for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
        tile += gridDim.x * PARTNER_WARPS) {
     const int r = tile * rows_a_tile + a;
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
       const int count = arg.rows.count[r];
       const std::int64_t begin = arg.rows.tile ? arg.rows.tile[tile] : tile * arg.rows.stride;
       const int4 *partner = arg.rows.partner + begin + thread;
-      // Loads limit this kernel. The indices of the next partners are loaded while these partners
-      // are summed.
+      // Loads limit this kernel. Load the indices of the next partners while these partners are
+      // summed.
       int4 next = {};
       if (lane < count) next = load_once(partner);
       int left = count - lane;    // this thread takes every lanes-th partner

@@ -1,9 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. The search for partners when there are few atoms: all pairs are
-// tested, without bins.
+// Part of GPUCOORD, GPL-2.0. The search for partners of few atoms. It tests all pairs, without
+// bins.
 //
-// Each candidate has a word of bits for every 32 possible partners. Launch of test_all_pairs: one
-// warp per 32 candidates and word, 128 threads per block. list_partners() documents its own launch.
-// No shared memory.
+// Each candidate has one word of bits for every 32 possible partners. Launch of test_all_pairs: one
+// warp per 32 candidates and word, 128 threads per block. list_partners() is called by other
+// kernels. No shared memory.
 
 #ifndef GPUCOORD_PARTNER_MASKS_CUH
 #define GPUCOORD_PARTNER_MASKS_CUH
@@ -17,7 +17,7 @@
 
 namespace gpucoord {
 
-// Candidates of one group, and their possible partners.
+// Candidates of one group and their possible partners.
 struct PartnerMasks {
   const DeviceAtom *candidate, *other;
   int n, nother;
@@ -27,7 +27,7 @@ struct PartnerMasks {
 
   __host__ __device__ int words() const { return (nother + 31) / 32; }
   __host__ __device__ int chunks() const { return (n + 31) / 32; }    // chunks of 32 candidates
-  // Threads that list the partners of a candidate.
+  // Number of threads that list the partners of a candidate.
   __host__ __device__ int lanes() const { return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1; }
 };
 
@@ -38,7 +38,7 @@ struct MasksOfGroups {
   PartnerMasks group[2];
 };
 
-// Adjacent warps load the same candidates.
+// Sets the bits of all pairs. Adjacent warps load the same candidates.
 static __global__ void __launch_bounds__(MASK_THREADS)
     test_all_pairs(const __grid_constant__ MasksOfGroups of_groups)
 {
@@ -68,8 +68,8 @@ static __global__ void __launch_bounds__(MASK_THREADS)
   if (lane < end) masks.word[static_cast<std::int64_t>(w) * masks.n + first + lane] = mine;
 }
 
-// Calls f(k, index of the point) for each partner k of a candidate and returns the number of
-// partners. All lanes of a warp must call; lanes() of them share a candidate.
+// Calls f(k, index of the point) for each partner k of a candidate. Returns the number of partners.
+// lanes() lanes of a warp share a candidate. All lanes of a warp must call this function.
 template <class F> __device__ int list_partners(const PartnerMasks &masks, int candidate, F f)
 {
   const int lanes = masks.lanes(), lane = threadIdx.x % lanes, words = masks.words();

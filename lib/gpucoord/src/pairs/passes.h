@@ -18,8 +18,8 @@ inline void need_end(const SwitchTable &table, const char *engine)
     throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
 }
 
-// Returns the outputs of the pass over the atoms of the second group: only its per-atom sums. The
-// first pass has already counted every pair in S and W.
+// Returns the outputs of the pass over the atoms of the second group: only its per-atom sums,
+// because the first pass has already counted every pair in S and W.
 inline unsigned want_of_second(unsigned want)
 {
   return want & ATOM_VIRIAL ? want : want & (DERIVATIVES | WINDOWED);
@@ -34,7 +34,7 @@ inline void add_pair(const PairsInput &in, std::int64_t k, const double *sums, i
     if (row < 0) continue;
     double *const out = peratom + columns * static_cast<std::size_t>(row);
     for (int c = 0; c < columns; ++c) {
-      const bool is_gradient = c >= 1 && c <= 3;    // only dS/dx depends on the direction of d
+      const bool is_gradient = c >= 1 && c <= 3;    // only dS/dx has a sign
       out[c] += side && is_gradient ? -sums[c] : sums[c];
     }
   }

@@ -12,16 +12,17 @@
 #include "rows_cuda.h"
 
 #include <cmath>
+#include <type_traits>
 
 namespace gpucoord {
 
 namespace {
 
   constexpr int THREADS = 256,
-                POINTS = 2;    // number of points per thread, so that several loads are under way
+                POINTS = 2;    // points per thread, for several loads in flight
 
-  // Returns whether a point is farther from its position at the rebuild than half the skin.
-  // limit_sq: squared half skin, in squared units of the points.
+  // Returns whether a point has moved by more than half the skin since the rebuild. limit_sq:
+  // squared half skin, in squared units of the points
   __device__ bool has_moved(const int4 &p, const int4 &built, float limit_sq)
   {
     const float dx = static_cast<float>(p.x - built.x), dy = static_cast<float>(p.y - built.y),
@@ -43,15 +44,16 @@ namespace {
     point = {p.x, p.y, p.z, id_with_class(row, c)};
   }
 
-  // row_of: [n] row of each point; null: the point's index. are_built: sets 'built' instead of
-  // testing it; atoms of rows from ntested on are not tested. type, class_of_type: for points that
-  // are built; null: class 0.
+  // row_of: [n] row of each point; null: the index of the point. are_built: sets 'built' instead of
+  // testing moves. Rows from ntested on are not tested. type, class_of_type: used if are_built is
+  // true; null: class 0
   template <class X, class Point>
   __global__ void convert_points(const X *x, const int *row_of, int n, double inverse_unit,
                                  float limit_sq, int ntested, bool are_built, const int *type,
                                  const int *class_of_type, Point *point, Point *built,
                                  DeviceStatus *status)
   {
+    wait_for_kernel_before();
     let_next_start();
     const int first = blockIdx.x * (POINTS * THREADS) + threadIdx.x;
     int row[POINTS];
@@ -93,7 +95,7 @@ namespace {
     number = static_cast<Real>(weight);
   }
 
-  // to: [n] of the points. row_of: as in convert_points().
+  // to: [n] weights of the points. row_of: see convert_points()
   template <class To>
   __global__ void write_weights(const __grid_constant__ PointWeights weights, const int *row_of,
                                 int n, double inverse_unit, To *to)
@@ -199,16 +201,18 @@ void Points::convert(const DeviceAtoms &atoms, bool are_built, const int *class_
   constexpr unsigned POINTS_PER_BLOCK = POINTS * THREADS;
   const unsigned blocks = (n + POINTS_PER_BLOCK - 1u) / POINTS_PER_BLOCK;
   with_positions(atoms, [&](const auto *x) {
+    const auto launch = [&](auto *point, auto *built, double inverse_unit) {
+      using X = std::remove_const_t<std::remove_pointer_t<decltype(x)>>;
+      using Point = std::remove_pointer_t<decltype(point)>;
+      launch_kernel("launching convert_points", convert_points<X, Point>, true, {blocks, THREADS},
+                    stream, x, rows, n, inverse_unit, limit_sq, ntested, are_built, atoms.type,
+                    class_of_type, point, built, device_status.data());
+    };
     if (are_doubles)
-      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, ntested, are_built,
-                                                     atoms.type, class_of_type, doubles.data(),
-                                                     doubles_built.data(), device_status.data());
+      launch(doubles.data(), doubles_built.data(), 1.0);
     else
-      convert_points<<<blocks, THREADS, 0, stream>>>(
-          x, rows, n, 1.0 / length_unit, limit_sq, ntested, are_built, atoms.type, class_of_type,
-          integers.data(), integers_built.data(), device_status.data());
+      launch(integers.data(), integers_built.data(), 1.0 / length_unit);
   });
-  check(cudaGetLastError(), "launching convert_points");
 }
 
 }    // namespace gpucoord

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Positions of atoms, as kernels over pairs read them.
 //
 // In single and mixed precision, points are integers in units of 2^-27 of the range. Differences
-// are exact for any extent of the system: the integers wrap around, but listed pairs are closer
+// are exact for any extent of the system: the integers wrap around, and listed pairs are closer
 // than the wrap-around distance. In double precision, points are the caller's positions.
 
 #ifndef GPUCOORD_POINTS_H
@@ -19,14 +19,14 @@ namespace gpucoord {
 // Written by kernels, read on the host after a wait.
 struct DeviceStatus {
   int bad_atom;    // row of the caller's arrays with a position that is not finite, or NONE
-  int moved;       // an atom has moved by more than half the skin
+  int moved;       // nonzero: an atom has moved by more than half the skin
   static constexpr int NONE = 0x7fffffff;
 };
 
-// Weights of the atoms of group a in a second pass.
+// Weights of the atoms of group a, for a second pass.
 struct PointWeights {
   DeviceWeights atoms;
-  int npoints;    // the first points are those of a; others have the weight 0
+  int npoints;    // number of points of group a, which come first; others have the weight 0
 };
 
 class Points {
@@ -34,23 +34,23 @@ class Points {
   explicit Points(double range);
 
   // Converts n positions and stores them as the reference for the test of moves. row: [n] rows of
-  // the atoms; null: the first n rows. class_of_type: by type; null: all atoms are of class 0.
-  // Throws DeviceError.
+  // the atoms; null: the first n rows. class_of_type: [types]; null: all atoms have class 0. Throws
+  // DeviceError.
   void build(const DeviceAtoms &, const int *row, int n, const int *class_of_type, bool in_doubles,
              const DeviceSelection &, cudaStream_t);
   void update(const DeviceAtoms &, cudaStream_t);
 
-  // Sets the weights next to the positions, in place of the class, until the next update(). Only
-  // for integers of one class. Enqueues a kernel.
+  // Stores the weights next to the positions, in place of the class, until the next update(). Only
+  // for integer points with one class. Enqueues a kernel.
   void set_weights(const PointWeights &, cudaStream_t);
   // Writes the weights of all points. Enqueues a kernel.
   template <class Real> void get_weights(const PointWeights &, Real *to, cudaStream_t) const;
   bool are_integers() const { return !are_doubles; }
   int size() const { return n; }
-  // [size()] rows of the atoms; null: the first ones
+  // [size()] rows of the atoms; null: the first rows
   const int *row_of() const { return rows; }
 
-  // Returns int4 in units, or DeviceAtom with the row in its id; both with the class
+  // Returns int4 in units, or DeviceAtom with the row in its id. Both contain the class
   // (class_functions_cuda.h).
   const void *data() const
   {
@@ -61,8 +61,8 @@ class Points {
 
   DeviceStatus *status() const { return device_status.data(); }
   void clear_status(cudaStream_t);
-  // Reports the errors of a status that has come to the host. Clears them, so that they are
-  // reported once.
+  // Reports the errors of a status that has been copied to the host, and clears them on the device,
+  // so that they are reported once.
   void report(const DeviceStatus &, Totals &, cudaStream_t);
   std::size_t bytes() const
   {

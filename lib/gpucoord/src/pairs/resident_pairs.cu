@@ -58,8 +58,9 @@ namespace {
     return x;
   }
 
-  // Computes the bounds of the selected atoms, the number of owned atoms, and the number of those
-  // in the other group. Uses few blocks, because all blocks add to the same numbers.
+  // Computes the bounds of the selected atoms, the number of owned atoms, and the number of owned
+  // atoms that are also in the other group. Uses few blocks, because all blocks update the same
+  // numbers.
   template <class X>
   __global__ void describe(const X *x, const int *selected, const std::int64_t *n, int nlocal,
                            const int *mask, int other_bit, std::int64_t *numbers,
@@ -106,7 +107,7 @@ namespace {
       numbers[t] = t < HI ? LLONG_MAX : t < OVERLAP ? LLONG_MIN : 0;
   }
 
-  // class_of_type: null: there is only one class.
+  // class_of_type: null: there is only one class
   template <class X>
   __global__ void gather_atoms(const X *x, const int *selected, int n, const int *type,
                                const int *class_of_type, DeviceAtom *atom, int *atom_of)
@@ -149,8 +150,9 @@ namespace {
 
 /* ---------------------------------------------------------------------- */
 
-// The kernels of each formula read all partners of a group of classes; separate rows of n classes
-// take n^2 kernels. In groups, 1,000,000 atoms of 16 types take 1/8 of the time with one formula.
+// The kernels of a formula evaluate all partners in a group of classes. Separate rows of n classes
+// would take n^2 kernels. For 1,000,000 atoms of 16 types and one formula, groups take 1/8 of the
+// time.
 ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, const double *weight,
                              Listing listing_in) :
     precise(precision == Precision::DOUBLE),
@@ -181,7 +183,7 @@ ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, cons
   send_table(range, range_of_classes);
 }
 
-// Returns the longest range of all functions (distance). There must be a function.
+// Returns the longest range of all functions (distance). There must be at least one function.
 double ResidentPairs::longest_range() const
 {
   return *std::max_element(ranges.begin(), ranges.end());
@@ -193,7 +195,7 @@ BinGrid ResidentPairs::grid_of_lists(const Bounds &bounds) const
   return make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * (longest_range() + skin));
 }
 
-// Returns the longest range between classes of two parts (distance), or a negative number.
+// Returns the longest range between classes of two parts (distance); negative: no function.
 double ResidentPairs::range_between(int part_i, int part_j) const
 {
   double longest = -1.0;
@@ -204,7 +206,7 @@ double ResidentPairs::range_between(int part_i, int part_j) const
   return longest;
 }
 
-// Returns whether the functions of classes of two parts differ in range, or are missing.
+// Returns whether the functions between two parts differ in range, or some are missing.
 bool ResidentPairs::ranges_differ(int part_i, int part_j) const
 {
   const double longest = range_between(part_i, part_j);
@@ -227,8 +229,8 @@ void ResidentPairs::choose_parts(const DeviceAtoms &atoms, const DeviceSelection
   const ClassGroups *const shared = groups_are_worthwhile ? &groups_of_classes : &single_classes;
   parts = shared;
   Bounds bounds = select(atoms, selection, stream);
-  // The cell processor takes one pair of classes. Numbers of partners of groups are only estimates,
-  // because they count with the longest range.
+  // The cell processor evaluates one pair of classes. The numbers of partners of groups are only
+  // estimates, because they are based on the longest range.
   if (uses_bins && parts->size() < single_classes.size()) {
     parts = &single_classes;
     bounds = select(atoms, selection, stream);
@@ -238,7 +240,7 @@ void ResidentPairs::choose_parts(const DeviceAtoms &atoms, const DeviceSelection
       uses_bins = false;
     }
   }
-  if (parts != before) row_buffers.clear();    // buffers of the previous parts
+  if (parts != before) row_buffers.clear();    // these buffers belong to the previous parts
   if (n_points > 0) gather(atoms, bounds, stream);
 }
 
@@ -260,8 +262,8 @@ void ResidentPairs::gather(const DeviceAtoms &atoms, const Bounds &bounds, cudaS
   if (!few) sort(bounds, stream);
 }
 
-// Selects the atoms of each list, waits for their numbers, and estimates whether they have few or
-// many partners. Returns the bounds of the atoms.
+// Selects the atoms of each list and waits for their numbers. Decides from the estimated number of
+// partners whether to use bins. Returns the bounds of the atoms.
 Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection,
                              cudaStream_t stream)
 {
@@ -326,7 +328,7 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
     bounds.hi[c] = from_ordered(numbers_host[HI + c]);
     if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;    // no finite position
   }
-  double npairs = 0.0;    // candidates times possible partners
+  double npairs = 0.0;    // number of pairs of a candidate and a possible partner
   for (int i = 0; i < nparts; ++i)
     for (int j = 0; j < nparts; ++j) {
       if (range_between(i, j) < 0.0) continue;
@@ -334,7 +336,7 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
       npairs += static_cast<double>(nowned_of[a]) * n_of[b];
       if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
     }
-  // Bins take a kernel for each ordered pair of classes.
+  // Bins need one kernel for each ordered pair of classes.
   const bool avoids_lists = listing == Listing::NEVER ||
       (selection.is_evaluated_once && type_classes.size() == 1);
   const bool needs_bins = listing != Listing::ALWAYS && !ranges.empty() &&
@@ -349,23 +351,23 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
   return bounds;
 }
 
-// Returns whether search points resolve these bounds: they have a fixed number of bits.
+// Returns whether search points resolve these bounds. They have a fixed number of bits.
 bool ResidentPairs::can_search(const Bounds &bounds) const
 {
   const BinGrid wide = grid_of_lists(bounds);
-  for (int c = 0; c < 3; ++c)    // search points would wrap around within a cell
+  for (int c = 0; c < 3; ++c)    // search points must not wrap around within a cell
     if (wide.size[c] > 4.0 * (longest_range() + skin)) return false;
   return true;
 }
 
-// Returns whether points resolve these bounds: their unit is a fraction of the range, but all atoms
-// may be much closer.
+// Returns whether points resolve these bounds. Their unit is a fraction of the range, which is too
+// coarse if all atoms are much closer than the range.
 bool ResidentPairs::can_resolve(const Bounds &bounds) const
 {
   return extent_of(bounds) > 0.125 * longest_range() || n_points < 2;
 }
 
-// Returns the mean number of partners of the rows if all atoms were spread evenly.
+// Returns the mean number of partners per row at a uniform density.
 double ResidentPairs::mean_partners(const Bounds &bounds) const
 {
   double rows = 0.0, partners = 0.0;
@@ -417,8 +419,8 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
   }
 }
 
-// The unit of the search points (distance). Like the unit of the points, but for the longest range
-// plus skin, so that search points do not wrap around.
+// Returns the unit of the search points (distance). Like the unit of the points, but for the
+// longest range plus skin, so that search points do not wrap around.
 double ResidentPairs::search_unit() const
 {
   return all_points.unit() * (1.0 + skin / std::ldexp(all_points.unit(), 27));
@@ -435,7 +437,7 @@ void ResidentPairs::wait_for_numbers(int n, cudaStream_t stream)
 }
 
 // Lists the rows of owned atoms of each class with atoms of another class. If there are two groups,
-// also those of the second group with the first.
+// also lists the rows of the second group with the first one.
 void ResidentPairs::list_rows_in_bins()
 {
   for (int ci = 0; ci < type_classes.size(); ++ci)
@@ -449,7 +451,7 @@ void ResidentPairs::list_rows_in_bins()
         view.n = nowned_of[i];
         view.nvalue = second ? 0 : view.n;
         view.atom = selected[i].data();
-        all_rows.push_back({ci, cj, view, i, j});    // parts are classes
+        all_rows.push_back({ci, cj, view, i, j});    // here, parts are classes
       }
     }
 }

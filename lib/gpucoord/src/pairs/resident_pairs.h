@@ -1,19 +1,19 @@
 // Part of GPUCOORD, GPL-2.0. Pairs of atoms in reach, found and kept on the GPU.
 //
 // Atoms of the groups become points, in the caller's order. Bins serve only to find pairs; they are
-// not built when there are so few atoms that all pairs can be tested. A row is an owned atom and
-// its partners, which are points; few rows are empty. If the caller has a neighbor list, all atoms
+// not built if there are so few atoms that all pairs can be tested. A row is an owned atom and its
+// partners, which are points. Few rows are empty. If the caller has a neighbor list, all atoms
 // become points.
 //
-// Partners are not listed if atoms have very many of them, if the pairs are evaluated once, or if
-// integers cannot resolve the positions (can_resolve()). The points, in double, are sorted
-// into bins for the cell processor, which extends its search by the possible moves since the
-// rebuild. A row is then only an owned atom, and its view has only n, nvalue and atom.
+// Partners are not listed if atoms have very many of them, if the pairs are evaluated only once, or
+// if integers cannot resolve the positions (can_resolve()). The points, in double, are then sorted
+// into bins for the cell processor. It extends its search by the possible moves since the rebuild.
+// A row is then only an owned atom, and its view has only n, nvalue and atom.
 //
-// Types with different functions are sorted into classes. The classes that share a list are called
-// a part. Classes that mostly have functions with each other are one part, and one kernel per
-// formula evaluates all their pairs with per-pair constants. In bins, and if there are many
-// formulas, each class is a part.
+// Types with different functions are sorted into classes. Classes that share a list form a part.
+// Classes that mostly have functions with each other are one part, and one kernel per formula
+// evaluates all their pairs with per-pair constants. In bins, and if there are many formulas, each
+// class is a part.
 
 #ifndef GPUCOORD_RESIDENT_PAIRS_H
 #define GPUCOORD_RESIDENT_PAIRS_H
@@ -41,8 +41,8 @@ struct MasksOfGroups;
 struct Reach;
 struct Search;
 
-// Whether partners are listed. ALWAYS: and all classes are one part, so that an atom has one row in
-// each group.
+// Whether partners are listed. ALWAYS also makes one part of all classes, so that an atom has one
+// row per group.
 enum class Listing { AUTO, NEVER, ALWAYS };
 
 class ResidentPairs {
@@ -50,25 +50,25 @@ class ResidentPairs {
   ResidentPairs(const SwitchTable &, Precision, const double *weight, Listing);
 
   void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version, cudaStream_t);
-  // Reads the points at these positions. Returns at once if 'positions' is the same nonzero number
-  // as before.
+  // Reads the positions of the points. Returns at once if 'positions' is nonzero and has the same
+  // value as in the previous call.
   void update(const DeviceAtoms &, std::int64_t positions, cudaStream_t);
   Points &points() { return all_points; }
 
   struct Rows {
     int part_i, part_j;
     DeviceRows view;
-    int i = 0, j = 0;    // lists of sorted atoms, if partners are found in bins
+    int i = 0, j = 0;    // indices of lists of sorted atoms, if partners are found in bins
   };
   const std::deque<Rows> &rows() const { return all_rows; }
-  // Number of elements of partners of the first rows (rows_cuda.h).
+  // Number of elements of partners in the first rows (rows_cuda.h).
   std::size_t nelements() const { return row_buffers.front().nelements; }
   bool in_bins() const { return uses_bins; }
   const BinGrid &bins_grid() const { return grid; }
-  // Sorted atoms of a list, in the order of the points.
+  // Sorted atoms of a list. Its points have the same order.
   const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }
   int first_point_of(int list) const { return first_point[list]; }
-  // The first points are those of group a.
+  // Number of points of group a. They are the first points.
   int npoints_of_a() const { return two ? first_point[place(1, 0)] : n_points; }
   // Distance by which two atoms may approach each other before the next rebuild.
   double allowed_approach() const { return skin; }
@@ -85,9 +85,9 @@ class ResidentPairs {
   // Buffers of the rows of a pair of parts.
   struct RowBuffers {
     static constexpr int FIRST_CAPACITY = 32;
-    // Room for partners of an atom, a multiple of 4.
+    // Number of partners of an atom that fit, a multiple of 4.
     int capacity = FIRST_CAPACITY;
-    std::int64_t npartners = 0;    // partners of all atoms in the last rebuild
+    std::int64_t npartners = 0;    // number of partners of all atoms in the last rebuild
     std::size_t nelements = 0;     // number of elements of partner
     DeviceBuffer<int> point, atom, count;
     DeviceBuffer<int4> partner;
@@ -128,7 +128,7 @@ class ResidentPairs {
   const bool groups_are_worthwhile;
   const ClassGroups *parts = &groups_of_classes;
   Points all_points;
-  std::vector<double> ranges;    // dmax by number of the function, distance
+  std::vector<double> ranges;    // dmax by index of the function, distance
   double skin = 0.0;
   bool two = false, overlap = false, all_atoms = false;
   bool few = false;          // few atoms: all pairs are tested, without bins
@@ -138,7 +138,7 @@ class ResidentPairs {
   std::int64_t known_version = 0, known_positions = 0;
 
   DeviceBuffer<int> class_of_type, group_of_type;
-  DeviceBuffer<float> range_of_classes;    // see Reach
+  DeviceBuffer<float> range_of_classes;    // see Reach::range
   BinGrid grid = {};
   // Indexed by group and part; see place().
   std::deque<DeviceBuffer<int>> selected;
@@ -165,7 +165,7 @@ class ResidentPairs {
   std::deque<Rows> all_rows;
 };
 
-// A processor other than AUTO never lists partners.
+// Does not list partners if a cell processor other than AUTO is selected.
 std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &, Precision,
                                                    const double *weight, const CudaTuning &);
 

@@ -11,19 +11,19 @@
 
 namespace gpucoord {
 
-// Blocks per multiprocessor, as the shared memory allows in a liquid. Compute capability 7.5 has
-// room for four.
+// Blocks per multiprocessor. For a typical liquid, the shared memory suffices for this number; with
+// compute capability 7.5, for four.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr int BLOCKS_IN_LIQUID = 4;
 #else
 constexpr int BLOCKS_IN_LIQUID = 5;
 #endif
-// 0: the compiler decides.
+// Blocks per multiprocessor; 0: the compiler decides.
 template <unsigned WANT>
 constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? BLOCKS_IN_LIQUID : 0;
 constexpr int EIGHTS_BEFORE_FLUSH = 8;
 
-// Function: OneFunction<float>, with weights or without.
+// Function: OneFunction<float>, with or without weights.
 template <class Formula, unsigned WANT, class Function>
 __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
     sum_row_blocks(const __grid_constant__ PartnerArguments arg, const Function function)
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
     const int npoints = LINE * blocks.nlines[block];
     const int *const line = blocks.line + static_cast<std::size_t>(block) * MAX_LINES;
     wait_for_kernel_before();    // the preceding kernel may write the points
-    __syncthreads();             // the points of the preceding block are no longer needed
+    __syncthreads();             // points of the preceding block may be overwritten
 #pragma unroll 4
     for (int k = threadIdx.x; k < npoints; k += BLOCK_ROWS)
       points_of_block[k] = points[LINE * line[k / LINE] + k % LINE];

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Blocks of rows of atoms near one another: their order and their lists.
+// Part of GPUCOORD, GPL-2.0. Blocks of rows of nearby atoms: their order and their lists.
 //
 // Launch: find_keys: one thread per atom, 256 threads per block. make_row_blocks: PARTS threads per
 // row, one thread block per block of rows. Shared memory: the lists of all rows of a block, and the
@@ -21,7 +21,7 @@ namespace {
 
   // Bits of a cell coordinate per axis. Distant cells that agree in these bits share a key.
   constexpr int KEY_BITS = 8;
-  // PARTS threads share the partners of a row.
+  // Number of threads that share the partners of a row.
   constexpr int PARTS = 2, BUILD_THREADS = PARTS * BLOCK_ROWS;
   constexpr int LOADS = 4;    // loads of a thread in flight
   // PAGE: lines per page; PAGE_WORDS: 32-bit words with a bit per line.
@@ -30,11 +30,12 @@ namespace {
   constexpr int WORDS_A_THREAD = MAX_PAGES * PAGE_WORDS / BUILD_THREADS;
   constexpr int EMPTY = -1, TAKING = -2;
   static_assert(MAX_LINES * LINE * sizeof(int4) == 1 << 16,
-                "16 bits are enough for where a point lies, in bytes");
-  static_assert(WORDS_A_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS, "all words are numbered");
+                "16 bits hold the offset of a point in bytes");
+  static_assert(WORDS_A_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS,
+                "each thread counts the same number of words");
 
-  // Returns the index of a cell along a Hilbert curve, on which cells that are near in space are
-  // mostly near. J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707, 381 (2004).
+  // Returns the index of a cell along a Hilbert curve. Cells with similar indices are near each
+  // other in space. J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707, 381 (2004).
   __device__ unsigned along_curve(unsigned x, unsigned y, unsigned z)
   {
     unsigned c[3] = {x, y, z};
@@ -75,18 +76,18 @@ namespace {
     number[k] = k;
   }
 
-  // The set of lines of one block. First lines are inserted, then each line gets its number within
-  // the set. Pages of contiguous lines get slots in the order of their first use. A slot has a bit
+  // The set of lines of one block. First, lines are inserted; then each line gets its index in the
+  // set. Pages of contiguous lines get slots in the order of their first use. A slot has one bit
   // for each line of its page.
   struct LineSet {
     unsigned bits[MAX_PAGES * PAGE_WORDS];
     unsigned short before[MAX_PAGES * PAGE_WORDS];    // number of lines before those of the word
-    // page: page of each slot. in_order: slots in ascending order of their pages.
+    // page: page of each slot. in_order: slots, sorted by page.
     int page[MAX_PAGES], in_order[MAX_PAGES];
     int npages;
 
-    // Inserts a line if wanted. slot: [pages of all points] slot of each page, EMPTY or TAKING. All
-    // lanes of a warp must call: staying converged halves the time.
+    // Inserts a line if wanted is true. slot: [pages of all points] slot of each page, EMPTY or
+    // TAKING. All lanes of a warp must call this function: a converged warp takes half the time.
     __device__ void insert(volatile int *slot, unsigned line, bool wanted)
     {
       const unsigned of_line = line / PAGE;
@@ -96,8 +97,8 @@ namespace {
             atomicCAS(const_cast<int *>(slot) + of_line, EMPTY, TAKING) == EMPTY) {
           const int k = atomicAdd(&npages, 1);
           if (k < MAX_PAGES) page[k] = of_line;
-          // Publish the slot before waiting for other threads, so that threads that read TAKING
-          // wait only briefly.
+          // Publish the slot before waiting for other threads. Threads that read TAKING then wait
+          // only briefly.
           atomicExch(const_cast<int *>(slot) + of_line, min(k, MAX_PAGES - 1));
         }
         __syncwarp();
@@ -108,8 +109,8 @@ namespace {
       if (wanted && !(*const_cast<volatile unsigned *>(word) & bit)) atomicOr(word, bit);
     }
 
-    // Call after the last insert. Calls f(number, line) for all lines and returns their number. All
-    // threads must call.
+    // Call after the last insert. Calls f(index, line) for all lines and returns their number. All
+    // threads must call this function.
     template <class F> __device__ int number(F f)
     {
       for (int k = threadIdx.x; k < npages; k += BUILD_THREADS) {
@@ -149,7 +150,7 @@ namespace {
 
   // Chooses positions in a row without bank conflicts. A 16-byte load by a warp is served for eight
   // threads at a time. Where possible, partner k of thread t is in 16-byte unit (t + k) mod 8 of a
-  // 128-byte segment of shared memory, so that eight threads do not conflict.
+  // 128-byte segment of shared memory. Eight threads then do not conflict.
   class Arrangement {
    public:
     __device__ explicit Arrangement(int n) : n(n), full(0xff00u | (0xffu << min(n, EIGHT) & 0xffu))
@@ -171,7 +172,7 @@ namespace {
    private:
     const int n;
     unsigned full;                      // bit mask of residues without free positions
-    std::uint32_t low = 0, high = 0;    // number of taken positions, one byte per residue
+    std::uint32_t low = 0, high = 0;    // number of used positions, one byte per residue
   };
 
   struct BlocksOut {
@@ -179,12 +180,13 @@ namespace {
     int *nlines, *line;
     uint4 *partner;
     std::int64_t stride;
-    // Most lines of a block, 0 before the launch. More than MAX_LINES: a block has too many lines.
+    // Largest number of lines of a block; must be 0 at launch. Above MAX_LINES: a block has too
+    // many lines.
     int *most;
   };
 
-  // Calls f(point, exists) for n partners of a row, starting at partner k. All lanes of a warp must
-  // call; each lane gets as many calls as the lane with the most partners.
+  // Calls f(point, exists) for n partners of a row, starting at partner k. Each lane makes as many
+  // calls as the lane with the most partners. All lanes of a warp must call this function.
   template <class F>
   __device__ void for_each_neighbor(const DeviceNeighbors &list, int row, int k, int n, F f)
   {
@@ -237,7 +239,7 @@ namespace {
     unsigned last = row / LINE;
     lines.insert(slot, last, valid);
     for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
-      // Mostly the line of the preceding point.
+      // Points of the same line are mostly adjacent.
       const bool wanted = exists && point / LINE != last;
       if (wanted) last = point / LINE;
       lines.insert(slot, last, wanted);
@@ -277,7 +279,7 @@ namespace {
     if (mine == 0) return;    // each group of eight belongs to one thread
     for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
-    // of_row was written by this thread.
+    // This thread itself has written these elements of of_row.
     for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = of_row[32 * m];
   }
 
@@ -305,7 +307,7 @@ namespace {
 
 bool RowBlockBuilder::are_for(int nrows, int npoints, int most_partners, double mean_partners)
 {
-  // Limit in eights: Arrangement counts them in bytes.
+  // Largest number of groups of eight: Arrangement counts them in bytes.
   constexpr int MOST_IN_A_BYTE = 255;
   return nrows >= tuning::FEWEST_ROWS_IN_BLOCKS &&
       mean_partners >= tuning::FEWEST_PARTNERS_IN_BLOCKS &&
@@ -352,7 +354,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
   check(cudaMemsetAsync(most.data(), 0, sizeof(int), stream), "clearing a number");
   const auto bytes = static_cast<int>(bytes_to_build(neighbors.capacity, atoms.nall));
   check(cudaFuncSetAttribute(make_row_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "asking for shared memory");
+        "requesting shared memory");
   make_row_blocks<<<nblocks, BUILD_THREADS, bytes, stream>>>(
       neighbors, order.data(), n, pages(atoms.nall),
       {place.data(), nlines.data(), line.data(), partner.data(), blocks.stride, most.data()});

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rows in blocks (rows_cuda.h), made from a neighbor list of the caller.
+// Part of GPUCOORD, GPL-2.0. Rows in blocks (rows_cuda.h), built from a neighbor list of the
+// caller.
 
 #ifndef GPUCOORD_ROW_BLOCKS_H
 #define GPUCOORD_ROW_BLOCKS_H
@@ -15,10 +16,10 @@ namespace gpucoord {
 class RowBlockBuilder {
  public:
   // Returns whether blocks are worthwhile for this number of rows, and may fit into the shared
-  // memory of the current GPU. most_partners, mean_partners: largest and mean number of partners of
-  // a row.
+  // memory of the current GPU. most_partners, mean_partners: largest and mean number of partners
+  // per row
   static bool are_for(int nrows, int npoints, int most_partners, double mean_partners);
-  // Builds blocks. Rows are the owned atoms, points are all atoms. reach: range plus skin,
+  // Builds blocks. Rows are the owned atoms, and points are all atoms. reach: range plus skin,
   // distance. Waits. 'partner' of the result is null if a block needs too many points: the atoms
   // are not ordered in space, or some are crowded. Throws DeviceError.
   RowBlocks build(const DeviceAtoms &, const DeviceNeighbors &, double reach, cudaStream_t);

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Outputs of kernels over rows: forces on atoms, and column 0 of sums.
 //
-// One thread per row, or one per four components if forces and derivatives are packed: 256 threads
-// per block, no shared memory.
+// Launch: 256 threads per block, no shared memory. One thread per row, or one per four components
+// if forces and derivatives are packed.
 
 #ifndef GPUCOORD_ROW_OUTPUTS_CUH
 #define GPUCOORD_ROW_OUTPUTS_CUH
@@ -30,13 +30,13 @@ namespace row_outputs {
     return (n + THREADS - 1) / THREADS;
   }
 
-  // dS/dx of the rows, with the strides of the kernels' output.
+  // dS/dx of the rows, with the strides of the arrays that kernels write.
   template <class T> struct Gradients {
     const T *x;
     std::int64_t row_stride, axis_stride;
   };
 
-  // atom: [n] row of the forces; null: the row's index.
+  // atom: [n] row of the forces; null: the index of the row
   template <class T>
   __global__ void subtract_gradient(const __grid_constant__ Gradients<T> gradients, const int *atom,
                                     int n, const __grid_constant__ DeviceForces forces,
@@ -53,9 +53,9 @@ namespace row_outputs {
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
 
-  // Like subtract_gradient(), for rows that are atoms with packed forces and derivatives. A thread
-  // takes several components, a block's width apart, so that adjacent threads access adjacent
-  // memory and several loads are under way.
+  // Like subtract_gradient(), for packed forces and derivatives whose rows are atoms. Each thread
+  // takes several components, one block width apart. Adjacent threads then access adjacent memory,
+  // and several loads are in flight.
   template <class F>
   __global__ void subtract_packed(const float *gradients, int n, F *f, double factor,
                                   const double *device_factor)
@@ -77,7 +77,7 @@ namespace row_outputs {
         f[first + k * THREADS] = force[k] - static_cast<F>(strength * derivative[k]);
   }
 
-  // sums: [n][columns]
+  // Writes column 0. sums: [n][columns]
   static __global__ void write_first_column(const double *s, const int *atom, int n, int columns,
                                             double *sums)
   {
@@ -87,10 +87,10 @@ namespace row_outputs {
 
 }    // namespace row_outputs
 
-// dS/dx of the rows of a view: gradients, [3][n], or else columns 1 to 3 of sums, [n][columns].
+// dS/dx of the rows of a view: gradients, [3][n], or columns 1 to 3 of sums, [n][columns].
 struct RowGradients {
   DeviceRows rows;
-  const float *gradients;    // null: sums
+  const float *gradients;    // null: use sums
   const double *sums;
   int columns;
 };
@@ -103,8 +103,8 @@ inline void subtract_rows(const RowGradients &of, int begin, int end, const Devi
   if (begin == end) return;
   const int n = end - begin;
   const int *const atom = of.rows.atom ? of.rows.atom + begin : nullptr;
-  // The preceding kernel writes the device_factor (a bias), or is another subtraction. That of the
-  // derivatives, which are read before the wait, is complete.
+  // The preceding kernel writes device_factor (a bias), or is another subtraction. The kernel that
+  // computed the derivatives has finished, so they can be read before the wait.
   const bool launch_early = factor.device;
   if (of.gradients && !atom && n == of.rows.n && forces.atom_stride == 3 &&
       forces.axis_stride == 1) {
@@ -132,8 +132,8 @@ inline void subtract_rows(const RowGradients &of, int begin, int end, const Devi
                   atom, n, forces, factor.host, factor.device);
 }
 
-// The same for all rows. overlap: an atom in both groups has two rows, which are subtracted one
-// after the other.
+// Like subtract_rows() above, for all rows. overlap: an atom in both groups has two rows, which are
+// subtracted one after the other
 inline void subtract_rows(const RowGradients &of, bool overlap, const DeviceForces &forces,
                           const Factor &factor, cudaStream_t stream)
 {
@@ -142,7 +142,7 @@ inline void subtract_rows(const RowGradients &of, bool overlap, const DeviceForc
   subtract_rows(of, between, of.rows.n, forces, factor, stream);
 }
 
-// Enqueues column 0 of the rows of group a = number of the atom.
+// Enqueues a kernel that copies the value of each atom to column 0 of its row in group a.
 inline void write_first_column(const double *of_atoms, const DeviceRows &rows, int columns,
                                double *sums, cudaStream_t stream)
 {

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Neighbor lists sorted into buckets, by the group of classes of the
-// neighbor and its special weight.
+// Part of GPUCOORD, GPL-2.0. Neighbor lists sorted into buckets. A bucket has the neighbors of one
+// group of classes with one special weight.
 
 #ifndef GPUCOORD_SORTED_NEIGHBORS_HOST_H
 #define GPUCOORD_SORTED_NEIGHBORS_HOST_H
@@ -18,8 +18,8 @@ class SortedNeighbors {
  public:
   static int special_weights(const ListInput &in) { return in.special ? 4 : 1; }
 
-  // Sorts the lists of the owned atoms of i, if they are not yet sorted for the same version, atoms
-  // and types. Drops neighbors that are not members; members may change in any evaluation.
+  // Sorts the lists of the owned atoms of i, unless they are already sorted for the same version,
+  // atoms and types. Keeps only members of the group ('bit'): members may change in any evaluation.
   void sort(const ListInput &in, const AtomList &i, unsigned char bit, const ClassGroups &groups,
             int nthreads)
   {
@@ -50,8 +50,8 @@ class SortedNeighbors {
     version = in.version;
   }
 
-  // Returns the neighbors of atom t in a bucket, and their number n. number: group *
-  // special_weights() + special weight.
+  // Returns the neighbors of atom t in a bucket, and sets n to their number. number: group of
+  // classes * special_weights() + index of the special weight
   const int *bucket(std::size_t t, int number, int &n) const
   {
     const int *const ends = &end[t * nbuckets];
@@ -81,7 +81,7 @@ class SortedNeighbors {
       last_row = std::max(last_row, list[k] & in.neighmask);
       ends[bucket_of(list[k])] += is_member(list[k]) ? 1 : 0;
     }
-    // Each end moves from the begin of its bucket to the end while neighbors are added.
+    // While neighbors are added, each 'end' moves from the beginning to the end of its bucket.
     for (int b = 0, begin = 0; b < nbuckets; ++b) {
       const int count = ends[b];
       ends[b] = begin;
@@ -95,7 +95,7 @@ class SortedNeighbors {
   std::int64_t version = 0;
   std::vector<int> of_types, types, rows;    // the input of the last sort
   int nweights = 1, nbuckets = 1;
-  std::vector<std::int64_t> first;    // [atoms + 1] begin of the list in sorted
+  std::vector<std::int64_t> first;    // [atoms + 1] start of the list in sorted
   std::vector<int> sorted;
   std::vector<int> end;    // [atoms][buckets] end of each bucket, relative to first
 };

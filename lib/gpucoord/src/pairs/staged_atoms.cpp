@@ -50,7 +50,7 @@ bool StagedAtoms::update(const CellsInput &in, cudaStream_t stream)
 {
   const Selection now = selection_of(in);
   const bool is_known = now.version != 0 && now == known;
-  known.version = 0;    // until keep()
+  known.version = 0;    // unknown until keep()
   if (!is_known) select(in);
   const bool compares = is_known && has_types;
   int differ = 0;
@@ -72,7 +72,7 @@ DeviceSelection StagedAtoms::prepare(const CellsInput &in, cudaStream_t stream)
 {
   if (in.b.index) {
     send(masks, row_of.size(), stream, [](std::size_t, std::size_t) {
-    });    // select() filled them
+    });    // select() has filled the masks
     copied.mask = masks.device.data();
   }
   if (has_types) {

@@ -1,6 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Atoms of host arrays as atoms that are resident on the GPU.
+// Part of GPUCOORD, GPL-2.0. Copies atoms of host arrays to the GPU as resident atoms.
 //
-// The atoms of both groups are copied in one order, owned first.
+// The atoms of both groups are copied in one order, owned atoms first.
 
 #ifndef GPUCOORD_STAGED_ATOMS_H
 #define GPUCOORD_STAGED_ATOMS_H
@@ -24,26 +24,26 @@ class StagedAtoms {
   {
   }
 
-  // Enqueues the copy of positions. Returns whether the copied atoms, their groups and their types
-  // are those of the last keep(), so that its pairs are still those of the input. Otherwise the
-  // caller finds pairs of prepare(), and then calls keep().
+  // Enqueues the copy of positions. Returns true if the copied atoms, their groups and their types
+  // are those of the last keep(), whose pairs are then still valid. Otherwise, the caller finds the
+  // pairs of prepare(), and then calls keep().
   bool update(const CellsInput &, cudaStream_t);
-  // Enqueues copies of groups and types. Returns what to find pairs of.
+  // Enqueues copies of groups and types. Returns the selection whose pairs are to be found.
   DeviceSelection prepare(const CellsInput &, cudaStream_t);
   void keep(const CellsInput &in) { known = selection_of(in); }
   void forget() { known.version = 0; }
-  // Number of changes of the copied atoms or their groups.
+  // Number of times that the copied atoms or their groups have changed.
   std::int64_t nselections() const { return selections; }
 
-  // Whether inputs have no version, so that pairs are evaluated once.
+  // Returns whether the input has no version. Its pairs are then evaluated once.
   static bool is_evaluated_once(const CellsInput &in) { return selection_of(in).version == 0; }
 
   const DeviceAtoms &atoms() const { return copied; }
-  // Row of x of each copied atom. The first ones are the owned atoms of a.
+  // Row of x of each copied atom. The owned atoms of a come first.
   const std::vector<int> &rows() const { return row_of; }
 
-  // Enqueues a copy of the indices of the copied atoms whose images the copied atoms are, for one
-  // rank. owner: [rows of x]. Returns null if one of them is not copied. The copy is kept.
+  // For one rank: enqueues a copy of the owner of each copied atom, as an index among the copied
+  // atoms. owner: [rows of x]. Returns null if an owner is not copied. The copy is kept.
   const int *owners(const int *owner, cudaStream_t);
 
  private:
@@ -51,7 +51,7 @@ class StagedAtoms {
     double x, y, z;
   };
   struct Selection {
-    std::int64_t version = 0;    // 0: not known
+    std::int64_t version = 0;    // 0: unknown
     int na = 0, nowned_a = 0, nb = 0, nowned_b = 0;
     bool two = false;
     bool operator==(const Selection &other) const

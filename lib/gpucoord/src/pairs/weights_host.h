@@ -10,8 +10,8 @@
 
 namespace gpucoord {
 
-// Returns a power of two near the largest weight, or 0 if all are 0. Weights divided by it fit a
-// float.
+// Returns a power of two near the largest weight, or 0 if all weights are 0. Weights divided by it
+// fit a float.
 inline double unit_of(const double *weights, std::int64_t n, int nthreads)
 {
   double largest = 0.0;

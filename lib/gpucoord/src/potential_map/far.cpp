@@ -17,7 +17,8 @@ namespace gpucoord {
 namespace {
 
   constexpr double PI = 3.14159265358979323846;
-  // Aliases that count on either side. Beyond, (k/(k + 4))^(2 FAR_ORDER) is below any tolerance.
+  // Number of aliases on either side. For further ones, (k/(k + 4))^(2 FAR_ORDER) is below any
+  // tolerance.
   constexpr int ALIASES = 3;
 
   double sinc(double x)
@@ -26,7 +27,7 @@ namespace {
   }
 
   // Transform of the spline along an axis with n points. value: transform at wave number m.
-  // aliases: share of the aliases of m in the sum of squares over m and its aliases.
+  // aliases: share of the aliases of m in the sum of squares over m and its aliases
   struct SplineTransform {
     double value, aliases;
 
@@ -101,7 +102,7 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
     return std::sqrt(sum_q_sq / volume) * std::exp(-x * x) /
         (alpha * alpha * cutoff * std::sqrt(cutoff));
   };
-  // Limits of alpha times cutoff. Beyond MOST, the rounding of double exceeds the gain.
+  // Limits of alpha times cutoff. Above MOST, the rounding errors of double exceed the gain.
   constexpr double LEAST = 0.5, MOST = 5.0;
   double low = LEAST / cutoff, high = MOST / cutoff;
   if (error_of(high) > error)
@@ -117,7 +118,8 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
 
 double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_sq)
 {
-  // Sampled wave numbers per axis, evenly spaced. The summand is smooth.
+  // Largest number of sampled wave numbers per axis. They are evenly spaced, because the summand is
+  // smooth.
   constexpr int MOST = 64;
   double reciprocal[3][3];
   box.reciprocal(reciprocal);
@@ -135,7 +137,8 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
     each *= static_cast<double>(n[a]) / count;
     smallest = std::min(smallest, PI * n[a] / length_of(box.edge[a]));
   }
-  // Sums by plane, added in order, so that the bits do not depend on the number of threads.
+  // Sums by plane, which are added in order. Results are therefore bitwise independent of the
+  // number of threads.
   std::vector<double> of_planes(m[2].size(), 0.0);
 #pragma omp parallel for schedule(static)
   for (std::size_t k = 0; k < of_planes.size(); ++k)
@@ -168,8 +171,8 @@ double near_background(double cutoff, double alpha)
 FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq,
                         double error, double widest, int most)
 {
-  // Mesh spacing times alpha. Coarser meshes are never accurate enough, so their error is not
-  // computed.
+  // Largest mesh spacing times alpha. Coarser meshes are never accurate enough, so that their error
+  // is not computed.
   constexpr double COARSEST = 1.5;
   double n[3];
   for (int a = 0; a < 3; ++a) {
@@ -210,7 +213,7 @@ void spread_charges(const MeshBrick &brick, const MapCharges &charges, int nthre
   brick.box.reciprocal(reciprocal);
   const std::size_t plane = static_cast<std::size_t>(brick.n[0]) * brick.n[1];
   std::fill(density, density + plane * brick.n[2], 0.0);
-  // Each thread has separate planes, so that no point is written by two threads.
+  // Each thread has separate planes, so that only one thread writes to a point.
 #pragma omp parallel for schedule(static) num_threads(nthreads)
   for (int thread = 0; thread < nthreads; ++thread) {
     const int begin = static_cast<int>(static_cast<long long>(brick.n[2]) * thread / nthreads);

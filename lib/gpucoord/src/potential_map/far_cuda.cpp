@@ -50,7 +50,7 @@ namespace {
       m.engine.at_places(m.places.device.data(), n, m.phi.device.data(), m.stream);
       fetch(m.phi, n, m.phi_arrives);
       take(m.phi, m.phi_arrives, nthreads, at);
-      // Waits even if there are no places.
+      // Wait even if there are no positions.
       check(cudaStreamSynchronize(m.stream), "computing a far field");
     }
 

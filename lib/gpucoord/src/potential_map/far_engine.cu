@@ -4,16 +4,17 @@
 // Launch of the kernels over atoms: 64 atoms per block of 256 threads. First, each thread computes
 // the splines of an atom along one axis. Shared memory keeps them (72 bytes each, 13.5 KiB per
 // block), because 512 mesh points need them. Then each warp takes one atom after the other. Eight
-// lanes take the mesh points of a row, which are contiguous in memory, so a warp takes four rows at
-// a time.
+// lanes take the mesh points of a row, which are contiguous in memory, so that a warp takes four
+// rows at a time.
+//
 // Launch of all other kernels: one thread per mesh point, wave vector or map point, 256 threads per
 // block, no shared memory.
 //
-// Charges are summed as 64-bit integers, so that the sum and its bits do not depend on the order.
-// The unit is a power of two, chosen so that the sum of all charges on one mesh point would just
-// fit. The share of a charge is rounded by at most 1.4e-20 of the sum of all magnitudes. With two
-// million unit charges, of which 50 are near a mesh point, the error is 1e-12 of a density of 0.1
-// (root mean square). It grows with the number of charges.
+// Charges are summed as 64-bit integers, so that the bits of the sum do not depend on the order.
+// The unit is the smallest power of two for which the sum of all charges on one mesh point fits.
+// The share of a charge is rounded by at most 1.4e-20 of the sum of all magnitudes. With two
+// million unit charges, 50 of them near a mesh point, the root mean square error is 1e-12 at a
+// density of 0.1. It grows with the number of charges.
 
 #include "far_engine.h"
 
@@ -31,10 +32,10 @@ namespace {
 
   constexpr int THREADS = 256, WARPS = THREADS / 32, ATOMS = 64;    // per block
   constexpr int ROWS = FAR_ORDER * FAR_ORDER, ROWS_OF_A_WARP = 32 / FAR_ORDER;
-  static_assert(3 * ATOMS <= THREADS, "a thread has one axis of an atom");
-  static_assert(32 % FAR_ORDER == 0, "a warp has whole rows");
-  // The largest value of a spline of order 8 is 151/315. Its cube is less than 1/8 times 0.89, so
-  // 2^66 over the sum of magnitudes leaves room for the rounding of all charges.
+  static_assert(3 * ATOMS <= THREADS, "each axis of an atom has its own thread");
+  static_assert(32 % FAR_ORDER == 0, "a warp processes whole rows");
+  // The largest value of a spline of order 8 is 151/315. Its cube is less than 1/8 times 0.89. 2^66
+  // over the sum of magnitudes therefore leaves room for the rounding errors of all charges.
   constexpr int BITS = 66;
 
   constexpr unsigned blocks_of(std::size_t n, int size)
@@ -56,7 +57,7 @@ namespace {
     double origin[3];           // position of mesh point 0,0,0, distance
     double reciprocal[3][3];    // [axis] 1/distance
     int n[3];                   // mesh points
-    const DeviceAtom *atom;     // [natoms] charges or places
+    const DeviceAtom *atom;     // [natoms] charges, or positions for interpolation
     int natoms;
   };
 
@@ -69,7 +70,7 @@ namespace {
       if (is_near_points(place, 0, arg.n[axis]))
         of_atom[a][axis] = splines_of(place);
       else
-        of_atom[a][axis].first = arg.n[axis];    // no point
+        of_atom[a][axis].first = arg.n[axis];    // no mesh point
     }
     __syncthreads();
   }
@@ -135,8 +136,8 @@ namespace {
     int n[3];                    // mesh points
     double alpha, volume;        // 1/distance, distance^3
     const double *splines[3];    // [n] factors of the splines
-    int component;               // component of the field; -1: the potential
-    bool for_places;             // apply the factors of the splines once more
+    int component;               // component of the field; -1: potential
+    bool for_places;             // interpolate: apply the factors of the splines once more
     const double2 *spectrum;     // [nz][ny][nx/2 + 1] transform of the density
     double2 *changed;            // [nz][ny][nx/2 + 1] transform of the result
   };
@@ -168,9 +169,9 @@ namespace {
   struct TakeArguments {
     int n[3];                 // mesh points
     int fold[3], first[3];    // take every fold-th point, starting at first
-    int of[3];                // number of these points
+    int of[3];                // number of points of the map
     const double *values;     // [nz][ny][nx]
-    double *to;               // destination, elements are 'stride' apart
+    double *to;               // destination; elements are 'stride' apart
     int stride;
   };
 
@@ -222,12 +223,12 @@ FarEngine::Plan::~Plan()
 void FarEngine::prepare(const int n[3], cudaStream_t stream)
 {
   if (plans && std::equal(n, n + 3, planned)) return;
-  // Kernels of the stream may read the buffers that are replaced here.
+  // Kernels of the stream may still read the buffers that are replaced here.
   check(cudaStreamSynchronize(stream), "computing a far field");
-  plans.reset();    // the new plans reuse its memory
+  plans.reset();    // free the memory for the new plans
   plans = std::make_unique<Plans>();
   std::fill_n(planned, 3, 0);
-  std::size_t largest = 1;    // some plans need no workspace, but cuFFT takes no null pointer
+  std::size_t largest = 1;    // cuFFT rejects a null pointer, even from plans without workspace
   const auto make = [&](const Plan &plan, cufftType type) {
     std::size_t size = 0;
     check_fft(cufftSetAutoAllocation(plan.handle, 0), "making a plan of transforms");
@@ -256,7 +257,7 @@ void FarEngine::begin(const EwaldMesh &mesh_in, const ChargesOnDevice &charges, 
   prepare(mesh.n, stream);
   const std::size_t n = product(mesh.n);
   int exponent;
-  // 2^exponent is more than the sum, and at most twice the sum.
+  // 2^exponent is greater than the sum, and at most twice the sum.
   std::frexp(sum_of_sizes, &exponent);
   check(cudaMemsetAsync(fixed.data(), 0, n * sizeof(unsigned long long), stream),
         "clearing a mesh");

@@ -16,20 +16,19 @@
 
 namespace gpucoord {
 
-// All calls only enqueue work, except begin() for a mesh of another size than in the last call:
-// this call waits and makes cuFFT plans, which are kept. Throws DeviceError.
+// All calls only enqueue work, with one exception: begin() waits and makes cuFFT plans if the mesh
+// size differs from the last call. The plans are kept. Throws DeviceError.
 class FarEngine {
  public:
   // Spreads the charges and transforms the density. Periodic images must be separate charges.
-  // sum_of_sizes: sum of the magnitudes of the charges, or slightly more.
+  // sum_of_sizes: sum of the magnitudes of the charges, or slightly more
   void begin(const EwaldMesh &, const ChargesOnDevice &, double sum_of_sizes, cudaStream_t);
 
   // Computes the potential and field of the charges of begin() at every fold-th mesh point,
   // starting at 'first'. May be called repeatedly. phi: [nz/fold][ny/fold][nx/fold]. field:
-  // [nz/fold][ny/fold][nx/fold][3]; may be null.
+  // [nz/fold][ny/fold][nx/fold][3], may be null
   void on_grid(const int fold[3], const int first[3], double *phi, double *field, cudaStream_t);
-  // Interpolates the potential of the charges of begin() at n places. The ids of the places are not
-  // used.
+  // Interpolates the potential of the charges of begin() at n positions. Their ids are not used.
   void at_places(const DeviceAtom *places, int n, double *at, cudaStream_t);
 
   std::size_t bytes() const;    // device memory, without the tables of cuFFT
@@ -55,7 +54,7 @@ class FarEngine {
   std::unique_ptr<Plans> plans;
   DeviceBuffer<char> workspace;       // shared by both plans
   DeviceBuffer<double> splines[3];    // [n] FarFactors::splines_of_axis()
-  // [nz][ny][nx] charges, in units of the last bit kept.
+  // [nz][ny][nx] charges in fixed-point units
   DeviceBuffer<unsigned long long> fixed;
   DeviceBuffer<double> values;    // [nz][ny][nx] density, then the result of the inverse transform
   // [nz][ny][nx/2 + 1] transform of the density, without and with factors.

@@ -11,7 +11,7 @@
 namespace gpucoord {
 
 // Returns the coordinate of x along an axis with n points, in mesh spacings from the origin of the
-// box. of_axis: the reciprocal vector of the axis.
+// box. of_axis: reciprocal vector of the axis
 GPUCOORD_HD double place_on_mesh(const double (&origin)[3], const double (&of_axis)[3], int n,
                                  const double *x)
 {
@@ -20,7 +20,7 @@ GPUCOORD_HD double place_on_mesh(const double (&origin)[3], const double (&of_ax
   return part * n;
 }
 
-// Returns whether the splines of a place may reach points begin to end - 1.
+// Returns whether the splines at a coordinate may reach the points begin to end - 1.
 GPUCOORD_HD bool is_near_points(double place, int begin, int end)
 {
   return place > begin - FAR_ORDER / 2 - 1.0 && place < end + FAR_ORDER / 2 + 1.0;
@@ -75,9 +75,9 @@ GPUCOORD_HD double influence(double wave_sq, double alpha)
   return wave_sq > 0.0 ? FOUR_PI / wave_sq * exp(-wave_sq / (4.0 * alpha * alpha)) : 0.0;
 }
 
-// Returns the influence function at an index of the transform, and the wave vector. At m = -n/2,
-// half of the transform belongs to the opposite wave number, m = n/2. The result is therefore the
-// mean over both, and the wave vector has no component along such an axis.
+// Returns the influence function at an index of the transform, and sets the wave vector. At m =
+// -n/2, half of the transform belongs to the opposite wave number, m = n/2. The result is therefore
+// the mean over both, and the wave vector has no component along such an axis.
 GPUCOORD_HD double influence_at(const double (&reciprocal)[3][3], const int (&n)[3], double alpha,
                                 const int (&index)[3], double (&wave)[3])
 {

@@ -38,10 +38,10 @@ FixedBins make_fixed_bins(const MapGrid &grid, double cutoff, const MapBins &bin
   }
   if (places > std::numeric_limits<int>::max()) {
     std::ostringstream text;
-    text << "bins of size " << bins.size << " with room for " << bins.depth << " charges each have "
+    text << "bins of size " << bins.size << " and depth " << bins.depth << " have room for "
          << places
-         << " places on a rank, and there may be 2147483647 - use larger or less deep ones, or "
-            "sorted bins";
+         << " charges on a rank, but at most 2147483647 are supported - use larger or less deep "
+            "bins, or sorted bins";
     throw std::invalid_argument(text.str());
   }
   return made;
@@ -55,8 +55,8 @@ MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth)
     found.charges += static_cast<double>(of_size[size]) * static_cast<double>(size);
     if (of_size[size] > 0) found.deepest = static_cast<int>(size);
   }
-  // Start with the fullest bins. Bins with room for one charge less overflow by the previous
-  // overflow plus one charge for each deeper bin.
+  // Start with the fullest bins. Bins with room for one charge less have the same overflow plus one
+  // charge for each deeper bin.
   found.better_depth = std::max(depth, found.deepest);
   double deeper_bins = 0.0, beyond = 0.0;
   for (int room = found.deepest - 1; room >= depth; --room) {

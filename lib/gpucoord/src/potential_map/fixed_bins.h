@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Bins of fixed depth: cubes with room for a given number of charges
 // each. Further charges overflow.
 //
-// The first charges of a bin, in the caller's order, get the places, on the host and on a GPU.
+// The first charges of a bin, in the caller's order, are stored in it, on the host and on a GPU.
 
 #ifndef GPUCOORD_FIXED_BINS_H
 #define GPUCOORD_FIXED_BINS_H
@@ -14,25 +14,25 @@
 
 namespace gpucoord {
 
-// Finds the bounding box of the points of a grid.
+// Sets lo and hi to the bounding box of the points of a grid.
 void find_bounds(const MapGrid &, double (&lo)[3], double (&hi)[3]);
 
 struct FixedBins {
   double lo[3];
-  std::int64_t n[3];    // charges beyond the grid are in bins at the rim
+  std::int64_t n[3];    // charges beyond the grid are in the outermost bins
 
   std::int64_t count() const { return n[0] * n[1] * n[2]; }
 };
 
 // Makes bins that cover everything within the cutoff of the grid. Throws std::invalid_argument if
-// there would be more than 2^31 - 1 places.
+// there would be room for more than 2^31 - 1 charges.
 FixedBins make_fixed_bins(const MapGrid &, double cutoff, const MapBins &);
 
-// Computes the overflow. of_size[k]: number of bins with k charges.
+// Returns the overflow. of_size[k]: number of bins with k charges
 MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth);
 
-// Wraps a map on the host with fixed bins: it adds the maps of the placed charges and of the
-// overflowing charges.
+// Adds fixed bins to a map on the host. The result is the sum of the maps of the charges in bins
+// and of the overflowing charges.
 std::unique_ptr<PotentialMap> make_fixed_bins_map(std::unique_ptr<PotentialMap>, double cutoff,
                                                   const MapBins &);
 

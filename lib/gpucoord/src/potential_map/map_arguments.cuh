@@ -15,24 +15,24 @@ struct alignas(16) MapCharge {
   double q;          // charge
 };
 
-// Charges as read by the float kernels over grids, except those of MapKernel::DIRECT, whose charges
-// may be anywhere. Coordinates are integer parts of a period ('turn') of 2^32 parts and wrap
-// around. Differences to a nearby tile are still exact to one part.
+// Charges in the format of the float kernels over grids, except those of MapKernel::DIRECT, whose
+// charges may be anywhere. Coordinates are integers in units of 2^-32 of a period ('turn') and wrap
+// around. Differences to a nearby tile are still exact to one unit.
 struct alignas(16) PackedCharge {
   unsigned x, y, z;
   float q;
 };
 
-// Charges in the order of their cells. Rows of cells along x are contiguous in memory.
+// Charges sorted by cell. Rows of cells along x are contiguous in memory.
 struct SortedCharges {
-  const MapCharge *charge;       // [n] or [cells][depth], followed by a charge of 0
+  const MapCharge *charge;       // [n] or [cells][depth], followed by a zero charge
   const PackedCharge *packed;    // same layout
-  int end;                       // index of the charge of 0
-  SortedAtoms order;             // atom is null
+  int end;                       // index of the zero charge
+  SortedAtoms order;             // its member 'atom' is null
   BinGrid cells;
-  int depth;    // places per cell; 0: no gaps
-  // Search range of the cells, distance. MapKernel::DIRECT has a single cell, which is always
-  // found.
+  int depth;    // room for charges per cell; 0: there are no gaps
+  // Search range of the cells, distance. MapKernel::DIRECT has a single cell, which the search
+  // always finds.
   double range;
   double parts;    // 2^32 over a turn, 1/distance
 
@@ -42,8 +42,8 @@ struct SortedCharges {
   }
 };
 
-// A warp takes a tile of points: subtiles along x, each with two points of each row. The four tiles
-// of a block are adjacent along y and z.
+// A warp takes a tile of points. A tile consists of subtiles along x with two points of each row.
+// The four tiles of a block are adjacent along y and z.
 constexpr int TILE_Y = 4, TILE_Z = 4, MAX_SUBTILES = 6;
 constexpr int BLOCK_Y = 2 * TILE_Y, BLOCK_Z = 2 * TILE_Z, MAP_WARPS = 4;
 static_assert(MAP_TILE_OF_GPU[0] == 2 && MAP_TILE_OF_GPU[1] == TILE_Y &&
@@ -51,8 +51,8 @@ static_assert(MAP_TILE_OF_GPU[0] == 2 && MAP_TILE_OF_GPU[1] == TILE_Y &&
               "a subtile");
 static_assert(2 * TILE_Y * TILE_Z == 32, "one point for each lane");
 
-// Search of rows of cells near a box, in float with a margin for rounding. The unit of length is
-// that of the charges.
+// Search for rows of cells near a box, in float with a margin for rounding errors. The length unit
+// is that of the charges.
 struct RowSearch {
   float half[3];    // half edges of the box
   float range;
@@ -61,22 +61,23 @@ struct RowSearch {
   float cells_per_distance;    // cells per length along x
 };
 
-// The unit of length in kernels is 'length': the cutoff, or the extent of the points for
+// The length unit in kernels is 'length': the cutoff, or the extent of the points for
 // MapKernel::DIRECT.
 template <class Real> struct MapArguments {
   MapConstants<Real> constants;    // in units of length
-  // Squared distance from points beyond which charges are skipped, at least the squared cutoff.
+  // Charges whose squared distance from the points exceeds this are skipped. At least the squared
+  // cutoff.
   Real reach_sq;
   double length, inverse_length;
   Real unit;    // inverse_length
   SortedCharges charges;
   RowSearch rows;                // search near the box around a tile, or near a point
-  unsigned long long *tested;    // number of computed distances, kernels add to it
+  unsigned long long *tested;    // number of computed distances; kernels add to it
 };
 
 // Boxes around points, relative to the middle of a tile.
 template <class Real> struct TileShape {
-  // Charges farther from the middle are on none of the points, including rounding.
+  // Charges farther from the middle do not coincide with any point, including rounding errors.
   Real inside[3];
   Real per_subtile;    // 1 over the distance between subtiles along x
   // A charge at x with reach r is near the subtiles from the integer nearest to (x - r) per_subtile
@@ -89,17 +90,17 @@ template <class Real> struct MapGridArguments {
   MapArguments<Real> map;
   MapGrid grid;
   TileShape<Real> tile;
-  Real per_part;                // length of a part of a turn, in units of length
+  Real per_part;                // length of 2^-32 of a turn, in units of length
   int blocks[2];                // number of blocks along x and y
   int first_block;              // first block of the launch, x fastest
-  const unsigned char *zero;    // [points] the result is 0; null: for no point
+  const unsigned char *zero;    // [points] nonzero: the result is 0; null: no such point
   bool add;                     // add to the existing values
   double *phi, *field;
 };
 
 template <class Real> struct MapPointsArguments {
   MapArguments<Real> map;
-  // [n] in the order of cells. id: the row of the charge that the point leaves out, or -1.
+  // [n] in the order of cells. id: the row of the charge that the point excludes, or -1
   const DeviceAtom *point;
   const int *place;    // [n] index of the result
   const int *where;    // [charges] index among the sorted charges

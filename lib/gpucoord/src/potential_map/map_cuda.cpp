@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps of host arrays on a GPU: copies to and from the GPU.
-// Layers of the grid are copied back while the GPU computes the next ones. Meanwhile the host may
-// sum charges that overflow fixed bins.
+// Layers of the grid are copied back while the GPU computes the next ones. At the same time, the
+// host may sum charges that overflow fixed bins.
 
 #include "../gpu/device_guard.h"
 #include "../gpu/staging.h"
@@ -18,7 +18,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int POINTS_OF_A_LAUNCH = 1 << 20;    // approximate, enough to keep a GPU busy
+  constexpr int POINTS_OF_A_LAUNCH = 1 << 20;    // approximate; enough to keep a GPU busy
 
   class CudaMap : public PotentialMap {
    public:
@@ -47,7 +47,7 @@ namespace {
                         n = layer * grid.n[2];
       if (n == 0) return;
       const ChargesOnDevice staged = stage_charges(charges);
-      ChargesOnDevice others = {};    // charges that overflow
+      ChargesOnDevice others = {};    // overflowing charges
       if (bins.are_fixed)
         others = m.engine->begin(grid, bins, staged, found, m.stream);
       else
@@ -125,7 +125,7 @@ namespace {
       Stream stream, copies;
       Staged<DeviceAtom> charges, points;
       Staged<double> q, phi, field;
-      std::deque<Event> computed, arrived;    // one per launch
+      std::deque<Event> computed, arrived;    // [launches]
       std::unique_ptr<MapEngine> engine, engine_of_overflow;
     };
 
@@ -145,7 +145,7 @@ namespace {
       if (with_field) memory->field.reserve(3 * n);
     }
 
-    // Enqueues the copies of points begin to end - 1 of this launch.
+    // Enqueues the copies of the points begin to end - 1 of this launch.
     void fetch(std::size_t launch, std::size_t begin, std::size_t end, bool with_field)
     {
       Memory &m = *memory;
@@ -217,7 +217,7 @@ namespace {
     const MapBins bins;
     DeviceGuard<Memory> memory;
     MapOverflow found;
-    std::unique_ptr<PotentialMap> host;    // for charges that overflow; null: the GPU sums them
+    std::unique_ptr<PotentialMap> host;    // sums overflowing charges; null: the GPU sums them
     std::vector<double> phi_of_overflow, field_of_overflow;
     double distances = 0.0;
   };

@@ -36,8 +36,8 @@ namespace {
   __device__ PackedCharge store(const SortedCharges &charges, const DeviceAtom &a, double q)
   {
     const BinGrid &cells = charges.cells;
-    // Charges beyond the cells are near no point. Clamp them, so that wrap-around does not bring
-    // them near one.
+    // Charges beyond the cells are not near any point. Clamp their positions, so that wrap-around
+    // does not bring them near a point.
     const auto parts_at = [&](int axis, double x) {
       const double lo = cells.lo[axis], size = cells.size[axis];
       return charges.parts_at(axis, fmin(fmax(x, lo - size), lo + (cells.n[axis] + 1) * size));
@@ -45,7 +45,7 @@ namespace {
     return {parts_at(0, a.x), parts_at(1, a.y), parts_at(2, a.z), static_cast<float>(q)};
   }
 
-  // Gathers the charges in sorted order, followed by a charge of 0.
+  // Gathers the charges in sorted order, followed by a zero charge.
   template <class Stored>
   __global__ void gather_charges(SortedCharges charges, const DeviceAtom *atom, const double *q,
                                  Stored *charge)
@@ -60,7 +60,7 @@ namespace {
     charge[k] = store<Stored>(charges, a, q[a.id]);
   }
 
-  // Computes where: [charges] index among the sorted charges, by row.
+  // Sets where, [charges], to the index among the sorted charges, by row.
   __global__ void invert(const DeviceAtom *atom, const int *place, int n, int *where)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
@@ -73,8 +73,8 @@ namespace {
     if (k < n) place[k] = {};
   }
 
-  // Stores the first charges of each bin in its places. overflows: [n] the sorted charge has no
-  // place. of_size: number of bins by number of charges. deepest: charges of the fullest bin.
+  // Stores the first charges of each bin. overflows: [n] nonzero: the sorted charge does not fit.
+  // of_size: number of bins by number of charges. deepest: number of charges in the fullest bin
   template <class Stored>
   __global__ void place_in_bins(SortedCharges charges, const DeviceAtom *atom, const double *q,
                                 Stored *place, unsigned char *overflows, int *of_size, int *deepest)
@@ -94,7 +94,7 @@ namespace {
     atomicMax(deepest, range.y - range.x);
   }
 
-  // index: [n] indices among the sorted atoms.
+  // index: [n] indices among the sorted atoms
   __global__ void gather_atoms(const DeviceAtom *atom, const int *place, const int *index, int n,
                                DeviceAtom *gathered)
   {
@@ -157,7 +157,7 @@ namespace {
       for (int c = 0; c < 3; ++c) {
         const double width = cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
         cells.lo[c] = of_points.lo[c] - options.cutoff;
-        // A single cell if there is no cutoff.
+        // Use a single cell if there is no cutoff.
         cells.size[c] = is_direct() ? length
                                     : std::max(width, size[c] / (c == 0 ? MAX_CELLS : MAX_COLUMNS));
         cells.inverse_size[c] = 1.0 / cells.size[c];
@@ -175,8 +175,8 @@ namespace {
       const Bounds of_points = bounds_of(grid);
       BinGrid cells;
       for (int c = 0; c < 3; ++c) {
-        // Limit the size of a single bin to the extent, because the rounding of the charges depends
-        // on the size.
+        // Limit the size of a single bin to the extent, because the rounding errors of the charges
+        // grow with the size.
         const double extent = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
         cells.lo[c] = fixed.lo[c];
         cells.size[c] = fixed.n[c] == 1 ? std::min(wanted.size, extent) : wanted.size;
@@ -200,8 +200,8 @@ namespace {
       if (in.n == 0) return {};
 
       overflows.reserve(in.n);
-      // Bins by number of charges, then charges of the fullest bin, then number of overflowing
-      // charges.
+      // Number of bins by number of charges; number of charges in the fullest bin; number of
+      // overflowing charges.
       sizes.reserve(in.n + 3);
       int *const deepest = sizes.data() + in.n + 1, *const number = deepest + 1;
       check(cudaMemsetAsync(sizes.data(), 0, (in.n + 3) * sizeof(int), stream), "clearing numbers");
@@ -259,7 +259,7 @@ namespace {
       const int subtiles = launchers.subtiles[is_soft()][field != nullptr];
       arg.tile = tile_shape(grid, subtiles);
       arg.map.rows = row_search(box_of_points(grid, 2 * subtiles));
-      // A power of 2, up to the last digit of double.
+      // A power of 2; rounding errors are at most the last bit of double.
       arg.per_part = static_cast<Real>(1.0 / (sorted.parts * length));
       arg.blocks[0] = (grid.n[0] + 2 * subtiles - 1) / (2 * subtiles);
       arg.blocks[1] = (grid.n[1] + BLOCK_Y - 1) / BLOCK_Y;
@@ -317,8 +317,8 @@ namespace {
     }
 
    private:
-    // Limits along one axis. A key has room for all cells, and rows of cells near a tile are
-    // counted in 32 bits.
+    // Limits along one axis. All cells fit into a key, and rows of cells near a tile are counted in
+    // 32 bits.
     static constexpr double MAX_CELLS = 1 << 20, MAX_COLUMNS = 1 << 12;
 
     void sort(const BinGrid &cells, const ChargesOnDevice &in, cudaStream_t stream)
@@ -353,9 +353,9 @@ namespace {
       in_order = stored.data();
     }
 
-    // Returns the number of parts per distance. A turn is more than twice the distance along an
-    // axis between the middle of a tile and the charges in the cells near it. It is a power of 2 in
-    // the unit of length, so that parts are converted without rounding.
+    // Returns 2^32 over a turn, 1/distance. A turn is more than twice the distance along an axis
+    // between the middle of a tile and the charges in the cells near it. It is a power of 2 in the
+    // length unit, so that conversions are not rounded.
     double parts_for(const MapGrid &grid) const
     {
       const Bounds box = box_of_points(grid, 2 * MAX_SUBTILES);
@@ -371,7 +371,7 @@ namespace {
     bool is_soft() const { return options.overlap == MapOverlap::SOFT; }
 
     // A cube of this width has a few charges, so that the cells near a tile have hardly more
-    // charges than needed.
+    // charges than necessary.
     double cell_width(double density) const
     {
       constexpr double CHARGES_OF_A_CUBE = 2.0, LEAST = 0.1;
@@ -408,7 +408,8 @@ namespace {
       scaled.radius /= length;
       scaled.tiny /= length;
       arg.constants = make_map_constants<Real>(scaled);
-      arg.reach_sq = arg.constants.cutoff_sq * Real(1.00001);    // no charge is lost by rounding
+      arg.reach_sq =
+          arg.constants.cutoff_sq * Real(1.00001);    // keep all charges despite rounding
       arg.length = length;
       arg.inverse_length = 1.0 / length;
       arg.unit = static_cast<Real>(arg.inverse_length);
@@ -430,12 +431,12 @@ namespace {
       const Bounds box = box_of_points(grid, 2 * subtiles), of_subtile = box_of_points(grid, 2);
       const double step = grid.step[0][0] / length, half = 0.5 * (box.hi[0] - box.lo[0]) / length;
       const double subtile = (of_subtile.hi[0] - of_subtile.lo[0]) / length;
-      // Charges beyond this margin are on no point, including rounding.
+      // Charges beyond this margin do not coincide with a point, including rounding errors.
       const double margin = 2.0 * options.tiny / length + 2e-6;
       TileShape<Real> shape;
       for (int c = 0; c < 3; ++c)
         shape.inside[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length + margin);
-      // The nearest integers above and below, except for a thousandth of a subtile.
+      // The nearest integers above and below, with a tolerance of a thousandth of a subtile.
       shape.per_subtile = static_cast<Real>(0.5 / step);
       shape.first_near = static_cast<Real>(0.5 * (half - subtile) / step + 0.499);
       shape.last_near = static_cast<Real>(0.5 * half / step - 0.499);

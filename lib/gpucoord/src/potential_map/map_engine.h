@@ -28,18 +28,18 @@ class GPUCOORD_TEST_API MapEngine {
   virtual void begin(const Bounds &of_points, const ChargesOnDevice &, cudaStream_t) = 0;
 
   // Like begin(), with fixed bins, for on_grid() of this grid only. Waits. Returns the charges that
-  // overflow; the map does not include them. They are valid until the next call. Throws
-  // std::invalid_argument if there are too many places.
+  // overflow, which the map does not include. They are valid until the next call. Throws
+  // std::invalid_argument if there is room for too many charges.
   virtual ChargesOnDevice begin(const MapGrid &, const MapBins &, const ChargesOnDevice &,
                                 MapOverflow &, cudaStream_t) = 0;
 
-  // Returns the number of layers of points. A launch may compute some of the layers.
+  // Returns the number of layers of points. A launch may compute only some of the layers.
   virtual int layers(const MapGrid &) const = 0;
   // Computes layers first_layer to end_layer - 1. add: adds to the existing values. phi and field
   // are those of the whole grid.
   virtual void on_grid(const MapGrid &, int first_layer, int end_layer, bool add, double *phi,
                        double *field, cudaStream_t) = 0;
-  // Computes the map at n points. The id of a point is the row of the charge that it leaves out, or
+  // Computes the map at n points. The id of a point is the row of the charge that it excludes, or
   // -1. Rows of charges must be 0 to n - 1. Not allowed after begin() with fixed bins.
   virtual void at_points(const DeviceAtom *points, int n, double *phi, double *field,
                          cudaStream_t) = 0;
@@ -51,7 +51,7 @@ class GPUCOORD_TEST_API MapEngine {
 
 GPUCOORD_TEST_API std::unique_ptr<MapEngine> make_map_engine(const MapOptions &, Precision);
 
-// Number of points of a layer along z.
+// Returns the number of points in a layer along z.
 int points_of_a_layer();
 
 GPUCOORD_TEST_API Bounds bounds_of(const MapGrid &);

@@ -1,8 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of potential maps, for host and device.
 //
-// A kernel has the potential K(r) of a unit charge at distance r, and K'(r)/r, which the field
-// needs. Both are built from the bare potential 1/r and its derivative; with MapOverlap::SOFT, a
-// ball of charge replaces the bare potential near a charge. The caller applies the cutoff.
+// A kernel computes the potential K(r) of a unit charge at distance r, and K'(r)/r for the field.
+// Both are built from the bare potential 1/r and its derivative. With MapOverlap::SOFT, the
+// potential of a charged ball replaces the bare potential near a charge. The caller applies the
+// cutoff.
 
 #ifndef GPUCOORD_MAP_FORMULAS_H
 #define GPUCOORD_MAP_FORMULAS_H
@@ -67,13 +68,13 @@ template <class Real> inline MapConstants<Real> make_map_constants(const MapOpti
   return c;
 }
 
-// The bare potential, from which kernels are built.
+// The bare potential that kernels are built from.
 template <class Real> struct BarePotential {
   Real r_sq, inv_r;
   Real value, derivative;    // K and K'/r of the bare potential
 };
 
-// Returns the bare potential of a charge beyond 'tiny' and outside of a ball.
+// Returns the bare potential of a charge beyond 'tiny' and outside a ball.
 template <class Real> GPUCOORD_HD BarePotential<Real> bare_potential_apart(Real r_sq)
 {
   BarePotential<Real> bare;
@@ -99,7 +100,7 @@ GPUCOORD_HD BarePotential<Real> bare_potential(const MapConstants<Real> &c, Real
 
 // e^(x^2) erfc(x), x >= 0: (1 + 2x) times this function is a polynomial in (x - 3)/(x + 3) (M.
 // Shepherd and J. Laframboise, Math. Comp. 36, 249 (1981)). The coefficients are those of its
-// Chebyshev series, truncated where they reach half a unit in the last place.
+// Chebyshev series, truncated where they fall below half a unit in the last place.
 GPUCOORD_HD double scaled_erfc_series(double t)
 {
   constexpr double COEFFICIENTS[] = {
@@ -187,12 +188,12 @@ namespace map_kernel {
       value = erfc_over_r;
       derivative = -(erfc_over_r + c.two_alpha_over_root_pi * gaussian) * bare.inv_r * bare.inv_r;
       if (!SOFT) return;
-      // In the ball: the bare potential minus erf(alpha r)/r. Small distances use the series,
-      // because the terms of the difference cancel.
+      // In the ball: the bare potential minus erf(alpha r)/r. At small distances, the terms of the
+      // difference cancel; a series replaces them.
       constexpr int TERMS = sizeof(Real) == sizeof(float) ? 7 : 13;
       const Real a_sq = c.alpha_sq * bare.r_sq;
       Real erf_over_r = 0, erf_derivative = 0;
-      // Sums (-a^2)^n / (n! (2n + 1)), and its derivative by -a^2.
+      // Sums (-a^2)^n / (n! (2n + 1)), and its derivative with respect to -a^2.
       for (int n = TERMS; n >= 0; --n) {
         constexpr vector_math::InverseFactorials inverse_factorial;
         erf_derivative = erf_over_r - erf_derivative * a_sq;
@@ -209,8 +210,8 @@ namespace map_kernel {
     }
   };
 
-  // Like Ewald at half the cost: the bare potential minus erf(alpha r)/r. These cancel, and the
-  // error of the difference is about 5e-7 of 1/cutoff, and 1e-7 in the mean over the cutoff.
+  // Like Ewald at half the cost: the bare potential minus erf(alpha r)/r. The terms cancel. The
+  // error of the difference is about 5e-7 of 1/cutoff, and on average over the cutoff 1e-7.
   struct EwaldInFloat {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
@@ -230,7 +231,7 @@ namespace map_kernel {
 
 }    // namespace map_kernel
 
-// Calls visitor(kernel) with the kernel of these options, as computed in Real.
+// Calls visitor(kernel) with the kernel of these options in the precision of Real.
 template <class Real, class Visitor>
 inline void visit_map_kernel(const MapOptions &options, Visitor &&visitor)
 {

@@ -4,9 +4,9 @@
 // Charges are sorted into cutoff bins. A tile has rows of points along x. The charges within the
 // cutoff of its bounding box are collected once, relative to its center. Each row then sums over
 // the charges near it (map_kernels_host.h). Separate points, such as atoms, are sorted into their
-// own bins; nearby points of a row of cells share a search.
+// own bins. Nearby points of a row of cells share a search.
 //
-// DIRECT has no bins: every tile takes all charges, one block at a time.
+// DIRECT has no bins. Every tile takes all charges, one block at a time.
 
 #include "gpucoord/counters.h"
 #include "gpucoord/potential_map.h"
@@ -29,10 +29,10 @@ namespace gpucoord {
 
 namespace {
 
-  // Rows of a tile. Larger tiles need fewer searches, but more of the collected charges are beyond
+  // Rows per tile. Larger tiles need fewer searches, but more of the collected charges are beyond
   // the cutoff of a row.
   constexpr int TILE_Y = 4, TILE_Z = 4, POINTS_OF_A_TILE = POINTS_OF_A_ROW * TILE_Y * TILE_Z;
-  constexpr int BLOCK = 4096;    // charges of DIRECT, stay in the L2 cache
+  constexpr int BLOCK = 4096;    // charges of DIRECT that stay in the L2 cache
 
   constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
@@ -89,7 +89,7 @@ namespace {
       for (int p = 0; p < points.n; ++p) box.add(points.x + 3 * static_cast<std::size_t>(p));
       double range = options.cutoff;
       if (is_direct()) {
-        // Parts of the system: near charges are then relative to an origin that is not far away.
+        // Divide the system into parts, so that near charges are relative to a nearby origin.
         constexpr int PARTS = 8;
         range = 0.0;
         for (int c = 0; c < 3 && points.n > 0; ++c)
@@ -139,8 +139,8 @@ namespace {
       return std::max(extent[1], extent[2]);
     }
 
-    // Sorts the charges into cells for a range of at least 'least' (distance). A tile much larger
-    // than its cells would search very many rows of cells.
+    // Sorts the charges into cells for a range of at least 'least' (distance). If a tile were much
+    // larger than the cells, it would search very many rows of cells.
     void sort(const MapCharges &charges, double least)
     {
       for (Scratch &s : scratch) s.tested = 0.0;
@@ -163,7 +163,7 @@ namespace {
       const int n = static_cast<int>(charge.size());
       double half[3];
       for (int c = 0; c < 3; ++c) half[c] = 0.5 * (box.hi[c] - box.lo[c]);
-      // Far above the rounding of Real, so that no charge is lost.
+      // Far above the rounding errors of Real, so that no charge is lost.
       constexpr double MARGIN_OF_ROUNDING = 1.0 + 1e-5;
       const double range_sq = is_direct() ? std::numeric_limits<double>::max()
                                           : options.cutoff * options.cutoff * MARGIN_OF_ROUNDING;
@@ -215,7 +215,7 @@ namespace {
       if (s.x.size() < size) {
         size += size / 2;
         s.index.resize(size);
-        // x last, because its size says that all have memory.
+        // Resize x last: its size tells that all arrays have this size.
         for (auto *row : {&s.q, &s.z, &s.y, &s.x}) row->resize(size);
       }
       const int count = keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(),
@@ -304,7 +304,7 @@ namespace {
           row.x[0] = static_cast<Real>(bins_of_points.x[p] - origin[0]);
           row.y = static_cast<Real>(bins_of_points.y[p] - origin[1]);
           row.z = static_cast<Real>(bins_of_points.z[p] - origin[2]);
-          // The point's own charge is set to 0 for this call.
+          // Set the point's own charge to 0 during this call.
           const int self = points.self ? points.self[bins_of_points.row[p]] : -1;
           const int own = self < 0
               ? n

@@ -2,16 +2,16 @@
 // each kernel in map_formulas.h, with -DGPUCOORD_MAP_KERNEL=name.
 //
 // On a grid, each warp takes a tile of points: subtiles of 2 x 4 x 4 points along x. Its lanes find
-// the rows of cells near the tile, load their charges, and keep those within the cutoff of the
-// tile. The subtiles near a charge are the first N, the last N, or all subtiles; the charge goes to
-// the list of these subtiles in shared memory. When a list is full, its charges are summed without
-// branches, for the subtiles of the list; points along x share dy^2 + dz^2. The points of a subtile
-// are close together, so few of the computed distances are beyond the cutoff. Warps never wait for
-// each other.
+// the rows of cells near the tile, load their charges, and keep the charges within the cutoff of
+// the tile. The subtiles near a charge are the first N, the last N, or all subtiles. The charge is
+// appended to the list of these subtiles in shared memory. When a list is full, its charges are
+// summed without branches, for the subtiles of the list; points along x share dy^2 + dz^2. The
+// points of a subtile are close together, so that few of the computed distances are beyond the
+// cutoff. Warps never wait for each other.
 //
 // Launch: 128 threads per block; the four tiles of a block are adjacent along y and z. Shared
 // memory: lists and rows of each warp. The summation order depends only on the order of the sorted
-// charges, so the bits do not depend on the launch.
+// charges. Results are therefore bitwise independent of the launch.
 
 #include "map_arguments.cuh"
 
@@ -31,7 +31,8 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 32 * MAP_WARPS;
-  // Charges summed together. At the end, lists are padded to a multiple with charges of 0.
+  // Number of charges summed together. At the end, lists are padded with zero charges to a multiple
+  // of this number.
   constexpr int UNROLL = 2;
 
   // Tiles and lists of one kernel.
@@ -44,18 +45,18 @@ namespace {
         std::is_same<Kernel, map_kernel::EwaldInFloat>::value;
     static constexpr bool IS_WIDE = IS_SINGLE && !SOFT && !FIELD && !IS_EWALD;
     static constexpr int SUBTILES = IS_WIDE ? 6 : 4;
-    // Charges that a warp sums at a time. 1: each lane takes a point of a subtile. 2: each half of
-    // the warp takes one charge, and each lane takes both points of a row.
+    // Number of charges that a warp sums at a time. 1: each lane takes a point of a subtile. 2:
+    // each half of the warp takes one charge, and each lane takes both points of a row.
     static constexpr int TOGETHER = IS_SINGLE && !FIELD ? 2 : 1;
     // List N - 1 has charges near the first N subtiles. List SUBTILES + N - 1 has charges near the
     // last N subtiles, with the sign of x reversed. The last list has the charges in the tile,
-    // which may coincide with a point: it covers all subtiles, and every distance is tested.
+    // which may coincide with a point. It covers all subtiles, and every distance is tested.
     static constexpr int LISTS = 2 * SUBTILES, IN_TILE = LISTS - 1, NO_LIST = LISTS;
     static_assert((SUBTILES == 4 || SUBTILES == 6) && SUBTILES <= MAX_SUBTILES && LISTS < 32,
-                  "for each list a case of a switch, and a lane");
+                  "each list has a case of a switch, and a lane");
     static constexpr int PLACES = IS_WIDE ? 44 : IS_SINGLE ? 64 : 40;
     static_assert(PLACES >= 32 + UNROLL - 1 && PLACES % UNROLL == 0,
-                  "one charge of each lane beside what is left over; and all filled up");
+                  "room for the remaining charges and one charge per lane, padded to UNROLL");
     // Blocks per multiprocessor.
     static constexpr int BLOCKS = IS_WIDE ? 6 : FIELD || !IS_SINGLE ? 3 : 5;
   };
@@ -64,16 +65,16 @@ namespace {
     Real x, y, z, q;
   };
 
-  // Shared memory of a warp: lists, and data that would take too many registers.
+  // Shared memory of a warp: lists, and data that would need too many registers.
   template <class S, class Real> struct WarpMemory {
     TileCharge<Real> list[S::LISTS][S::PLACES];
     int count[S::LISTS + 1];
     // [rows + 1] offset from the number of a charge to its index among the sorted charges; the last
-    // one leads beyond all.
+    // offset leads beyond all charges
     unsigned shift[32 + 1];
     double middle[3];                        // middle of the tile, distance
-    alignas(16) unsigned middle_parts[3];    // middle in parts, as in a packed charge
-    int last_subtile;                        // last subtile with points
+    alignas(16) unsigned middle_parts[3];    // middle, in the units of a packed charge
+    int last_subtile;                        // last subtile that has points
   };
 
   template <int VALUES, class Real> struct PointSums {
@@ -91,7 +92,7 @@ namespace {
     return result;
   }
 
-  // Keeps x in a register. Otherwise the compiler computes it again for every charge.
+  // Keeps x in a register. Otherwise the compiler recomputes it for every charge.
   template <class Real> __device__ __forceinline__ void keep(Real &x)
   {
     if constexpr (std::is_same<Real, float>::value)
@@ -100,7 +101,8 @@ namespace {
       asm volatile("" : "+d"(x));
   }
 
-  // Adds the potential and field of a charge at one point. CHECKED: the charge may be on the point.
+  // Adds the potential and field of a charge at one point. CHECKED: the charge may coincide with
+  // the point.
   template <class Kernel, bool SOFT, bool CHECKED, int VALUES, class Real>
   __device__ __forceinline__ void add_charge(const MapConstants<Real> &c, Real r_sq, Real dx,
                                              Real dy, Real dz, Real q,
@@ -109,7 +111,7 @@ namespace {
     constexpr bool FIELD = VALUES > 1;
     if constexpr (std::is_same<Kernel, map_kernel::Smooth>::value && !SOFT && !CHECKED && !FIELD &&
                   std::is_same<Real, float>::value) {
-      // q/r (1 - s)^2 in four instructions. The unit of length is the cutoff, and s is 1 beyond it.
+      // q/r (1 - s)^2 in four instructions. The length unit is the cutoff, and s is 1 beyond it.
       const float s = __saturatef(r_sq), inv_r = inverse_root(s);
       sums.v[0] += (q - q * s) * (inv_r - inv_r * s);
     } else {
@@ -133,8 +135,8 @@ namespace {
   }
 
   // A thread's points in a row along x, relative to the middle of the tile. middle_x: x of the
-  // point behind the first half of the points. mirrored_x: the same for the mirrored row, counted
-  // from the last point.
+  // first point after the first half of the points. mirrored_x: the same for the mirrored row,
+  // counted from the last point
   template <class Real> struct ThreadPoints {
     Real middle_x, mirrored_x, y, z;
   };
@@ -156,7 +158,7 @@ namespace {
       __syncwarp();
     }
 
-    // Finds the places of one charge per lane in list 'number'. peers: lanes with the same list.
+    // Finds the positions of one charge per lane in list 'number'. peers: lanes with the same list.
     // Returns the lanes whose list has no room.
     __device__ __forceinline__ unsigned find_places(int number, unsigned &peers, int &place) const
     {
@@ -166,8 +168,8 @@ namespace {
       return __ballot_sync(ALL_LANES, place >= S::PLACES);
     }
 
-    // Sums the lists of these lanes and moves the places forward. is_end: sums all charges of each
-    // list.
+    // Sums the lists of these lanes and moves the positions forward. is_end: sums all charges of
+    // each list
     __device__ __forceinline__ void sum_lists(unsigned lanes, int number, int &place, bool is_end)
     {
       while (lanes) {
@@ -178,7 +180,7 @@ namespace {
       }
     }
 
-    // Stores one charge per lane at its place.
+    // Stores one charge per lane at its position.
     __device__ __forceinline__ void put(TileCharge<Real> charge, int number, unsigned peers,
                                         int place)
     {
@@ -201,11 +203,11 @@ namespace {
     }
 
     PointSums<VALUES, double> total[S::SUBTILES];
-    unsigned tested = 0;    // distances computed by this lane
+    unsigned tested = 0;    // number of distances computed by this lane
 
    private:
     // Sums the last charges of a list, a multiple of UNROLL, and returns their number. is_end: sums
-    // all charges.
+    // all charges
     __device__ __forceinline__ int sum(int number, bool is_end)
     {
       TileCharge<Real> *const list = memory.list[number];
@@ -258,7 +260,7 @@ namespace {
       constexpr int POINTS = N * S::TOGETHER, CHARGES = UNROLL / S::TOGETHER, MIDDLE = POINTS / 2;
       PointSums<VALUES, Real> sums[POINTS];
       Real step = tile.step * (2 / S::TOGETHER);
-      // Middle of these points: distances measured from there have the smallest rounding errors.
+      // Middle of these points. Distances from it have the smallest rounding errors.
       Real middle = x - Real(S::SUBTILES * S::TOGETHER / 2 - MIDDLE) * step;
       keep(step);
       keep(middle);
@@ -318,7 +320,7 @@ namespace {
     WarpMemory<S, Real> &memory;
   };
 
-  // Rows of cells that may hold charges near a box around its middle: all rows of a rectangle of
+  // Rows of cells that may contain charges near a box around its middle: all rows of a rectangle of
   // columns.
   class NearRows {
    public:
@@ -345,7 +347,7 @@ namespace {
     }
     __device__ int size() const { return n[0] * n[1]; }
 
-    // Returns begin and end of the charges in a row.
+    // Returns the begin and end of the charges in a row.
     __device__ int2 operator[](int row) const
     {
       const BinGrid &cells = charges.cells;
@@ -366,8 +368,8 @@ namespace {
     }
 
    private:
-    // Returns the gap between the box and a column. Charges beyond the cells are in the columns at
-    // the rim.
+    // Returns the gap between the box and a column. Charges beyond the cells are in the outermost
+    // columns.
     __device__ float gap(int a, int i) const
     {
       const int axis = a + 1, cell = first[a] + i;
@@ -380,8 +382,8 @@ namespace {
 
     const SortedCharges &charges;
     const RowSearch &search;
-    // edge: begin of the first column, from the middle, distance. rest: position of the middle in
-    // its cell, in cells.
+    // edge: begin of the first column relative to the middle, distance. rest: position of the
+    // middle in its cell, in cells
     float edge[2], rest;
     int first[2], n[2];    // rectangle of columns
     int middle_cell;
@@ -420,7 +422,7 @@ namespace {
     {
       total = 0;
       if (first_row >= nrows) return false;
-      // Constructed in each call, to save registers.
+      // Construct it in each call, to save registers.
       const NearRows rows(arg.map.charges, arg.map.rows, memory.middle);
       nrows = rows.size();
       const int lane = threadIdx.x % 32, row = first_row + lane;
@@ -429,7 +431,7 @@ namespace {
       const unsigned filled = __ballot_sync(ALL_LANES, size > 0);
       __syncwarp();    // preceding rows have been read
       if (size > 0) memory.shift[__popc(filled & ((1u << lane) - 1u))] = range.x - begin;
-      if (lane == 0) memory.shift[__popc(filled)] = 1u << 31;    // beyond all charges
+      if (lane == 0) memory.shift[__popc(filled)] = 1u << 31;    // index beyond all charges
       last = size > 0 ? begin + size - 1 : -1;
       __syncwarp();
       first_row += 32;
@@ -439,8 +441,8 @@ namespace {
     // Returns the number of charges in these rows.
     __device__ int size() const { return total; }
 
-    // Returns charge begin + lane of the charges in these rows; charges of 0 beyond the last one.
-    // Must be called in ascending order, starting at 0.
+    // Returns charge begin + lane of the charges in these rows, or a zero charge beyond the last
+    // one. Must be called in ascending order of 'begin', starting at 0.
     __device__ Stored load(int begin)
     {
       const int lane = threadIdx.x % 32;
@@ -476,11 +478,11 @@ namespace {
     WarpMemory<S, Real> &memory;
     int nrows = 1, first_row = 0;
     int total = 0, rows_before = 0;
-    int last = -1;    // last charge of the row of this lane
+    int last = -1;    // index of the last charge in the row of this lane
   };
 
-  // nearest() returns the nearest integer plus BIAS, or a very large number if x is not a number.
-  // In float, it needs only arithmetic.
+  // nearest() returns the nearest integer plus BIAS, or a very large number if x is NaN. In float,
+  // it needs only arithmetic.
   template <class Real> constexpr int BIAS = std::is_same<Real, float>::value ? 0x4b400000 : 0;
   template <class Real> __device__ __forceinline__ int nearest(Real x)
   {
@@ -491,7 +493,7 @@ namespace {
   }
 
   // Returns the list of a charge. The list covers all subtiles near the charge, and may cover more.
-  // last: the last subtile with points.
+  // last: the last subtile with points
   template <class S, class Real>
   __device__ __forceinline__ int find_list(const TileShape<Real> &tile, Real reach_sq, int last,
                                            const TileCharge<Real> &a)
@@ -596,8 +598,8 @@ namespace {
     if (lane == 0) atomicAdd(arg.map.tested, tested);
   }
 
-  // Launch: one thread per point, 128 threads per block, no shared memory. Points of one cell read
-  // the same charges.
+  // Launch: one thread per point, 128 threads per block, no shared memory. Points of the same cell
+  // read the same charges.
   template <class Kernel, bool SOFT, bool FIELD, class Real>
   __global__ void __launch_bounds__(THREADS) potential_at_points(MapPointsArguments<Real> arg)
   {
@@ -642,13 +644,13 @@ namespace {
   void launch_on_grid(const MapGridArguments<Real> &arg, int blocks, cudaStream_t stream)
   {
     constexpr int BYTES = MAP_WARPS * sizeof(WarpMemory<Shape<Kernel, SOFT, FIELD, Real>, Real>);
-    static_assert(BYTES <= 64 * 1024, "what every GPU gives");
+    static_assert(BYTES <= 64 * 1024, "every GPU can have 64 KiB per block");
     const auto kernel = potential_on_grid<Kernel, SOFT, FIELD, Real>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES),
-          "asking for shared memory");
+          "requesting shared memory");
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                cudaSharedmemCarveoutMaxShared),
-          "asking for shared memory");
+          "requesting shared memory");
     kernel<<<blocks, THREADS, BYTES, stream>>>(arg);
     check(cudaGetLastError(), "launching potential_on_grid");
   }
@@ -682,7 +684,7 @@ template <> void get_map_launchers<map_kernel::GPUCOORD_MAP_KERNEL>(MapLaunchers
 }
 template <> void get_map_launchers<map_kernel::GPUCOORD_MAP_KERNEL>(MapLaunchers<double> &launchers)
 {
-  // EwaldInFloat exists in float only.
+  // EwaldInFloat exists only in float.
   if constexpr (!std::is_same<map_kernel::GPUCOORD_MAP_KERNEL, map_kernel::EwaldInFloat>::value)
     get<map_kernel::GPUCOORD_MAP_KERNEL>(launchers);
 }

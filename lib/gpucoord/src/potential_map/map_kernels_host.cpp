@@ -2,7 +2,7 @@
 // once per instruction set, like ../pairs/pair_kernels_host.cpp.
 //
 // Charges within the cutoff of the segment of the points are kept first. A SIMD loop over these
-// charges then takes POINTS_AT_A_TIME points, whose sums stay in registers.
+// charges then takes POINTS_AT_A_TIME points and keeps their sums in registers.
 
 #include "map_kernels_host.h"
 
@@ -20,13 +20,13 @@ namespace gpucoord {
 
 namespace {
 
-  // Charges per chunk, which stays in the L1 cache. MIXED sums a chunk in float and adds the chunks
-  // in double.
+  // Charges per chunk, which fits into the L1 cache. MIXED sums a chunk in float and adds the
+  // chunks in double.
   constexpr int CHUNK = 512;
-  constexpr int MARGIN = 16;    // room for a vector
+  constexpr int MARGIN = 16;    // room for one more vector
 
   template <class Real> struct alignas(64) KeptCharges {
-    // Dy, dz: from the charge to the row.
+    // dy, dz: from the charge to the row
     Real x[CHUNK + MARGIN], dy[CHUNK + MARGIN], dz[CHUNK + MARGIN], q[CHUNK + MARGIN];
   };
 
@@ -91,10 +91,10 @@ namespace {
   double sum_row(const MapConstants<Real> &c, const NearCharges<Real> &all,
                  const RowOfPoints<Real> &row, double *sums)
   {
-    static_assert(POINTS_OF_A_ROW % POINTS_AT_A_TIME == 0, "a row is summed by whole steps");
+    static_assert(POINTS_OF_A_ROW % POINTS_AT_A_TIME == 0, "a row is a whole number of steps");
     constexpr int N = ALONE ? 1 : POINTS_OF_A_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME,
                   WIDTH = 64 / sizeof(Real);
-    constexpr Real MARGIN_OF_ROUNDING = Real(1.00001);    // no charge is lost
+    constexpr Real MARGIN_OF_ROUNDING = Real(1.00001);    // keep all charges despite rounding
     const Real middle = Real(0.5) * (row.x[0] + row.x[N - 1]),
                half = Real(0.5) * (row.x[N - 1] - row.x[0]);
     KeptCharges<Real> kept;
@@ -106,7 +106,7 @@ namespace {
                                       all.y + begin, all.z + begin, all.q + begin, middle, half,
                                       row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
       if (count == 0) continue;
-      // Pad to whole vectors with charges of 0.
+      // Pad to whole vectors with zero charges.
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
       for (int k = count; k < padded; ++k) kept.x[k] = kept.dy[k] = kept.dz[k] = kept.q[k] = 0;
       for (int p = 0; p < N; p += STEP) {

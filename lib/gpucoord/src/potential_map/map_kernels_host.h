@@ -7,10 +7,10 @@
 
 namespace gpucoord {
 
-// Points along x that are summed together and share the y and z of their distances.
+// Number of points along x that are summed together and share the y and z of their distances.
 constexpr int POINTS_OF_A_ROW = 8;
 
-// Values per point: potential, and field.
+// Values per point: the potential, and the field.
 constexpr int MAP_VALUES = 4;
 
 // Points in a row, relative to the origin of the charges. If there are fewer than POINTS_OF_A_ROW
@@ -27,13 +27,13 @@ template <class Real> struct NearCharges {
   const Real *x, *y, *z, *q;
 };
 
-// Adds the potentials and, if the kernel has them, the fields to sums, [row.n][MAP_VALUES]. Returns
-// the number of computed distances.
+// Adds the potentials and, if the kernel computes them, the fields to sums, [row.n][MAP_VALUES].
+// Returns the number of computed distances.
 template <class Real>
 using MapRowFunction = double (*)(const MapConstants<Real> &, const NearCharges<Real> &,
                                   const RowOfPoints<Real> &, double *sums);
 
-// Sets near[p] to 1, [row.n], for points p that are nearer to a charge than sqrt(radius_sq).
+// Sets near[p], [row.n], to 1 for points p that are nearer to a charge than sqrt(radius_sq).
 template <class Real>
 using FindNearFunction = void (*)(Real radius_sq, const NearCharges<Real> &,
                                   const RowOfPoints<Real> &, char *near);
@@ -43,7 +43,7 @@ template <class Real> struct MapKernels {
   FindNearFunction<Real> find_near;
 };
 
-// Real is float for SINGLE and MIXED, and double for DOUBLE.
+// Returns the kernels of a precision. Real is float for SINGLE and MIXED, and double for DOUBLE.
 template <class Real> MapKernels<Real> select_map_kernels(const MapOptions &, Precision);
 
 }    // namespace gpucoord

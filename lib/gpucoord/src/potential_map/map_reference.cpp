@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps in plain loops, to check backends against.
+// Part of GPUCOORD, GPL-2.0. Potential maps in plain loops, a reference for testing the backends.
 
 #include "map_formulas.h"
 
@@ -16,7 +16,7 @@ namespace {
       check_map_options(options);
     }
 
-    // zeroes: MapOverlap::ZERO applies.
+    // zeroes: MapOverlap::ZERO applies
     void point(const double *x, int self, bool zeroes, double *phi, double *field) const
     {
       const bool is_soft = options.overlap == MapOverlap::SOFT;

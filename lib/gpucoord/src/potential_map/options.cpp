@@ -29,13 +29,14 @@ void check_map_options(const MapOptions &options)
     need_positive("the radius of overlap", options.radius);
     if (has_cutoff && options.radius > options.cutoff) {
       std::ostringstream text;
-      text << "the radius of overlap is " << options.radius << " but may not exceed the cutoff, "
+      text << "the radius of overlap is " << options.radius << " but must not exceed the cutoff, "
            << options.cutoff;
       throw std::invalid_argument(text.str());
     }
   }
   if (!(options.tiny >= 0.0) || !std::isfinite(options.tiny))
-    throw std::invalid_argument("the distance that is none must be 0 or more and finite");
+    throw std::invalid_argument(
+        "the distance below which charges coincide with a point must be >= 0 and finite");
 }
 
 void check_map_bins(const MapBins &bins, const MapOptions &options)
@@ -44,10 +45,10 @@ void check_map_bins(const MapBins &bins, const MapOptions &options)
   need_positive("the size of bins", bins.size);
   need_positive("the depth of bins", bins.depth);
   if (options.kernel == MapKernel::DIRECT)
-    throw std::invalid_argument("kernel direct has no cutoff, and no bins");
+    throw std::invalid_argument("kernel direct has no cutoff and does not support bins");
   if (options.overlap == MapOverlap::ZERO)
-    throw std::invalid_argument(
-        "fixed bins are for overlap skip and soft: what overflows does not know the other charges");
+    throw std::invalid_argument("fixed bins support only overlap skip and soft, because "
+                                "overflowing charges are summed separately");
 }
 
 }    // namespace gpucoord

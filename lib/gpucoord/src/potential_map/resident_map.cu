@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps of atoms whose data are resident on a GPU.
 //
-// Launch of the kernels in this file: one thread per atom or value, 256 threads per block;
+// Launch of the kernels in this file: one thread per atom or value, 256 threads per block.
 // look_at_charges: 256 blocks, with shared memory for the reduction.
 
 #include "gpucoord/counters.h"
@@ -34,7 +34,7 @@ namespace {
     }
   };
 
-  // Sums the charges of each block, and marks the chosen atoms.
+  // Sums the charges of each block, and marks the selected atoms.
   template <class X, class Q>
   __global__ void look_at_charges(const X *x, const Q *q, const int *mask, int groupbit, int nlocal,
                                   int nall, unsigned char *chosen, ChargeSums *sums)
@@ -129,7 +129,7 @@ namespace {
             "copying from it");
       check(cudaMemcpyAsync(&n, number, sizeof(n), cudaMemcpyDeviceToHost, stream),
             "copying from it");
-      check(cudaStreamSynchronize(stream), "looking at charges");
+      check(cudaStreamSynchronize(stream), "summing charges");
       for (const ChargeSums &s : of_blocks)
         all = {all.charged + s.charged, all.q + s.q, all.q_sq + s.q_sq, all.size + s.size,
                std::max(all.bad_atom, s.bad_atom)};
@@ -156,7 +156,7 @@ namespace {
       if (with_field) field.reserve(3 * npoints);
       double *const to_field = with_field ? field.data() : nullptr;
       const int layers = engine->layers(grid);
-      ChargesOnDevice others = {};    // charges that overflow
+      ChargesOnDevice others = {};    // overflowing charges
       if (bins.are_fixed)
         others = engine->begin(grid, bins, charges, found, stream);
       else

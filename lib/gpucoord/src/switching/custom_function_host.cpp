@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The expression is parsed and differentiated by
-// Lepton, as PLUMED, Colvars and OpenMM do.
+// Part of GPUCOORD, GPL-2.0. Custom switching functions. Lepton parses and differentiates the
+// expression, as in PLUMED, Colvars and OpenMM.
 
 #include "custom_function_host.h"
 
@@ -13,7 +13,7 @@ namespace gpucoord {
 
 struct CustomFunction::Programs {
   Lepton::CompiledExpression value, derivative;
-  double *x_of_value = nullptr, *x_of_derivative = nullptr;    // null where x does not occur
+  double *x_of_value = nullptr, *x_of_derivative = nullptr;    // null if x does not occur
 };
 
 CustomFunction::CustomFunction(const std::string &expression) :

@@ -12,13 +12,13 @@ namespace gpucoord {
 
 class GPUCOORD_TEST_API CustomFunction {
  public:
-  // Throws SwitchError with field "expression" where the text cannot be parsed or
-  // uses a variable other than x.
+  // Throws SwitchError with field "expression" if the text cannot be parsed or uses a variable
+  // other than x.
   explicit CustomFunction(const std::string &expression);
   ~CustomFunction();
 
-  // f(x) and df/dx in double. Not const and not thread-safe: the evaluator has a
-  // workspace of its own.
+  // Sets f(x) and df/dx in double. Not const and not thread-safe, because the evaluator has its own
+  // workspace.
   void evaluate(double x, double &value, double &derivative);
 
  private:

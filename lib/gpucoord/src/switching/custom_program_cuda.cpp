@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Translates a custom switching function for the GPU.
 
 #include "custom_program_cuda.h"
 

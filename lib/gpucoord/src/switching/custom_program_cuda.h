@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. A switching function by an expression as instructions for the GPU.
+// Part of GPUCOORD, GPL-2.0. A custom switching function as instructions for the GPU.
 
 #ifndef GPUCOORD_CUSTOM_PROGRAM_CUDA_H
 #define GPUCOORD_CUSTOM_PROGRAM_CUDA_H
@@ -14,7 +14,7 @@ struct CustomProgram {
   std::vector<Instruction> value, derivative;    // f(x), df/dx
 };
 
-// Throws DeviceError where the expression is too deep for the stack.
+// Throws DeviceError if the expression is too deep for the stack.
 CustomProgram compile_custom(const std::string &expression);
 
 }    // namespace gpucoord

@@ -1,14 +1,13 @@
-// Part of GPUCOORD, GPL-2.0. From a shape to a switching function.
+// Part of GPUCOORD, GPL-2.0. Wrappers that make a switching function from a shape.
 //
-// A shape, in functions/, gives the unstretched s'(x) and its derivative over FACTOR for x > 0. The
-// wrappers PlainSwitch and SquaredSwitch turn a squared distance into x, apply the
-// stretch and return s and dfunc = (ds/dr)/r, which is what forces need.
-// eval_bare() leaves out a factor of dfunc that is the same for all pairs, scale():
-// a kernel may apply it to sums.
+// A shape, in functions/, computes the unstretched s'(x) and its derivative divided by FACTOR, for
+// x > 0. The wrappers PlainSwitch and SquaredSwitch convert a squared distance to x, apply the
+// stretch and return s and dfunc = (ds/dr)/r, which forces need. eval_bare() omits a factor of
+// dfunc that is the same for all pairs, scale(). A kernel may apply it to sums.
 //
-// Names and defaults follow PLUMED's switchingfunction (Tribello et al.,
-// Comput. Phys. Commun. 185, 604 (2014)). The forms differ where PLUMED's lose
-// digits; each place says why.
+// Names and defaults are those of PLUMED's switchingfunction (Tribello et al., Comput. Phys.
+// Commun. 185, 604 (2014)). Formulas differ from PLUMED's where those lose digits; a comment gives
+// the reason in each case.
 
 #ifndef GPUCOORD_FORMULA_H
 #define GPUCOORD_FORMULA_H
@@ -23,28 +22,29 @@
 
 namespace gpucoord {
 
-// Constants of one switching function, rounded to the precision of the kernel.
-// Distances are in the caller's units.
+// Constants of one switching function, rounded to the precision of the kernel. Distances are in the
+// caller's units.
 template <class Real> struct SwitchConstants {
   Real inv_r0;       // 1/r0, 1/distance
   Real inv_r0_sq;    // 1/r0^2
   Real d0;           // s = 1 up to here, distance
-  Real dmax_sq;      // s = 0 beyond, distance^2; always finite: r^2 that overflows is out of range
-  Real stretch;      // s = s' stretch + shift
+  Real dmax_sq;    // s = 0 beyond, distance^2; always finite, so that infinite r^2 is out of range
+  Real stretch;    // s = s' stretch + shift
   Real shift;
   Real top;            // s for r <= d0
   Real dfunc_scale;    // (ds/dr)/r = ds'/dx dfunc_scale/r or, in squares, ds'/dy dfunc_scale
-  // Constants of the formula. set_constants() of the function sets those that its eval() reads;
-  // any function may use any of them.
+  // Constants of the formula. set_constants() of a function sets those that its eval() reads. Any
+  // function may use any of them.
   Real n, m, q;         // rational: exponents as real numbers, and m - n
   Real a, b, k;         // smap: a, b and (2^(a/b) - 1)^(1/a)
   Real beta, center;    // q: beta, 1/distance, and lambda ref - d0, distance
   int in, im;           // rational: integer exponents; halved for SquaredSwitch
   Real rise, inv_rise, fall,
-      inv_fall;    // of window(): where it begins to rise and to fall, distance, and 1/width
+      inv_fall;    // window(): distances where it begins to rise and to fall, and 1/width
 };
 
-// The constants in which functions of one formula with the same integer exponents may differ.
+// The constants that may differ between functions with the same formula and the same integer
+// exponents.
 template <class Real>
 constexpr Real SwitchConstants<Real>::*CONSTANTS_OF_A_FUNCTION[] = {
     &SwitchConstants<Real>::inv_r0,  &SwitchConstants<Real>::inv_r0_sq,
@@ -61,15 +61,15 @@ static_assert(sizeof(SwitchConstants<double>) ==
                   (NCONSTANTS + 4) * sizeof(double) + 2 * sizeof(int),
               "CONSTANTS_OF_A_FUNCTION has all constants but in, im and the four of window()");
 
-// x^2 (3 - 2 x) from 0 to 1
+// Returns x^2 (3 - 2 x), limited to 0 for x < 0 and 1 for x > 1.
 template <class Real> GPUCOORD_HD Real smooth_step(Real x)
 {
   const Real t = x < Real(0) ? Real(0) : x > Real(1) ? Real(1) : x;
   return t * t * (Real(3) - Real(2) * t);
 }
 
-// the share of a pair in one level of rRESPA (Plimpton, Pollock, Stevens, 8th SIAM Conf. Parallel
-// Processing (1997))
+// Returns the fraction of a pair that belongs to one level of rRESPA (Plimpton, Pollock, Stevens,
+// 8th SIAM Conf. Parallel Processing (1997)).
 template <class Real> GPUCOORD_HD Real window(const SwitchConstants<Real> &c, Real r_sq)
 {
   const Real r = sqrt(r_sq);
@@ -79,22 +79,23 @@ template <class Real> GPUCOORD_HD Real window(const SwitchConstants<Real> &c, Re
 
 namespace shape {
 
-  // Each shape begins with these; eval() is its own.
+  // Base of all shapes. Each shape has its own eval().
   struct Shape {
-    static constexpr int FACTOR = 1;             // left out of ds by eval()
-    static constexpr bool STARTS_AT_1 = true;    // s' just above d0
-    // On a GPU: eval() costs no more than finding out which partners need it.
+    static constexpr int FACTOR = 1;             // factor of ds that eval() omits
+    static constexpr bool STARTS_AT_1 = true;    // s' is 1 just above d0
+    // On a GPU: eval() is at most as expensive as finding the partners that need it.
     static constexpr bool CHEAP = false;
-    // On a GPU, in float: in squares, lengths are in units of r0, which saves a factor.
+    // On a GPU, in float: SquaredSwitch uses lengths in units of r0, which saves a factor.
     static constexpr bool IN_R0 = false;
-    // True if this shape, in x^power, gives the function of these options.
+    // Returns whether this shape, as a function of x^power, represents the function of these
+    // options.
     static GPUCOORD_HD bool fits(const SwitchOptions &, int /*power*/) { return true; }
   };
 
 }    // namespace shape
 
-// s and dfunc = (ds/dr)/r from r^2, x = (r - d0)/r0. Up to d0, r = 0 included,
-// s is 1 (less where the function is shifted) and dfunc 0. The caller has tested r^2 <= dmax^2.
+// Computes s and dfunc = (ds/dr)/r from r^2, with x = (r - d0)/r0. Up to d0, including r = 0, s is
+// 1 (less if the function is shifted) and dfunc is 0. The caller has tested r^2 <= dmax^2.
 template <class Shape> struct PlainSwitch {
   static constexpr bool CHEAP = Shape::CHEAP, IN_R0 = false;
   static constexpr bool STARTS_AT_1 = Shape::STARTS_AT_1;
@@ -124,7 +125,8 @@ template <class Shape> struct PlainSwitch {
   }
 };
 
-// The same for shapes that are functions of y = (r/r0)^2, d0 = 0: no square root.
+// Like PlainSwitch, for shapes that are functions of y = (r/r0)^2, with d0 = 0. Needs no square
+// root.
 template <class Shape> struct SquaredSwitch {
   static constexpr bool CHEAP = Shape::CHEAP, IN_R0 = Shape::IN_R0;
   static constexpr bool STARTS_AT_1 = Shape::STARTS_AT_1;
@@ -140,7 +142,7 @@ template <class Shape> struct SquaredSwitch {
   {
     eval_in_r0(c, r_sq * c.inv_r0_sq, s, dfunc);
   }
-  // from (r/r0)^2
+  // Computes s and dfunc from (r/r0)^2.
   template <class Real>
   static GPUCOORD_HD void eval_in_r0(const SwitchConstants<Real> &c, Real y, Real &s, Real &dfunc)
   {

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Constants of formulas in kernels.
 
 #ifndef GPUCOORD_FORMULA_CONSTANTS_CUDA_H
 #define GPUCOORD_FORMULA_CONSTANTS_CUDA_H
@@ -9,13 +9,13 @@
 
 namespace gpucoord {
 
-// what a formula needs: for an expression also its instructions, in device memory
+// Constants of a formula; for an expression also its instructions, in device memory.
 template <class Real> struct FormulaConstants : SwitchConstants<Real> {
-  const Instruction *program;    // first those of the value, then those of the derivative
+  const Instruction *program;    // instructions of the value, then of the derivative
   int nvalue, nderivative;
 };
 
-struct InterpretedSwitch;    // the formula that runs those instructions
+struct InterpretedSwitch;    // the formula that interprets these instructions
 
 }    // namespace gpucoord
 

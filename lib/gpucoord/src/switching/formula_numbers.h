@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Which functions one kernel can evaluate with different constants.
+// Part of GPUCOORD, GPL-2.0. Groups functions that one kernel can evaluate with different
+// constants.
 
 #ifndef GPUCOORD_FORMULA_NUMBERS_H
 #define GPUCOORD_FORMULA_NUMBERS_H
@@ -14,8 +15,8 @@
 
 namespace gpucoord {
 
-// Returns a number for each function of the table: the same for functions of one formula with the
-// same integer exponents and the same expression.
+// Returns a number for each function of the table. It is the same for functions with the same
+// formula, the same integer exponents and the same expression.
 inline std::vector<int> formula_numbers(const SwitchTable &table)
 {
   using Formula = std::tuple<std::type_index, int, int, std::string>;

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The switching functions as the kernels see them: those of
-// functions/, by names that a build can pass to the compiler, and interpreted expressions.
+// Part of GPUCOORD, GPL-2.0. The switching functions in kernels: those of functions/, by names that
+// the build passes to the compiler, and interpreted expressions.
 
 #ifndef GPUCOORD_FORMULAS_CUH
 #define GPUCOORD_FORMULAS_CUH
@@ -13,7 +13,7 @@
 
 namespace gpucoord {
 
-// an expression in x, evaluated in double
+// An expression in x, evaluated in double.
 struct InterpretedSwitch {
   static constexpr bool CHEAP = false, IN_R0 = false, STARTS_AT_1 = false;
   static constexpr int POWER = 1;
@@ -31,13 +31,13 @@ struct InterpretedSwitch {
     const double x = (r - c.d0) * c.inv_r0;
     const auto variable = [x](double) {
       return x;
-    };    // the only one
+    };    // x is the only variable
     s = static_cast<Real>(interpret(c.program, c.nvalue, variable)) * c.stretch + c.shift;
     dfunc = static_cast<Real>(interpret(c.program + c.nvalue, c.nderivative, variable)) / r;
   }
 };
 
-// One object file is compiled for each of these.
+// The build compiles one object file for each of these formulas.
 namespace formula {
 
 #define GPUCOORD_FORM(KIND, FORM, FORMULA) using FORM = FORMULA;
@@ -45,11 +45,11 @@ namespace formula {
 
 }    // namespace formula
 
-// Formulas that are as cheap as finding out for which partners they are needed.
+// Whether a formula is as cheap as finding the partners that need it.
 template <class Formula> constexpr bool CHEAP = Formula::CHEAP;
 
-// Those of r^2 can do without a factor where lengths are in units of r0; in double, dmax then is no
-// longer exact.
+// Whether a formula of r^2 uses lengths in units of r0, which saves a factor. Not in double,
+// because dmax would not be exact.
 template <class Formula, class Real>
 constexpr bool IN_R0 = Formula::IN_R0 &&std::is_same<Real, float>::value;
 

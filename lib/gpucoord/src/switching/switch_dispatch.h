@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. From a Switch to the formula that evaluates it.
+// Part of GPUCOORD, GPL-2.0. Selects the formula that evaluates a Switch.
 
 #ifndef GPUCOORD_SWITCH_DISPATCH_H
 #define GPUCOORD_SWITCH_DISPATCH_H
@@ -25,8 +25,8 @@ template <class Visitor> auto visit_definition(SwitchKind kind, Visitor &&visito
   throw std::logic_error("gpucoord: no such switching function");
 }
 
-// Calls visitor(Formula{}) with the type PlainSwitch<...> or SquaredSwitch<...>
-// that evaluates this function. CUSTOM is no formula and must not come here.
+// Calls visitor(Formula{}) with the type PlainSwitch<...> or SquaredSwitch<...> that evaluates this
+// function. The function must not be CUSTOM, which has no formula.
 template <class Visitor> void visit_formula(const Switch &function, Visitor &&visitor)
 {
   const SwitchOptions &o = function.options();

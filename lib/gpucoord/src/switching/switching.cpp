@@ -86,20 +86,20 @@ Switch make_endless_switch(SwitchOptions options)
   } catch (const SwitchError &e) {
     if (e.field != "dmax") throw;
   }
-  return Switch(given);    // an error about dmax as the user knows it
+  return Switch(given);    // report dmax as the user gave it
 }
 
 void Switch::stretch_to_ends()
 {
-  // s'(0) and s'(dmax) by the formula itself, before the stretch is set. Just
-  // above d0 stands for x = 0, where s = 1 by definition.
+  // s'(0) and s'(dmax) from the formula itself, before the stretch is set. s'(0) is taken just
+  // above d0, because s = 1 by definition at x = 0.
   visit_definition(opt.kind, [this](auto definition) {
     at_zero = definition.at_zero(opt);
     at_dmax = evaluate(opt.dmax);
     definition.check_ends(opt, at_zero, at_dmax);
     stretch_factor = 1.0 / (at_zero - at_dmax);
     shift_term = -at_dmax * stretch_factor;
-    if (!(rounding(Precision::DOUBLE) <= MOST_ROUNDING))    // also where it is not a number
+    if (!(rounding(Precision::DOUBLE) <= MOST_ROUNDING))    // true also for NaN
       throw SwitchError("dmax",
                         "the function cannot be stretched: " + ends() + "; choose another " +
                             definition.LENGTHS + " or dmax, or nostretch");
@@ -121,12 +121,12 @@ double Switch::rounding(Precision precision) const
                                : std::numeric_limits<float>::epsilon();
   const double least = is_double ? std::numeric_limits<double>::min()
                                  : std::numeric_limits<float>::min();
-  // s' stretch and shift are rounded before they cancel, and s' below 'least' may count as 0
+  // s' stretch and shift are rounded before they cancel. s' below 'least' may count as 0.
   return 0.5 * eps * (std::fabs(at_zero * stretch_factor) + std::fabs(shift_term)) +
       least * std::fabs(stretch_factor);
 }
 
-// s' at both ends, and the lengths that it depends on
+// Returns a text with s' at both ends, and the lengths that it depends on.
 std::string Switch::ends() const
 {
   const std::string lengths = visit_definition(opt.kind, [this](auto definition) {

@@ -1,7 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Groups atom types with equal functions and weights into classes.
 //
-// S over pairs of types is a sum of coordination numbers between classes, each with one function
-// and one weight. Groups of classes are evaluated together, except from host arrays on a GPU.
+// S over pairs of types is a sum of coordination numbers between classes. Each pair of classes has
+// one function and one weight. Groups of classes are evaluated together, except from host arrays on
+// a GPU.
 
 #ifndef GPUCOORD_TYPE_CLASSES_H
 #define GPUCOORD_TYPE_CLASSES_H
@@ -16,10 +17,10 @@ namespace gpucoord {
 
 class TypeClasses {
  public:
-  // Types are of one class where their functions and weights with every type are the same.
+  // Two types are in the same class if their functions and weights with every type are the same.
   TypeClasses(const SwitchTable &table, const double *weight) : of_type(table.ntypes() + 1, 0)
   {
-    std::vector<int> first;    // type of each class
+    std::vector<int> first;    // first type of each class
     const auto weight_of = [&](int i, int j) {
       return weight ? weight[table.place(i, j)] : 1.0;
     };
@@ -42,7 +43,7 @@ class TypeClasses {
   }
 
   struct Interaction {
-    int function;    // number in the table, or SwitchTable::NONE
+    int function;    // index in the table, or SwitchTable::NONE
     double weight;
     bool exists() const { return function != SwitchTable::NONE && weight != 0.0; }
   };
@@ -60,11 +61,12 @@ class TypeClasses {
   std::vector<Interaction> between;    // [n][n]
 };
 
-// Classes for one search for partners. Where most pairs of classes have a function, a group has all
-// classes that have any; otherwise the classes of a group have functions with the same classes.
+// Classes that share one search for partners. If most pairs of classes have a function, one group
+// has all classes that have any function. Otherwise, the classes of a group have functions with the
+// same classes.
 class ClassGroups {
  public:
-  // Makes a group of each class.
+  // Makes one group per class.
   static ClassGroups one_each(const TypeClasses &classes)
   {
     ClassGroups groups;
@@ -125,8 +127,8 @@ class ClassGroups {
   std::vector<int> of_type;                 // [ntypes + 1]
 };
 
-// The atoms of a list by class, in the order of the list: those of class c are [begin[c], begin[c +
-// 1]), the first nowned[c] of them owned. Classes: TypeClasses or ClassGroups.
+// The atoms of a list by class, in the order of the list. Class c has the atoms [begin[c], begin[c
+// + 1]). The first nowned[c] of them are owned. Classes: TypeClasses or ClassGroups
 class AtomsByClass {
  public:
   template <class Classes> void sort(const AtomList &atoms, const int *type, const Classes &classes)

@@ -21,7 +21,8 @@ template <> struct Definition<SwitchKind::COSINUS> : AnyFunction {
 
 namespace shape {
 
-  // (cos(pi x)+1)/2 = sin^2(pi (1-x)/2), 0 beyond x = 1, which keeps its digits near there
+  // (cos(pi x)+1)/2 = sin^2(pi (1-x)/2), 0 beyond x = 1. The second form loses no digits near x =
+  // 1.
   struct Cosinus : Shape {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)

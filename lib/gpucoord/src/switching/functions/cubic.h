@@ -24,7 +24,7 @@ template <> struct Definition<SwitchKind::CUBIC> : AnyFunction {
 
 namespace shape {
 
-  // cubic: (x-1)^2 (1+2x), C1 at both ends
+  // cubic: (x-1)^2 (1+2x); value and derivative are continuous at both ends
   struct Cubic : Shape {
     static constexpr bool CHEAP = true;
     template <class Real>

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. custom: an expression in x, which Lepton parses.
+// Part of GPUCOORD, GPL-2.0. custom: an expression in x, parsed by Lepton.
 
 #ifndef GPUCOORD_SWITCH_CUSTOM_H
 #define GPUCOORD_SWITCH_CUSTOM_H
@@ -14,7 +14,7 @@ template <> struct Definition<SwitchKind::CUSTOM> : AnyFunction {
   static constexpr const char *NAME = "custom";
   static std::vector<SwitchParameter> parameters() { return {parameter::FUNC}; }
 
-  // parses now: a bad expression is found here
+  // Parses the expression, so that an error is reported here.
   static void check(SwitchOptions &o) { const CustomFunction parsed(o.expression); }
 
   static double at_zero(const SwitchOptions &o)

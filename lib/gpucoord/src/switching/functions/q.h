@@ -27,7 +27,7 @@ template <> struct Definition<SwitchKind::Q> : AnyFunction {
     o.r0 = 1.0;
   }
 
-  // s' just above d0, which the formula does not make 1
+  // Returns s' just above d0, which is not 1 for this formula.
   static double at_zero(const SwitchOptions &o)
   {
     return 1.0 / (1.0 + std::exp(o.beta * (o.d0 - o.lambda * o.ref)));
@@ -62,8 +62,8 @@ template <> struct Definition<SwitchKind::Q> : AnyFunction {
 
 namespace shape {
 
-  // q: 1/(1 + exp(beta (r - lambda ref))), with r0 = 1 and so x = r - d0;
-  // fraction of native contacts, Best, Hummer, Eaton, PNAS 110, 17874 (2013)
+  // q: 1/(1 + exp(beta (r - lambda ref))), with r0 = 1, so that x = r - d0. Fraction of native
+  // contacts: Best, Hummer, Eaton, PNAS 110, 17874 (2013).
   struct NativeContacts : Shape {
     static constexpr bool STARTS_AT_1 = false;
     template <class Real>

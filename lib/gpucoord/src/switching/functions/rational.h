@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. rational: (1 - x^n)/(1 - x^m), six forms.
+// Part of GPUCOORD, GPL-2.0. rational: (1 - x^n)/(1 - x^m), in six forms.
 
 #ifndef GPUCOORD_SWITCH_RATIONAL_H
 #define GPUCOORD_SWITCH_RATIONAL_H
@@ -10,9 +10,9 @@
 
 namespace gpucoord {
 
-// x^n for n >= 0 by squaring. The trip count is fixed and the conditions do not
-// depend on x, so a loop over pairs vectorizes; a square beyond the highest bit
-// of n may overflow but is never used.
+// Returns x^n for n >= 0, by squaring. The number of iterations is fixed and the conditions do not
+// depend on x, so that a loop over pairs vectorizes. A square beyond the highest bit of n may
+// overflow, but is never used.
 template <class Real> GPUCOORD_HD Real power(Real x, int n)
 {
   Real result = 1, square = x;
@@ -22,11 +22,11 @@ template <class Real> GPUCOORD_HD Real power(Real x, int n)
   }
   return result;
 }
-constexpr int MAX_INTEGER_EXPONENT = 127;    // what power() reaches
+constexpr int MAX_INTEGER_EXPONENT = 127;    // limit of power()
 
-// How rational is evaluated: 2, in squares, with n/2 and m/2; 1, with integer n and m; 0,
-// with logarithms. Integer powers and sums lose up to a digit per factor ten of the exponent:
-// above these limits logarithms are as good and faster.
+// Returns how rational is evaluated. 2: in squares, with n/2 and m/2. 1: with integer n and m. 0:
+// with logarithms. Integer powers and sums lose up to one digit per factor of ten in the exponent.
+// Above these limits, logarithms are as accurate and faster.
 GPUCOORD_HD int exponent_divisor(const SwitchOptions &o)
 {
   for (int divisor = o.d0 == 0.0 ? 2 : 1; divisor > 0; --divisor) {
@@ -70,12 +70,12 @@ template <> struct Definition<SwitchKind::RATIONAL> : AnyFunction {
 
 namespace shape {
 
-  // rational with integer exponents, n < m: the ratio of the geometric sums
-  // P_k = 1 + x + ... + x^(k-1),
+  // rational with integer exponents, n < m: the ratio of the geometric sums P_k = 1 + x + ... +
+  // x^(k-1),
   //   s' = P_n / P_m,   ds'/dx = -x^(n-1) G / P_m^2,
-  // where (1-x)^2 G = n - m x^q + q x^m, q = m - n. P and G have positive
-  // coefficients only, so nothing cancels at x = 1 or anywhere else. For x > 1
-  // the same sums run in powers of 1/x, which cannot overflow.
+  // where (1-x)^2 G = n - m x^q + q x^m, q = m - n. P and G have only positive coefficients, so
+  // that no digits are lost, including x = 1. For x > 1, the same sums are evaluated in powers of
+  // 1/x, which cannot overflow.
   struct RationalInteger : Shape {
     static GPUCOORD_HD bool fits(const SwitchOptions &o, int power)
     {
@@ -108,7 +108,7 @@ namespace shape {
     }
   };
 
-  // rational with m = 2n: 1/(1+x^n), no singularity. For x > 1 in powers of
+  // rational with m = 2n: 1/(1+x^n), without a singularity. For x > 1, it is evaluated in powers of
   // 1/x, which cannot overflow.
   struct RationalTwice : Shape {
     static GPUCOORD_HD bool fits(const SwitchOptions &o, int power)
@@ -128,7 +128,7 @@ namespace shape {
     }
   };
 
-  // rational 6/12 in r^2, the default of every program in the field: 1/(1+y^3)
+  // rational 6/12 in r^2, the most common default: 1/(1+y^3)
   struct RationalCubeTwice : Shape {
     static constexpr int FACTOR = -3;
     static constexpr bool CHEAP = true, IN_R0 = true;
@@ -142,16 +142,16 @@ namespace shape {
       const Real y2 = y * y;
       s = reciprocal(Real(1) + y2 * y);
       const Real ys = y * s;    // y^2 alone may overflow where s is 0
-      ds = ys * ys;             // without the factor
+      ds = ys * ys;             // FACTOR is omitted
     }
   };
 
   // rational with any exponents 0 < n < m. With u = |ln x|, E_k = 1 - e^(-k u), q = m - n:
   //   x > 1:  s' = e^(-q u) E_n/E_m,  d ln s'/d ln x = (n e^(-n u) E_q - q E_n)/(E_n E_m)
   //   x < 1:  s' = E_n/E_m,           d ln s'/d ln x = (q e^(-m u) E_n - n e^(-n u) E_q)/(E_n E_m)
-  // which neither overflow nor lose digits where n is near m. Near x = 1 the two terms of the
-  // derivative cancel, so for m u < 1/2 it is taken from the series of t/(1-e^(-t)) (Bernoulli
-  // numbers).
+  // These do not overflow, and they lose no digits if n is close to m. Near x = 1, the two terms of
+  // the derivative cancel. For m u < 1/2, the derivative is therefore computed from the series of
+  // t/(1-e^(-t)) (Bernoulli numbers).
   struct RationalReal : Shape {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)

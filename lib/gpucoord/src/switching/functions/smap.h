@@ -24,7 +24,7 @@ template <> struct Definition<SwitchKind::SMAP> : AnyFunction {
   {
     c.a = static_cast<Real>(o.a);
     c.b = static_cast<Real>(o.b);
-    // k = (2^(a/b) - 1)^(1/a), by expm1 and log: 2^(a/b) may overflow
+    // k = (2^(a/b) - 1)^(1/a). Use expm1 and log, because 2^(a/b) may overflow.
     const double exponent = std::log(2.0) * o.a / o.b;
     c.k = static_cast<Real>(
         std::exp((exponent < 40.0 ? std::log(std::expm1(exponent)) : exponent) / o.a));
@@ -41,7 +41,7 @@ namespace shape {
       const Real y = c.k * x;
       const Real ya = real_power(y, c.a);
       const Real base = Real(1) + ya;
-      // far out y^a overflows before s is 0; there s = y^(-b)
+      // At large distances, y^a overflows before s is 0. There, s = y^(-b).
       s = ya > Real(1e30) ? real_power(y, -c.b) : real_power(base, -c.b / c.a);
       const Real ratio = ya < Real(1) ? ya / base : Real(1) - Real(1) / base;    // y^a/(1 + y^a)
       ds = -c.b * ratio * s / x;

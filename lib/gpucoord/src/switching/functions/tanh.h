@@ -14,7 +14,7 @@ template <> struct Definition<SwitchKind::TANH> : AnyFunction {
 
 namespace shape {
 
-  // 1 - tanh x = 2/(e^(2x) + 1), which keeps its digits where tanh x is near 1
+  // 1 - tanh x = 2/(e^(2x) + 1). The second form loses no digits where tanh x is close to 1.
   struct Tanh : Shape {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)

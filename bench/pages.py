@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Writes doc/performance.md, doc/accuracy.md and the plots of doc/images from doc/results. It needs
+neither a GPU nor LAMMPS, and writes the same pages from the same results.
+
+A template, doc/NAME.in.md, has prose and placeholders, each on a line of its own:
+  {{PART/TABLE}}                                   the whole table of doc/results/PART.json
+  {{PART/TABLE where COLUMN = TEXT and ...}}       rows whose cells read so on the page
+Each becomes the provenance of the table, in the paragraph of the line above it, and the table, without
+the columns of the conditions and without empty ones. Figures of
+other programs (doc/results/peers.json) are joined to the rows whose columns they name, scaled to the
+number of atoms of the row. doc/results/PART.md has all tables of a part in full.
+
+usage: pages.py [--check]   with --check nothing is written, and pages or plots that differ are an error
+"""
+
+import os
+import re
+import sys
+import textwrap
+
+import plots
+import results
+from results import ResultError, markdown_row, text_of, value_of
+from run import PARTS
+
+PAGES = ("performance", "accuracy")
+PEERS = "peers"
+GENERATED = "<!-- Written by `make bench-pages` from doc/*.in.md and doc/results/*.json. -->"
+# Columns of a peer that are no conditions on a row.
+OF_PEER = ("program", "table", "column", "value", "source")
+SAME_ATOMS = 0.1    # largest relative difference of systems that are compared
+
+
+class PageError(Exception):
+    """A template and the results do not fit."""
+
+
+class Results:
+    """The tables of a folder, by part; loaded when they are needed."""
+
+    def __init__(self, folder):
+        self.folder, self.parts = folder, {}
+
+    def part(self, part):
+        if part not in self.parts:
+            self.parts[part] = results.load(self.folder, part)
+        return self.parts[part]
+
+    def table(self, part, name):
+        if name not in self.part(part):
+            raise PageError(f"no table '{name}' in {part}.json, which has {', '.join(self.part(part))}")
+        return self.part(part)[name]
+
+    def peers(self):
+        """Return the figures of other programs as dictionaries without empty cells."""
+        table = self.table(PEERS, "figures")
+        return [{column: cell for column, cell in zip(table["columns"], row) if cell is not None} for row in table["rows"]]
+
+
+def select(table, conditions):
+    """Return the rows that meet all conditions, and the columns of the conditions."""
+    rows, fixed = table["rows"], []
+    for condition in conditions:
+        column, is_given, text = (word.strip() for word in condition.partition("="))
+        if not is_given or column not in table["columns"]:
+            raise PageError(f"the condition is '{condition}' and must be COLUMN = TEXT with one of the columns "
+                            f"{', '.join(table['columns'])}")
+        fixed.append(column)
+        rows = [row for row in rows if text_of(row[table["columns"].index(column)]) == text]
+    if not rows:
+        raise PageError(f"no row meets {' and '.join(conditions)}" if conditions else "the table is empty")
+    return rows, fixed
+
+
+def peer_of(peers, columns, row):
+    """Return the first figure whose conditions the row meets, or None."""
+    cells = dict(zip(columns, row))
+    for peer in peers:
+        conditions = {column: cell for column, cell in peer.items() if column not in OF_PEER}
+        wanted = conditions.pop("atoms", None)
+        is_same_size = wanted is None or abs(wanted - cells["atoms"]) <= SAME_ATOMS * wanted
+        if is_same_size and all(cells.get(column) == cell for column, cell in conditions.items()):
+            return peer
+    return None
+
+
+def join_peers(peers, columns, rows):
+    """Add columns with each program's figure, and how many times GPUCOORD is faster."""
+    sources = []
+    for program in dict.fromkeys(peer["program"] for peer in peers):
+        mine = [peer for peer in peers if peer["program"] == program]
+        column = mine[0]["column"]
+        if column not in columns:
+            raise PageError(f"{program} has figures of column '{column}', and the table has {', '.join(columns)}")
+        k = columns.index(column)
+        more = []
+        for row in rows:
+            peer, value = peer_of(mine, columns, row), value_of(row[k])
+            if peer is None or not value:
+                more.append([None, None])
+                continue
+            scale = row[columns.index("atoms")] / peer["atoms"] if "atoms" in peer else 1
+            is_rate = column.endswith("/s")
+            more.append([peer["value"], value / peer["value"] if is_rate else scale * peer["value"] / value])
+            sources.append(f"{program}: {peer['source']}")
+        if any(cells != [None, None] for cells in more):
+            columns = [*columns, f"{program}, {column}", "times faster"]
+            rows = [[*row, *cells] for row, cells in zip(rows, more)]
+    return columns, rows, list(dict.fromkeys(sources))
+
+
+def provenance(table, sources, conditions, link):
+    """Return the sentences about a table."""
+    words = [table["machine"], f"precision {table['precision']}" if table["precision"] else "",
+             *(condition.replace(" =", "") for condition in conditions),
+             f"LAMMPS {table['lammps']}" if table["lammps"] else "", f"{table['date']}, commit {table['commit']}"]
+    text = "; ".join(word for word in words if word)
+    text = f"{text[0].upper()}{text[1:]}{link}."
+    if table["spread"]:
+        text += f" ± is {table['spread']}."
+    if table["note"]:
+        text += " " + table["note"]
+    return text + "".join(f" {source}." for source in sources)
+
+
+def wrapped(text):
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
+
+
+def shown(tables, part, name, conditions=(), link=""):
+    """Return the provenance and the Markdown of a table."""
+    table = tables.table(part, name)
+    rows, fixed = select(table, conditions)
+    peers = [peer for peer in tables.peers() if peer["table"] == f"{part}/{name}"]
+    columns, rows, sources = join_peers(peers, table["columns"], rows)
+    kept = [k for k, column in enumerate(columns) if column not in fixed and any(row[k] is not None for row in rows)]
+    lines = [markdown_row([columns[k] for k in kept]), "|" + "---|" * len(kept)]
+    lines += [markdown_row([row[k] for k in kept]) for row in rows]
+    return provenance(table, sources, conditions, link), "\n".join(lines)
+
+
+def placeholder(tables, directive):
+    """Return what stands for a placeholder."""
+    match = re.fullmatch(r"([\w-]+)/([\w-]+)(?: where (.+))?", directive)
+    if not match:
+        raise PageError(f"the placeholder is '{directive}' and must be PART/TABLE or PART/TABLE where COLUMN = TEXT and ...")
+    part, name, conditions = match.groups()
+    made = f", `make bench PARTS={part}`" if part in PARTS else ""
+    text, table = shown(tables, part, name, conditions.split(" and ") if conditions else (),
+                        f" ([{'all rows' if conditions else 'data'}](results/{part}.md){made})")
+    return f"{wrapped(text)}\n\n{table}"
+
+
+def part_page(tables, part):
+    """Return the page with all tables of a part."""
+    lines = [GENERATED, f"# {part}", "", f"All tables of [{part}.json]({part}.json)" + (
+        f", made by `make bench PARTS={part}`" if part in PARTS else "") + "."]
+    for name, table in tables.part(part).items():
+        text, rows = shown(tables, part, name)
+        lines += ["", f"## {name}", "", wrapped(f"{text} Source: {table['source']}."), "", rows]
+    return "\n".join(lines) + "\n"
+
+
+def page(tables, path):
+    """Return the page of a template."""
+    with open(path) as file:
+        lines = file.read().splitlines()
+    for number, line in enumerate(lines):
+        match = re.fullmatch(r"\{\{(.*)\}\}", line)
+        try:
+            if match:
+                lines[number] = placeholder(tables, match.group(1).strip())
+            elif "{{" in line or "}}" in line:
+                raise PageError(f"a placeholder must be alone on its line: {line}")
+        except (PageError, ResultError) as error:
+            raise PageError(f"{path}:{number + 1}: {error}") from None
+    return GENERATED + "\n" + "\n".join(lines) + "\n"
+
+
+def build(doc):
+    """Return path -> text of all pages."""
+    folder = os.path.join(doc, "results")
+    tables = Results(folder)
+    pages = {os.path.join(doc, name + ".md"): page(tables, os.path.join(doc, name + ".in.md")) for name in PAGES}
+    for file in sorted(os.listdir(folder)):
+        part, kind = os.path.splitext(file)
+        if kind == ".json":
+            pages[os.path.join(folder, part + ".md")] = part_page(tables, part)
+    return pages
+
+
+def differing(doc):
+    """Return the pages and plots that differ from what the results give."""
+    found = []
+    for path, text in build(doc).items():
+        if not os.path.exists(path):
+            found.append(path)
+            continue
+        with open(path) as file:
+            if file.read() != text:
+                found.append(path)
+    return found + plots.differing(doc)
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    doc = os.path.join(results.ROOT, "doc")
+    try:
+        if sys.argv[1:]:
+            different = differing(doc)
+            if different:
+                sys.exit(f"differs from the results: {', '.join(different)}: run `make bench-pages`")
+            return
+        for path, text in build(doc).items():
+            with open(path, "w") as file:
+                file.write(text)
+        plots.draw_all(doc)
+    except (PageError, ResultError) as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
