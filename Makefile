@@ -28,7 +28,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream release-check bench clean help
+.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream wheel check-wheel release-check bench clean help
 .NOTPARALLEL:
 
 all: setup
@@ -81,7 +81,14 @@ check-sanitizers: setup
 check-releases: all
 	@cmake/check-releases.sh compile
 
-release-check: test check-releases
+wheel:
+	@cmake/install-prerequisites.sh build/lammps.cmake
+	@cmake/make-wheel.sh $(CUDA_OPTIONS)
+
+check-wheel: wheel
+	@cmake/check-wheel.sh
+
+release-check: test check-releases check-wheel
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
@@ -110,6 +117,8 @@ help:
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases"
+	@echo "make wheel             build the Python wheel for LAMMPS' wheel, build/wheel/gpucoord-*.whl"
+	@echo "make check-wheel       the same, and test it in a fresh virtual environment"
 	@echo "make release-check     run all tests, then build all other supported LAMMPS releases and run the tests with them"
 	@echo "make check-upstream    check style and pages of a LAMMPS tree with the package as LAMMPS does"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
