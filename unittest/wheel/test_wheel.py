@@ -94,7 +94,7 @@ class FirstResult(unittest.TestCase):
 class Coordination(unittest.TestCase):
     def test_value(self):
         """With all engines, before and after a run that builds neighbor lists again."""
-        for engine in ("auto",) if DEVICE == "cuda" else ("cells", "list"):
+        for engine in "cells", "list":
             lmp = start(LIQUID + ZERO + f"{COORD} engine {engine}\nfix nve all nve\nthermo_style custom step c_c\n")
             for steps in (0, 200, 200):
                 lmp.command(f"run {steps}")
@@ -119,22 +119,36 @@ class Coordination(unittest.TestCase):
                     self.assertLess(abs(float(value) / expected - 1), DOUBLE)
 
     def test_bias(self):
-        """Forces -k (S - s0) dS/dx, with verlet and with two levels of respa."""
+        """Forces -k (S - s0) dS/dx."""
         k, s0 = 0.01, 900.0
-        for style in "verlet", "respa 2 2 pair 1":
-            lmp = start(f"{LIQUID}{ZERO}{COORD}\nfix b all coord/bias c_c harmonic k {k} s0 {s0}\nrun_style {style}\nrun 0")
-            s, gradient = coordination(gathered(lmp, "x"))
-            expected = -k * (s - s0) * gradient
-            with self.subTest(style):
-                self.assertLess(np.abs(gathered(lmp, "f") - expected).max(), DOUBLE * np.abs(expected).max())
-                self.assertLess(abs(lmp.extract_fix("b", 0, 0) / (k / 2 * (s - s0)**2) - 1), DOUBLE)
+        lmp = start(f"{LIQUID}{ZERO}{COORD}\nfix b all coord/bias c_c harmonic k {k} s0 {s0}\nrun 0")
+        s, gradient = coordination(gathered(lmp, "x"))
+        expected = -k * (s - s0) * gradient
+        self.assertLess(np.abs(gathered(lmp, "f") - expected).max(), DOUBLE * np.abs(expected).max())
+        self.assertLess(abs(lmp.extract_fix("b", 0, 0) / (k / 2 * (s - s0)**2) - 1), DOUBLE)
+
+    def test_respa_trajectory(self):
+        """Two levels with one time step are verlet, with the bias in either level."""
+        x = {}
+        for style in "verlet", "respa 2 1 pair 1", "respa 2 1 pair 2":
+            for level in (1, 2) if "respa" in style else (2,):
+                lmp = start(f"{LIQUID}{ZERO}{COORD}\nfix b all coord/bias c_c harmonic k 0.01 s0 900\nfix nve all nve\n"
+                            f"fix_modify b respa {level}\ntimestep 0.002\nrun_style {style}\nrun 5")
+                x[style, level] = gathered(lmp, "x")
+        expected = x["verlet", 2]
+        moved = np.abs(expected - gathered(start(f"{LIQUID}{ZERO}fix nve all nve\ntimestep 0.002\nrun 5"), "x")).max()
+        self.assertGreater(moved, 1e-5)
+        for case, found in x.items():
+            with self.subTest(case):
+                self.assertLess(np.abs(found - expected).max(), 1e-9 * moved)
 
     def test_respa_deposits(self):
         """A hill is added once in every second step, at the last evaluation of the step."""
-        for style in "verlet", "respa 2 2 pair 1", "respa 3 2 2 pair 2":
-            with self.subTest(style), tempfile.TemporaryDirectory() as folder:
+        for style, level in ("verlet", 1), ("respa 2 2 pair 1", 2), ("respa 2 3 pair 1", 1), ("respa 3 2 2 pair 2", 1):
+            with self.subTest(style, level=level), tempfile.TemporaryDirectory() as folder:
                 start(f"{LIQUID}{ZERO}{COORD}\nfix nve all nve\ntimestep 0.001\nrun_style {style}\n"
-                      f"fix b all coord/bias c_c metad sigma 5 height 0.1 pace 2 file {folder}/hills\nrun 10").close()
+                      f"fix b all coord/bias c_c metad sigma 5 height 0.1 pace 2 file {folder}/hills\n"
+                      f"fix_modify b respa {level}\nrun 10").close()
                 times = np.loadtxt(f"{folder}/hills")[:, 0]
                 self.assertEqual(np.rint(times / 0.001).tolist(), [2, 4, 6, 8, 10])
 
