@@ -31,7 +31,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup configure demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages release-check bench bench-pages doc clean help
+.PHONY: all setup configure demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
 .NOTPARALLEL:
 
 configure: setup
@@ -89,7 +89,14 @@ check-sanitizers: setup
 check-releases: all
 	@cmake/check-releases.sh compile
 
-release-check: test check-releases
+wheel:
+	@cmake/install-prerequisites.sh build/lammps.cmake
+	@cmake/make-wheel.sh $(CUDA_OPTIONS)
+
+check-wheel: wheel
+	@cmake/check-wheel.sh
+
+release-check: test check-releases check-wheel
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
@@ -123,6 +130,8 @@ help:
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases"
+	@echo "make wheel             build the Python wheel for LAMMPS' wheel, build/wheel/gpucoord-*.whl"
+	@echo "make check-wheel       the same, and test it in a fresh virtual environment"
 	@echo "make release-check     run all tests, then build all other supported LAMMPS releases and run the tests with them"
 	@echo "make check-pages       check that these pages and plots are what doc/results gives"
 	@echo "make check-upstream    check style and pages of a LAMMPS tree with the package as LAMMPS does"

@@ -1,13 +1,12 @@
 # Finds the LAMMPS that the plugin is built for and defines the targets
 #   lammps_interface  include folders, definitions and libraries for sources that use LAMMPS' headers
-#   gpucoord_lepton   the expression library in LAMMPS' tree, for lib/gpucoord
 #   lammps_kokkos     the same for sources that use headers of the KOKKOS package.
 #                     Defined if this LAMMPS has a supported one; otherwise LAMMPS_NO_KOKKOS has the
 #                     reason. Also sets LAMMPS_KOKKOS_PRECISION, _LAYOUT and _APIS, in the words of
 #                     lammps_config_accelerator(), LAMMPS_KOKKOS_CXX_STANDARD and, if Kokkos uses
 #                     CUDA, LAMMPS_KOKKOS_CUDA_ARCHITECTURES
-# and sets LAMMPS_VERSION, LAMMPS_NUMBER, LAMMPS_MPI_NAME (openmpi, mpich or nompi) and
-# LAMMPS_SIZES_NAME (smallbig or bigbig)
+# and sets LAMMPS_VERSION, LAMMPS_NUMBER, LAMMPS_MPI_NAME (openmpi, mpich or nompi), LAMMPS_SIZES_NAME
+# (smallbig or bigbig) and LAMMPS_C_INCLUDE_DIR, the folder of library.h
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
@@ -47,6 +46,7 @@ endif()
 add_library(lammps_interface INTERFACE)
 target_include_directories(lammps_interface SYSTEM INTERFACE
   ${LAMMPS_SOURCE_DIR}/src ${LAMMPS_SOURCE_DIR}/third_party)
+set(LAMMPS_C_INCLUDE_DIR ${LAMMPS_SOURCE_DIR}/src)
 # The C++ standard of LAMMPS. From C++20 on, LAMMPS formats its messages with the standard library
 # if that supports it.
 set(standard 17)
@@ -180,11 +180,3 @@ else()
     endif()
   endif()
 endif()
-
-# Lepton without its just-in-time compiler, which would add a second copy of asmjit to the process.
-file(GLOB lepton_sources CONFIGURE_DEPENDS ${LAMMPS_SOURCE_DIR}/lib/lepton/src/*.cpp)
-add_library(gpucoord_lepton STATIC ${lepton_sources})
-set_target_properties(gpucoord_lepton PROPERTIES
-  POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-target_compile_definitions(gpucoord_lepton PUBLIC LEPTON_BUILDING_STATIC_LIBRARY=1)
-target_include_directories(gpucoord_lepton SYSTEM PUBLIC ${LAMMPS_SOURCE_DIR}/lib/lepton/include)
