@@ -229,7 +229,7 @@ def main():
         if accounts:
             lists.append(code_owners(tree, accounts))
     except UnknownForm as error:
-        sys.exit(f"Error: {tree} has another form than LAMMPS 4 Jul 2026: {error}. Nothing was changed; "
+        sys.exit(f"Error: {tree} has another form than the supported releases: {error}. Nothing was changed; "
                  "adapt cmake/upstream/insert.py to this tree.")
     for edited in lists:
         edited.write()
