@@ -1,5 +1,6 @@
 # GPUCOORD: make demo | test | check-... | bench | bench-pages | doc | clean | help, or make alone to build.
 # Variables, given as `make NAME=value` or in the environment:
+#   LAMMPS             system: Debian's packages lammps and liblammps-dev, of Debian 13 or newer   [built]
 #   LAMMPS_RELEASE     20260704 or 20250204: the LAMMPS to use  [20260704]
 #   LAMMPS_SOURCE_DIR  a LAMMPS source tree to use instead      [fetched]
 #   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
@@ -21,7 +22,7 @@ CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
-export LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
+export LAMMPS LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
 export GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
 
 # Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
@@ -30,22 +31,27 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages release-check bench bench-pages doc clean help
+.PHONY: all setup configure demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
 .NOTPARALLEL:
 
-all: setup
+configure: setup
 	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(VARIANTS) \
 	  >build/configure.log
 	@sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
+
+all: configure
 	@cmake --build build -j $(JOBS)
 	@echo "Built build/lmp: LAMMPS with GPUCOORD"
 
 # Installs system packages, then builds LAMMPS. Both steps do nothing if their result exists.
 setup:
+	$(if $(filter-out system,$(LAMMPS)),$(error LAMMPS is '$(LAMMPS)': give system, or leave it empty to have LAMMPS built))
 	@cmake/install-prerequisites.sh build/lammps.cmake
-	@cmake/lammps-build.sh build/lammps.cmake
+	@cmake/lammps-$(if $(LAMMPS),system,build).sh build/lammps.cmake
 
-demo: all
+# Builds neither tests nor benchmarks.
+demo: configure
+	@cmake --build build -j $(JOBS) --target gpucoordplugin
 	@examples/coordination/run.sh build/demo
 
 test: all
@@ -83,7 +89,14 @@ check-sanitizers: setup
 check-releases: all
 	@cmake/check-releases.sh compile
 
-release-check: test check-releases
+wheel:
+	@cmake/install-prerequisites.sh build/lammps.cmake
+	@cmake/make-wheel.sh $(CUDA_OPTIONS)
+
+check-wheel: wheel
+	@cmake/check-wheel.sh
+
+release-check: test check-releases check-wheel
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
@@ -106,7 +119,7 @@ clean:
 
 help:
 	@echo "make        build build/lmp, LAMMPS with GPUCOORD"
-	@echo "make demo   the same, and run examples/coordination"
+	@echo "make demo   the same without the tests, and run examples/coordination; LAMMPS=system saves the build of LAMMPS"
 	@echo "make test   the same, and run all tests"
 	@echo "make bench  the same, run the benchmarks, and write doc/performance.md and doc/accuracy.md"
 	@echo "make bench-pages       write these pages and their plots from doc/results, without runs"
@@ -117,6 +130,8 @@ help:
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases"
+	@echo "make wheel             build the Python wheel for LAMMPS' wheel, build/wheel/gpucoord-*.whl"
+	@echo "make check-wheel       the same, and test it in a fresh virtual environment"
 	@echo "make release-check     run all tests, then build all other supported LAMMPS releases and run the tests with them"
 	@echo "make check-pages       check that these pages and plots are what doc/results gives"
 	@echo "make check-upstream    check style and pages of a LAMMPS tree with the package as LAMMPS does"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system packages that the build, the tests and the documentation need. Does nothing if
 # all are installed.
+# Environment: LAMMPS, system to have Debian's LAMMPS installed, too.
 set -euo pipefail
 
 packages=(
@@ -11,6 +12,8 @@ packages=(
   ca-certificates                # the download of LAMMPS
   python3-sphinx python3-myst-parser python3-sphinx-rtd-theme libjs-mathjax  # make doc
 )
+
+[ "${LAMMPS:-}" != system ] || packages+=(lammps liblammps-dev)
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   # On systems other than Debian and Ubuntu, package names differ: continue and let the configure
@@ -45,5 +48,8 @@ echo "Installing system packages: ${missing[*]}"
 # Another apt-get may be running on a new machine: wait for its lock instead of failing.
 options=(-q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
 "${sudo[@]}" apt-get "${options[@]}" update
+if [ "${LAMMPS:-}" = system ]; then
+  "$(dirname "$0")/lammps-system.sh" --check-package
+fi
 # shellcheck disable=SC2086  # $install is a list of words
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install%% *}" "${options[@]}" ${install#* }

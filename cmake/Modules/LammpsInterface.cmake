@@ -1,13 +1,12 @@
 # Finds the LAMMPS that the plugin is built for and defines the targets
 #   lammps_interface  include folders, definitions and libraries for sources that use LAMMPS' headers
-#   gpucoord_lepton   the expression library in LAMMPS' tree, for lib/gpucoord
 #   lammps_kokkos     the same for sources that use headers of the KOKKOS package.
 #                     Defined if this LAMMPS has a supported one; otherwise LAMMPS_NO_KOKKOS has the
 #                     reason. Also sets LAMMPS_KOKKOS_PRECISION, _LAYOUT and _APIS, in the words of
 #                     lammps_config_accelerator(), LAMMPS_KOKKOS_CXX_STANDARD and, if Kokkos uses
 #                     CUDA, LAMMPS_KOKKOS_CUDA_ARCHITECTURES
-# and sets LAMMPS_VERSION, LAMMPS_NUMBER, LAMMPS_MPI_NAME (openmpi, mpich or nompi) and
-# LAMMPS_SIZES_NAME (smallbig or bigbig)
+# and sets LAMMPS_VERSION, LAMMPS_NUMBER, LAMMPS_MPI_NAME (openmpi, mpich or nompi), LAMMPS_SIZES_NAME
+# (smallbig or bigbig) and LAMMPS_C_INCLUDE_DIR, the folder of library.h
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
@@ -28,9 +27,12 @@ endif()
 # Settings of LAMMPS' build that change declarations in its headers.
 load_cache("${LAMMPS_BUILD_DIR}" READ_WITH_PREFIX LAMMPS_HAS_
   CMAKE_HOME_DIRECTORY CMAKE_CXX_STANDARD LAMMPS_SIZES LAMMPS_LONGLONG_TO_LONG BUILD_MPI BUILD_OMP PKG_OPENMP PKG_PLUGIN
-  PKG_KSPACE FFT_SINGLE FFT_USE_HEFFTE
+  PKG_KSPACE FFT_SINGLE FFT_USE_HEFFTE SYSTEM_LIBRARY LAMMPS_SOURCE_DIR
   PKG_KOKKOS KOKKOS_PREC KOKKOS_LAYOUT EXTERNAL_KOKKOS DOWNLOAD_KOKKOS Kokkos_DIR)
 file(REAL_PATH "${LAMMPS_SOURCE_DIR}/cmake" lammps_cmake_dir)
+if(LAMMPS_HAS_SYSTEM_LIBRARY)  # cmake/system-lammps, which uses the headers of this tree
+  set(LAMMPS_HAS_CMAKE_HOME_DIRECTORY "${LAMMPS_HAS_LAMMPS_SOURCE_DIR}/cmake")
+endif()
 file(REAL_PATH "${LAMMPS_HAS_CMAKE_HOME_DIRECTORY}" built_cmake_dir)
 if(NOT lammps_cmake_dir STREQUAL built_cmake_dir)
   message(FATAL_ERROR "LAMMPS_BUILD_DIR was built from ${built_cmake_dir}, and LAMMPS_SOURCE_DIR has "
@@ -44,6 +46,7 @@ endif()
 add_library(lammps_interface INTERFACE)
 target_include_directories(lammps_interface SYSTEM INTERFACE
   ${LAMMPS_SOURCE_DIR}/src ${LAMMPS_SOURCE_DIR}/third_party)
+set(LAMMPS_C_INCLUDE_DIR ${LAMMPS_SOURCE_DIR}/src)
 # The C++ standard of LAMMPS. From C++20 on, LAMMPS formats its messages with the standard library
 # if that supports it.
 set(standard 17)
@@ -177,11 +180,3 @@ else()
     endif()
   endif()
 endif()
-
-# Lepton without its just-in-time compiler, which would add a second copy of asmjit to the process.
-file(GLOB lepton_sources CONFIGURE_DEPENDS ${LAMMPS_SOURCE_DIR}/lib/lepton/src/*.cpp)
-add_library(gpucoord_lepton STATIC ${lepton_sources})
-set_target_properties(gpucoord_lepton PROPERTIES
-  POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-target_compile_definitions(gpucoord_lepton PUBLIC LEPTON_BUILDING_STATIC_LIBRARY=1)
-target_include_directories(gpucoord_lepton SYSTEM PUBLIC ${LAMMPS_SOURCE_DIR}/lib/lepton/include)

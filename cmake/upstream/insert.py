@@ -150,7 +150,7 @@ def ignored_files(tree):
     """Sources that the legacy build copied into src/, except those of patterns such as *_gpu.h."""
     ignored = List(tree, "src/.gitignore")
     names = sorted(path.name for path in (TOP / "src/GPUCOORD").iterdir()
-                   if path.suffix in (".cpp", ".h") and not path.name.endswith("plugin.cpp"))
+                   if path.suffix in (".cpp", ".h") and not path.stem.endswith("plugin"))
     entries = [f"/{name}" for name in names if not re.search(r"_gpu\.(cpp|h)$", name)]
     kept = [line for line in ignored.lines if line not in entries]
     while kept and not kept[-1]:
@@ -229,7 +229,7 @@ def main():
         if accounts:
             lists.append(code_owners(tree, accounts))
     except UnknownForm as error:
-        sys.exit(f"Error: {tree} has another form than LAMMPS 4 Jul 2026: {error}. Nothing was changed; "
+        sys.exit(f"Error: {tree} has another form than the supported releases: {error}. Nothing was changed; "
                  "adapt cmake/upstream/insert.py to this tree.")
     for edited in lists:
         edited.write()

@@ -80,9 +80,11 @@ def main():
 
     columns, worst = [], 0.0
     for k, ion in enumerate(IONS):
-        g, running = rdf[:, :, 1 + 2 * k], rdf[:, :, 2 + 2 * k]
+        g = rdf[:, :, 1 + 2 * k]
         direct = np.array([hydration[k][b].mean() for b in in_block])
         rho = np.array([density[b].mean() for b in in_block])
+        # The counts of compute rdf in LAMMPS 4 Feb 2025 are those of ions around an oxygen.
+        rdf[:, :, 2 + 2 * k] = running = np.cumsum(shell * g, axis=1) * rho[:, None]
         integral = (shell * g * cubic(r, ion)).sum(axis=1) * rho
         at_minimum = np.array([np.interp(ion.minimum, r + width / 2, n) for n in running])
         difference = direct - integral

@@ -20,7 +20,7 @@
 #include "gpucoord_box_edges.h"
 #include "gpucoord_ghost_atoms.h"
 #include "gpucoord_ghost_range.h"
-#include "gpucoord_lammps_internals.h"
+#include "gpucoord_occasional_list.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -465,11 +465,9 @@ void ComputeCoordGPU::compute_share(Share &share)
                  name);
     // In KOKKOS runs, a build at the same timestep as the last one (run 0 twice) does not make
     // occasional lists due.
-    if (lmp->kokkos && list_ncalls != neighbor->ncalls)
-      LammpsInternals::make_build_due(neighbor, list);
+    const bool is_due = lmp->kokkos && list_ncalls != neighbor->ncalls;
     list_ncalls = neighbor->ncalls;
-    if (LammpsInternals::build_is_due(neighbor, list)) ++list_version;
-    neighbor->build_one(list);
+    if (build_occasional_list(neighbor, list, is_due)) ++list_version;
     check_list_is_complete();
   }
   if (path == Path::ALLPAIRS || path == Path::PAIRS) {

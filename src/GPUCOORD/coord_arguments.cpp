@@ -24,11 +24,12 @@
 #include "domain.h"
 #include "error.h"
 #include "group.h"
-#include "text_file_reader.h"
-#include "tokenizer.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -309,21 +310,25 @@ void CoordArguments::read_pairs_file(int iarg, const char *name)
   std::vector<tagint> ids;
   if (comm->me == 0) {
     try {
-      TextFileReader reader(name, "atom ID pairs");
-      while (const char *line = reader.next_line(1)) {
-        const auto words = Tokenizer(line).as_vector();
-        const auto bad = [line](const std::string &why) {
-          return std::runtime_error(why + " in line '" + utils::trim(line) + "'");
+      std::ifstream file(name);
+      if (!file)
+        throw std::runtime_error(
+            fmt::format("cannot open atom ID pairs file {}: {}", name, utils::getsyserror()));
+      for (std::string line; std::getline(file, line);) {
+        const auto words = Words::in_line(line);
+        if (words.empty()) continue;
+        const auto bad = [&line](const std::string &why) {
+          return std::runtime_error(why + " in line '" + utils::trim(utils::trim_comment(line)) +
+                                    "'");
         };
         if (words.size() != 2) throw bad("two atom IDs are expected");
         for (const auto &word : words) {
           if (!utils::is_integer(word)) throw bad("'" + word + "' is not an atom ID");
-          try {
-            ids.push_back(ValueTokenizer(word).next_tagint());
-          } catch (const TokenizerException &) {
-            throw bad("atom ID " + word + " is too large");
-          }
-          if (ids.back() <= 0) throw bad("atom ID " + word + " must be > 0");
+          errno = 0;
+          const long long id = std::strtoll(word.c_str(), nullptr, 10);
+          if (errno == ERANGE || id > MAXTAGINT) throw bad("atom ID " + word + " is too large");
+          if (id <= 0) throw bad("atom ID " + word + " must be > 0");
+          ids.push_back(static_cast<tagint>(id));
         }
         if (ids[ids.size() - 1] == ids[ids.size() - 2])
           throw bad("an atom cannot pair with itself");

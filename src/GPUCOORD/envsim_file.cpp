@@ -14,8 +14,9 @@
 
 #include "envsim_file.h"
 
+#include "gpucoord_words.h"
+
 #include "fmt/format.h"
-#include "tokenizer.h"
 #include "utils.h"
 
 #include <cmath>
@@ -106,7 +107,7 @@ std::vector<Environment> EnvsimFile::parse_vectors(const std::string &text,
   std::vector<Environment> all;
   Environment environment;
   for_each_line(text, [&](int n, const std::string &line) {
-    const auto words = Tokenizer(utils::trim_comment(line)).as_vector();
+    const auto words = Words::in_line(line);
     if (words.empty()) {
       const bool is_comment = line.find('#') != std::string::npos;
       if (!is_comment) close_environment(environment, all);

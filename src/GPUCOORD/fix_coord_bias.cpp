@@ -24,6 +24,7 @@
 #include "error.h"
 #include "force.h"
 #include "input.h"
+#include "library.h"
 #include "modify.h"
 #include "respa.h"
 #include "update.h"
@@ -102,11 +103,11 @@ void FixCoordBias::init()
   evaluation->begin_run();
   check_order_of_fixes();
   evaluations_a_step = 1;
-  if (const Respa *respa = respa_of(update)) {
-    ilevel_respa = respa->nlevels - 1;
-    if (respa_level >= 0) ilevel_respa = MIN(respa_level, ilevel_respa);
-    for (int level = ilevel_respa; level < respa->nlevels; ++level)
-      evaluations_a_step *= respa->loop[level];
+  if (respa_of(update)) {
+    const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
+    const auto *const dt = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
+    ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
+    evaluations_a_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
   }
 
   if (!has_begun) begin();

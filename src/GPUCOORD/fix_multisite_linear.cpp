@@ -18,8 +18,8 @@
 
 #include "fix_multisite_linear.h"
 
-#include "gpucoord_lammps_internals.h"
 #include "multisite_bodies.h"
+#include "multisite_lammps_internals.h"
 #include "multisite_shape.h"
 #include "pair_multisite.h"
 

@@ -100,6 +100,22 @@ namespace LammpsCompat {
       return nullptr;
   }
 
+  // How run_style respa splits pair forces.
+  struct RespaSplit {
+    bool has_inner = false, has_middle = false;
+    const double *cutoff = nullptr;    // Respa::cutoff
+  };
+  // In the Python wheel, Respa has no data members (python/lammps_headers).
+  template <class T> using RespaCutoff = decltype(T::cutoff);
+  template <class T> inline constexpr bool knows_respa_split = Has<RespaCutoff, T>;
+  template <class T> RespaSplit respa_split(const T *respa)
+  {
+    if constexpr (knows_respa_split<T>)
+      return {respa->level_inner >= 0, respa->level_middle >= 0, respa->cutoff};
+    else
+      return {};
+  }
+
   // Makes a Fourier transform, LAMMPS' FFT3d, without collective communication. Newer releases have
   // one more argument, for GPU-aware MPI, which is also off. The class is a template parameter,
   // because LAMMPS may lack the KSPACE package.

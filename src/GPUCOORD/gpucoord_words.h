@@ -17,6 +17,7 @@
 
 #include "gpucoord/switching.h"
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,16 @@ namespace Words {
     for (const auto &choice : choices)
       if (choice.value == value) return choice.name;
     return "";
+  }
+
+  // The words of a line of a file, without a comment.
+  inline std::vector<std::string> in_line(const std::string &line)
+  {
+    const std::string text = utils::trim_comment(line);
+    std::istringstream stream(utils::has_utf8(text) ? utils::utf8_subst(text) : text);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    return words;
   }
 
   // Returns the position of a word in the command that LAMMPS reads, to point at it in an error.

@@ -14,8 +14,8 @@
 
 #include "multisite_motion.h"
 
-#include "gpucoord_lammps_internals.h"
 #include "multisite_bodies.h"
+#include "multisite_lammps_internals.h"
 #include "multisite_shape.h"
 
 #include "comm.h"

@@ -15,7 +15,7 @@
 #include "multisite_surroundings.h"
 
 #include "gpucoord_ghost_atoms.h"
-#include "gpucoord_lammps_internals.h"
+#include "multisite_lammps_internals.h"
 
 #include "atom.h"
 #include "atom_vec.h"

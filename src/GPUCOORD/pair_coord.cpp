@@ -17,13 +17,13 @@
 #include "coord_switch.h"
 #include "gpucoord_backend.h"
 #include "gpucoord_ghost_range.h"
+#include "gpucoord_lammps_compat.h"
 
 #include "atom.h"
 #include "comm.h"
 #include "force.h"
 #include "memory.h"
 #include "neigh_list.h"
-#include "neigh_request.h"
 #include "neighbor.h"
 #include "respa.h"
 #include "update.h"
@@ -57,7 +57,8 @@ const std::vector<Words::Choice<PairCoord::Engine>> PairCoord::ENGINES = {
 
 PairCoord::PairCoord(LAMMPS *lmp) : Pair(lmp)
 {
-  respa_enable = 1;
+  // Without it, LAMMPS refuses run_style respa with the levels inner, middle and outer.
+  respa_enable = LammpsCompat::knows_respa_split<Respa> ? 1 : 0;
   writedata = 1;
   // Every owned atom sums over all its neighbors. Ghost atoms get no forces.
   no_virial_fdotr_compute = 1;
@@ -180,11 +181,11 @@ void PairCoord::init_style()
   levels[WHOLE].is_used = true;
   levels[INNER].is_used = levels[MIDDLE].is_used = false;
   if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa")) {
-    const auto respa = dynamic_cast<Respa *>(update->integrate);
-    levels[INNER].is_used = respa->level_inner >= 0;
-    levels[MIDDLE].is_used = respa->level_middle >= 0;
+    const auto split = LammpsCompat::respa_split(static_cast<Respa *>(update->integrate));
+    levels[INNER].is_used = split.has_inner;
+    levels[MIDDLE].is_used = split.has_middle;
     has_levels = levels[INNER].is_used || levels[MIDDLE].is_used;
-    if (has_levels) cut_respa = respa->cutoff;
+    if (has_levels) cut_respa = split.cutoff;
   }
   const std::string why = why_cells_differ();
   by_cells = wanted_engine == Engine::CELLS ||

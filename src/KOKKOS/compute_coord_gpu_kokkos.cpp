@@ -15,7 +15,6 @@
 #include "compute_coord_gpu_kokkos.h"
 
 #include "coord_arguments.h"
-#include "gpucoord_lammps_internals.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -23,12 +22,28 @@
 #include "force.h"
 #include "math_const.h"
 #include "neigh_list_kokkos.h"
+#include "neigh_request.h"
 #include "neighbor.h"
 #include "pair.h"
 
 #include <cmath>
 
 using namespace LAMMPS_NS;
+
+// Returns whether a request is for a full neighbor list on the device of KOKKOS whose cutoff does
+// not depend on radii. request: null: there is no request. Reads protected members like
+// gpucoord_lammps_internals.h.
+// Missing accessors: int NeighRequest::get_full() const and
+// int NeighRequest::get_kokkos_device() const
+static bool is_full_on_device(const NeighRequest *request)
+{
+  struct Access : public NeighRequest {
+    using NeighRequest::full;
+    using NeighRequest::kokkos_device;
+  };
+  return request && request->*(&Access::full) && request->*(&Access::kokkos_device) &&
+      !request->get_size();
+}
 
 /* ---------------------------------------------------------------------- */
 
@@ -55,7 +70,7 @@ template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_nei
   if (igroup != 0 || args->groups != CoordArguments::Groups::SELF) return false;
   const auto *const pair = force->pair;
   if (!pair || utils::strmatch(force->pair_style, "^hybrid")) return false;
-  if (!LammpsInternals::is_full_on_device(neighbor->find_request(force->pair))) return false;
+  if (!is_full_on_device(neighbor->find_request(force->pair))) return false;
   if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type ||
       neighbor->nex_group || neighbor->nex_mol)
     return false;

@@ -10,7 +10,7 @@
 
 // The part of the plugin (src/GPUCOORD/gpucoordplugin.cpp) that uses Kokkos.
 
-#include "lammpsplugin.h"
+#include "gpucoord_plugin.h"
 
 #include "compute.h"
 #include "fix.h"
@@ -31,20 +31,6 @@
 
 namespace LAMMPS_NS {
 
-void gpucoord_add_commands(LAMMPS *lmp);    // defined in src/GPUCOORD/gpucoord_styles_plugin.cpp
-
-template <class Style> static void *create_pair(void *lmp)
-{
-  gpucoord_add_commands(static_cast<LAMMPS *>(lmp));
-  return static_cast<Pair *>(new Style(static_cast<LAMMPS *>(lmp)));
-}
-
-template <class Base, class Style> static void *create(void *lmp, int narg, char **arg)
-{
-  gpucoord_add_commands(static_cast<LAMMPS *>(lmp));
-  return static_cast<Base *>(new Style(static_cast<LAMMPS *>(lmp), narg, arg));
-}
-
 // The caller has set all members of 'plugin' except style, name, info and creator.
 
 void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
@@ -52,19 +38,19 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
 {
   // The headers define names and classes. LAMMPS' lists of styles include them in the same way.
 #define PAIR_CLASS
-#define PairStyle(key, Class)              \
-  plugin.name = #key;                      \
-  plugin.creator.v1 = &create_pair<Class>; \
+#define PairStyle(key, Class)                       \
+  plugin.name = #key;                               \
+  plugin.creator.v1 = &gpucoord_create_pair<Class>; \
   register_plugin(&plugin, lmp)
 #define COMPUTE_CLASS
-#define ComputeStyle(key, Class)               \
-  plugin.name = #key;                          \
-  plugin.creator.v2 = &create<Compute, Class>; \
+#define ComputeStyle(key, Class)                        \
+  plugin.name = #key;                                   \
+  plugin.creator.v2 = &gpucoord_create<Compute, Class>; \
   register_plugin(&plugin, lmp)
 #define FIX_CLASS
-#define FixStyle(key, Class)               \
-  plugin.name = #key;                      \
-  plugin.creator.v2 = &create<Fix, Class>; \
+#define FixStyle(key, Class)                        \
+  plugin.name = #key;                               \
+  plugin.creator.v2 = &gpucoord_create<Fix, Class>; \
   register_plugin(&plugin, lmp)
 
   plugin.style = "compute";

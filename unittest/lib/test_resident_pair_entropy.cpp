@@ -202,8 +202,7 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
       // Evaluate as for the forces of a bias, whose derivatives may be in float.
       DeviceAtoms atoms = loaded.atoms;
       atoms.volume = volume;
-      const OnGpu<double> v(std::vector<double>(s.nlocal + 1));
-      device.entropy->evaluate_first(atoms, 0, {}, v.data(), nullptr);
+      device.entropy->evaluate_first(atoms, 0, {}, nullptr, nullptr);
       device.entropy->evaluate_second({DERIVATIVES, true}, nullptr, 1.0, {}, nullptr);
       const OnGpu<double> forces(std::vector<double>(3 * s.nall + 3, 0.0));
       device.entropy->add_forces({forces.data()}, {2.0}, nullptr);

@@ -47,7 +47,7 @@ class GPUCOORD_API ResidentOrderParameter : public Variable {
 
   // Enqueues v, [nlocal] in device memory: v_i for atoms of a, and 0 for other atoms. The caller
   // must not change v until the next rebuild. v may be null, which is faster, if S is one number of
-  // all atoms. Throws DeviceError.
+  // all atoms. A change of v costs the clearing of all numbers. Throws DeviceError.
   virtual void evaluate_first(const DeviceAtoms &, std::int64_t positions, const DeviceExchange &,
                               double *v, DeviceStream) = 0;
   // Enqueues the derivatives and the virial of the sum of unit w_i v_i with constant weights w,

@@ -53,8 +53,8 @@ namespace {
   // again, so a word never holds more than MOST distances.
   template <bool IN_SHARED> class CellAdder<float, IN_SHARED> {
     static constexpr int PLACE_BITS = 10, COUNT_BITS = 11, LOW_BITS = 32 - COUNT_BITS;
-    static constexpr unsigned PLACES = 1u << PLACE_BITS, FULL = 512, MOST = FULL + 2 * SUM_THREADS,
-                              LOW = (1u << LOW_BITS) - 1;
+    static constexpr unsigned PLACES = 1u << PLACE_BITS, FULL = 512,
+                              MOST = FULL + 1 + 2 * SUM_THREADS, LOW = (1u << LOW_BITS) - 1;
     static_assert(MOST < 1u << COUNT_BITS);
     static_assert(MOST * (PLACES - 1) <= LOW);
     static_assert((MAX_DISTANCE_BINS + GAUSSIAN_REACH + 1) * FINE_CELLS_PER_SIGMA * PLACES <
