@@ -1,6 +1,6 @@
-# The run.sh of each example sources this file and passes its arguments. Sets lmp, the LAMMPS program,
-# and folder, the folder of the example. Changes to the output folder, so that no committed file is
-# overwritten.
+# The run.sh of each example sources this file and passes its arguments. Sets lmp, the LAMMPS
+# program, and folder, the folder of the example. Changes to the output folder, so that no committed
+# file is overwritten.
 case ${1:-} in -*)
   sed -n '2,3s/^# //p' "$0"
   exit 0

@@ -170,9 +170,9 @@ void PlumedBias::begin(const gpucoord::BiasStart &start)
   }
 }
 
-// Returns the energy that PLUMED returns if the bias is the value of an action given in the units
-// of the input. PLUMED converts its bias to the caller's units, but does not convert the force on
-// an EXTRACV. The result for a bias of 1 is therefore the unit of that force.
+// Returns the energy of a bias that is the value of an action. The value is in the units of
+// PLUMED's input. PLUMED converts the bias to the caller's units, but does not convert the force on
+// an EXTRACV. The result for a value of 1 is therefore the unit of that force.
 double PlumedBias::bias_of_value(const std::string &action, double timestep,
                                  std::int64_t number) const
 {

@@ -33,8 +33,8 @@
 
 using namespace LAMMPS_NS;
 
-// Relative to the sum of magnitudes of charges. A smaller net charge comes from rounding of the
-// charges that a user sets.
+// Relative to the sum of magnitudes of charges. A smaller net charge is due to rounded charges of
+// the user.
 static constexpr double NEUTRAL = 1e-6;
 
 /* ---------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
 }
 
 /* ----------------------------------------------------------------------
-   LAMMPS' FFTs are collective themselves, so that this path needs no collective error check.
+   LAMMPS' FFTs are collective. Therefore this path needs no collective error check.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::run_far(const std::function<void()> &run)

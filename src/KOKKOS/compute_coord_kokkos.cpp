@@ -216,9 +216,9 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
 }
 
 /* ----------------------------------------------------------------------
-   LAMMPS has waited for the GPU to build its lists. A search for pairs therefore waits for nothing
-   else at this point, whereas after the pair style it would wait for the kernels of that style. If
-   no evaluation is due in this timestep, rebuild the pairs only if this needs no search.
+   LAMMPS has waited for the GPU to build its lists, so that the GPU is idle. Search for pairs at this
+   point, because after the pair style the search would wait for the kernels of that style. If this
+   timestep has no evaluation, rebuild the pairs only if this needs no search.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
@@ -274,8 +274,9 @@ void ComputeCoordKokkos<DeviceType, Base>::compute_share(Share &share)
 }
 
 /* ----------------------------------------------------------------------
-   The function. Weights of ghost atoms are those of their owners. On one rank, kernels look them
-   up. On several ranks, they are communicated in each evaluation.
+   The function of per-atom values. A ghost atom has the weight of its owner. On one rank,
+   kernels read the weight of the owner. On several ranks, weights are communicated in each
+   evaluation.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>

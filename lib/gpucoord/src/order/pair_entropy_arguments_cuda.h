@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Arguments of the kernels of the pair entropy, and the contents of
 // cells of distances on a GPU.
 //
-// Sums over pairs are sums of integers, so that their bits do not depend on the order.
+// Sums over pairs are sums of integers, so that they are bitwise independent of the order.
 //
 // Pair terms in double: NMOMENTS moments of cells of sigma/CELLS_PER_SIGMA, as on the host. A sum
 // is the integer nearest to scale (2 t)^n, |2 t| <= 1, in two's complement. There are fewer than
@@ -9,11 +9,11 @@
 // 63 bits: each term is at most scale + 1/2.
 //
 // Pair terms in float: the number of distances and the sum of their offsets within cells of
-// sigma/FINE_CELLS_PER_SIGMA. A third moment is taken as that of distances that are spread evenly
-// over their cell. The Gaussian of a distance is then wrong by at most 6e-6 of its maximum, 2e-6
-// rms. These errors cancel in sums over many distances, except in a perfect lattice, whose pairs of
-// a shell have the same error. Float positions cause errors of the same size if sigma is 2 percent
-// of the distance.
+// sigma/FINE_CELLS_PER_SIGMA. The third moment assumes distances that are spread evenly over their
+// cell. The error of the Gaussian of a distance is then at most 6e-6 of its maximum, 2e-6 rms.
+// These errors cancel in sums over many distances. In a perfect lattice they do not cancel, because
+// all pairs of a shell have the same error. Float positions cause errors of the same size if sigma
+// is 2 percent of the distance.
 
 #ifndef GPUCOORD_PAIR_ENTROPY_ARGUMENTS_CUDA_H
 #define GPUCOORD_PAIR_ENTROPY_ARGUMENTS_CUDA_H
