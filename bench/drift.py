@@ -23,7 +23,7 @@ import numpy as np
 from replicas import mps
 from results import Number
 
-SECONDS = 100    # of each run
+SECONDS = 100    # length of each run
 NVT = "fix move all nvt temp 1.0 1.0 0.5"
 # With iso and a chain on the barostat, LAMMPS' conserved energy performs a walk of 0.01 per atom in
 # 20,000 steps. Hence no chain.

@@ -23,7 +23,7 @@ include_patterns = ["*.md", "bench/*.md", "doc/*.md", "doc/dev/**.md", "doc/resu
                     "tools/**.md", "unittest/**.md"]
 exclude_patterns = [".*", "build", "**.in.md"]    # .in.md: templates of pages
 nitpicky = True
-highlight_language = "none"    # of blocks that name no language
+highlight_language = "none"    # for blocks without a language
 
 # Markdown links stay as they are, for markdown_pages. $ is no math in Markdown.
 myst_all_links_external = True

@@ -465,9 +465,9 @@ void ComputeCoordGPU::compute_share(Share &share)
                  name);
     // In KOKKOS runs, a build at the same timestep as the last one (run 0 twice) does not make
     // occasional lists due.
-    const bool is_due = lmp->kokkos && list_ncalls != neighbor->ncalls;
+    const bool must_build = lmp->kokkos && list_ncalls != neighbor->ncalls;
     list_ncalls = neighbor->ncalls;
-    if (build_occasional_list(neighbor, list, is_due)) ++list_version;
+    if (build_occasional_list(neighbor, list, must_build)) ++list_version;
     check_list_is_complete();
   }
   if (path == Path::ALLPAIRS || path == Path::PAIRS) {

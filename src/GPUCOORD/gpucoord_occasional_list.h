@@ -16,19 +16,23 @@
 
 namespace LAMMPS_NS {
 
-// Builds an occasional neighbor list if it is due, or in any case. Returns whether it was built.
-// Each build sets inum. Neighbor::ncalls and the timestep do not tell, because both return to
-// earlier values (run pre no, rerun). No other list is copied from an occasional one, so that only
-// this function builds it.
-inline bool build_occasional_list(Neighbor *neighbor, NeighList *list, bool in_any_case)
+// Builds an occasional neighbor list if it is due or must_build is set. Returns whether it was
+// built. A build sets inum, which shows that it happened. Neighbor::ncalls and the timestep do not
+// show this, because both return to earlier values (run pre no, rerun). No other list is copied
+// from an occasional one, so that only this function builds it.
+inline bool build_occasional_list(Neighbor *neighbor, NeighList *list, bool must_build)
 {
-  const bigint lastcall = neighbor->lastcall;
+  // Restores Neighbor::lastcall also if an exception is thrown.
+  struct Restore {
+    Neighbor *neighbor;
+    bigint lastcall;
+    ~Restore() { neighbor->lastcall = lastcall; }
+  } const restore = {neighbor, neighbor->lastcall};
   const int inum = list->inum;
   // build_one() builds a list whose last build is older than lastcall.
-  if (in_any_case) neighbor->lastcall = MAXBIGINT;
+  if (must_build) neighbor->lastcall = MAXBIGINT;
   list->inum = -1;
   neighbor->build_one(list);
-  neighbor->lastcall = lastcall;
   const bool is_built = list->inum >= 0;
   if (!is_built) list->inum = inum;
   return is_built;
