@@ -52,7 +52,7 @@ setup:
 # Builds neither tests nor benchmarks.
 demo: configure
 	@cmake --build build -j $(JOBS) --target gpucoordplugin
-	@examples/coordination/run.sh build/demo
+	@examples/coordination/run.sh build/demo 4000
 
 test: all
 	@cmake --build build --target lammps_with_package
