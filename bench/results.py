@@ -50,6 +50,11 @@ def value_of(cell):
     return cell if isinstance(cell, (int, float)) else None
 
 
+def is_same_size(atoms, other):
+    """Whether systems of these numbers of atoms are compared: the smaller has at most 10 % fewer."""
+    return abs(atoms - other) <= 0.1 * max(atoms, other)
+
+
 def exponent_of(x, digits):
     """Return the decimal exponent of x after rounding to significant digits."""
     return int(f"{x:.{digits - 1}e}".split("e")[1])

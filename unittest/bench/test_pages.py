@@ -47,6 +47,11 @@ class Texts(unittest.TestCase):
         """Median and half of the range."""
         self.assertEqual(results.measured([5.0, 1.0, 2.0]), Number(2.0, 2.0))
 
+    def test_same_size(self):
+        for atoms, other, is_same in ((10000, 10648, True), (90, 100, True), (89, 100, False), (100, 111, True), (100, 112, False)):
+            self.assertEqual(results.is_same_size(atoms, other), is_same)
+            self.assertEqual(results.is_same_size(other, atoms), is_same)
+
 
 class Folder(unittest.TestCase):
     def setUp(self):
@@ -181,6 +186,27 @@ More.
         self.save("peers", {"figures": table})
         self.assert_error(pages.PageError, "Other has figures of column 'us', and the table has atoms", "{{some-part/S}}\n")
 
+    def check_peers(self, *reasons):
+        self.save("peers", {"figures": {**PEERS, "columns": [*PEER_COLUMNS, "no row"],
+                                        "rows": [[*row, reason] for row, reason in zip(PEERS["rows"], reasons)]}})
+        pages.check_peers(pages.Results(self.results))
+
+    def test_peer_without_a_row(self):
+        self.check_peers(None, "not measured")
+        where = "peers.json: the figure of Other with atoms "
+        with self.assertRaisesRegex(pages.PageError, where + "3,000, precision double meets no row of some-part/S: correct its "):
+            self.check_peers(None, None)
+        with self.assertRaisesRegex(pages.PageError, where + "2,100, precision mixed meets a row of some-part/S, but its column 'no"):
+            self.check_peers("not measured", "not measured")
+
+    def test_second_peer_of_a_row(self):
+        """Only the first figure that a row meets is shown."""
+        peers = copy.deepcopy(PEERS)
+        peers["rows"][1][3:5] = [2050, "mixed"]
+        self.save("peers", {"figures": peers})
+        with self.assertRaisesRegex(pages.PageError, "2,050, precision mixed meets no row"):
+            pages.check_peers(pages.Results(self.results))
+
 
 class Repository(unittest.TestCase):
     def test_pages_are_current(self):
@@ -203,6 +229,31 @@ class Repository(unittest.TestCase):
             os.remove(step)
             self.assertEqual(pages.differing(doc), [step])
             self.assertEqual(plots.differing(doc), [step])
+
+    def test_peers_are_checked(self):
+        with tempfile.TemporaryDirectory() as doc:
+            subprocess.run(["cp", "-r", os.path.join(ROOT, "doc") + "/.", doc], check=True)
+            folder = os.path.join(doc, "results")
+            tables = results.load(folder, "peers")
+            tables["figures"]["rows"][0][tables["figures"]["columns"].index("atoms")] = 20000
+            results.save(os.path.join(folder, "peers.json"), "peers", tables)
+            with self.assertRaisesRegex(pages.PageError, "figure of cudaCoord with atoms 20,000, .* meets no row"):
+                pages.build(doc)
+
+    def test_empty_series_of_plots(self):
+        for part, table, column, cell, words in (
+                ("peers", "figures", "program", "another", "performance-atoms: no row .* 'cudaCoord, GPU'"),
+                ("coordination-gpu", "arrays", "neighbors", 66, "performance-atoms: no row .* 'GPUCOORD, GPU, host arrays'"),
+                ("coordination-host", "S", "atoms", 5000, "performance-partners: no row .* 'GPUCOORD, host'"),
+                ("kokkos", "orders", "bias", "another", "performance-step: no row .* 'q6 local'")):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run(["cp", "-r", os.path.join(ROOT, "doc", "results") + "/.", folder], check=True)
+                tables = results.load(folder, part)
+                for row in tables[table]["rows"]:
+                    row[tables[table]["columns"].index(column)] = cell
+                results.save(os.path.join(folder, f"{part}.json"), part, tables)
+                with self.assertRaisesRegex(ResultError, "plot " + words):
+                    plots.data_of(folder)
 
     def test_data_of_plots(self):
         """A few points that are typed here from the tables of the pages."""
