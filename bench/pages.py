@@ -124,11 +124,19 @@ def check_peers(tables):
         raise PageError(f"{where} meets no row of {peer['table']}: correct its columns, or give the reason in column 'no row'")
 
 
-def provenance(table, sources, conditions, link):
-    """Return the sentences about a table."""
+def commit_of(table, rows):
+    """Return date and commit of the rows of a table. Rows that name their own commit show it."""
+    own = [commit is not None for commit in results.commits_of_rows(table["columns"], rows)]
+    if all(own):
+        return "each row names its commit"
+    return f"{table['date']}, commit {table['commit']}" + " unless a row names another" * any(own)
+
+
+def provenance(table, rows, sources, conditions, link):
+    """Return the sentences about a table of which the page shows these rows."""
     words = [table["machine"], f"precision {table['precision']}" if table["precision"] else "",
              *(condition.replace(" =", "") for condition in conditions),
-             f"LAMMPS {table['lammps']}" if table["lammps"] else "", f"{table['date']}, commit {table['commit']}"]
+             f"LAMMPS {table['lammps']}" if table["lammps"] else "", commit_of(table, rows)]
     text = "; ".join(word for word in words if word)
     text = f"{text[0].upper()}{text[1:]}{link}."
     if table["spread"]:
@@ -145,13 +153,13 @@ def wrapped(text):
 def shown(tables, part, name, conditions=(), link=""):
     """Return the provenance and the Markdown of a table."""
     table = tables.table(part, name)
-    rows, fixed = select(table, conditions)
+    selected, fixed = select(table, conditions)
     peers = [peer for peer in tables.peers() if peer["table"] == f"{part}/{name}"]
-    columns, rows, sources = join_peers(peers, table["columns"], rows)
+    columns, rows, sources = join_peers(peers, table["columns"], selected)
     kept = [k for k, column in enumerate(columns) if column not in fixed and any(row[k] is not None for row in rows)]
     lines = [markdown_row([columns[k] for k in kept]), "|" + "---|" * len(kept)]
     lines += [markdown_row([row[k] for k in kept]) for row in rows]
-    return provenance(table, sources, conditions, link), "\n".join(lines)
+    return provenance(table, selected, sources, conditions, link), "\n".join(lines)
 
 
 def placeholder(tables, directive):

@@ -104,6 +104,10 @@ class Results(Folder):
         for change, words in (
                 (lambda table: table.pop("commit"), "fields must be"),
                 (lambda table: table.update(commit=None), "commit is None and must be a text"),
+                (lambda table: table.update(commit="0123abc for a"), "the commit is '0123abc for a' and must be 7 to 40 hexadecimal"),
+                (lambda table: table.update(columns=["atoms", "precision", "ms", "commit"],
+                                            rows=[[1000, "mixed", 1.0, "0123abc"], [1000, "double", 2.0, "today, 0123abc"]]),
+                 "the commit of a row is 'today, 0123abc' and must be"),
                 (lambda table: table["rows"][0].pop(), r"the row .* must have 4 cells"),
                 (lambda table: table["rows"][0].__setitem__(2, {"value": 1}), "value and spread"),
                 (lambda table: table["rows"][0].__setitem__(2, [1, 2]), "each a number"),
@@ -160,6 +164,20 @@ More.
         self.assertIn("One GPU; precision mixed; atoms 2,000; LAMMPS 4 Jul 2026; 2026-11-27, commit 0123abc ([all "
                       "rows](results/some-part.md)).", text.replace("\n", " "))
         self.assertTrue(text.endswith("| ms | Other, ms | times faster |\n|---|---|---|\n| 0.5 | 10 | 19 |\n"), text)
+
+    def test_commits_of_rows(self):
+        """Rows of another commit than that of their table."""
+        table = {**TABLE, "columns": ["atoms", "ms", "commit"],
+                 "rows": [[1000, 0.5, None], [1000, 0.6, "3456def+"], [2000, 0.7, "2026-11-25, 789abcd"], [3000, 0.8, None]]}
+        self.save("some-part", {"S": table})
+        self.save("peers", {"figures": {**PEERS, "rows": []}})
+        for condition, words, rows in (
+                ("", "2026-11-27, commit 0123abc unless a row names another (", "| 1,000 | 0.5 |  |\n| 1,000 | 0.6 | 3456def+ |\n"),
+                (" where atoms = 2,000", "atoms 2,000; LAMMPS 4 Jul 2026; each row names its commit (", "| 0.7 | 2026-11-25, 789abcd |"),
+                (" where atoms = 3,000", "2026-11-27, commit 0123abc (", "| ms |\n|---|\n| 0.8 |")):
+            text = self.page(f"{{{{some-part/S{condition}}}}}\n")
+            self.assertIn(words, text.replace("\n", " "))
+            self.assertIn(rows, text)
 
     def test_command(self):
         """A part of bench/run.py names its command."""
