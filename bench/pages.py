@@ -8,7 +8,7 @@ A template, doc/NAME.in.md, has prose and placeholders, each on a line of its ow
 Each becomes the provenance of the table, in the paragraph of the line above it, and the table, without
 the columns of the conditions and without empty ones. Figures of
 other programs (doc/results/peers.json) are joined to the rows whose columns they name, scaled to the
-number of atoms of the row. doc/results/PART.md has all tables of a part in full.
+number of atoms of the row. A figure that no row meets is an error, unless its column 'no row' has the reason. doc/results/PART.md has all tables of a part in full.
 
 usage: pages.py [--check]   with --check nothing is written, and pages or plots that differ are an error
 """
@@ -20,15 +20,14 @@ import textwrap
 
 import plots
 import results
-from results import ResultError, markdown_row, text_of, value_of
+from results import ResultError, is_same_size, markdown_row, text_of, value_of
 from run import PARTS
 
 PAGES = ("performance", "accuracy")
 PEERS = "peers"
 GENERATED = "<!-- Written by `make bench-pages` from doc/*.in.md and doc/results/*.json. -->"
 # Columns of a peer that are no conditions on a row.
-OF_PEER = ("program", "table", "column", "value", "source")
-SAME_ATOMS = 0.1    # largest relative difference of systems that are compared
+OF_PEER = ("program", "table", "column", "value", "source", "no row")
 
 
 class PageError(Exception):
@@ -78,8 +77,8 @@ def peer_of(peers, columns, row):
     for peer in peers:
         conditions = {column: cell for column, cell in peer.items() if column not in OF_PEER}
         wanted = conditions.pop("atoms", None)
-        is_same_size = wanted is None or abs(wanted - cells["atoms"]) <= SAME_ATOMS * wanted
-        if is_same_size and all(cells.get(column) == cell for column, cell in conditions.items()):
+        is_comparable = wanted is None or is_same_size(wanted, cells["atoms"])
+        if is_comparable and all(cells.get(column) == cell for column, cell in conditions.items()):
             return peer
     return None
 
@@ -109,11 +108,35 @@ def join_peers(peers, columns, rows):
     return columns, rows, list(dict.fromkeys(sources))
 
 
-def provenance(table, sources, conditions, link):
-    """Return the sentences about a table."""
+def check_peers(tables):
+    """Raise PageError if a figure of another program is joined to no row and gives no reason."""
+    peers = tables.peers()
+    for peer in peers:
+        table = tables.table(*peer["table"].split("/"))
+        rivals = [other for other in peers if (other["table"], other["program"]) == (peer["table"], peer["program"])]
+        is_met = any(peer_of(rivals, table["columns"], row) is peer for row in table["rows"])
+        if is_met != ("no row" in peer):
+            continue
+        conditions = ", ".join(f"{column} {text_of(cell)}" for column, cell in peer.items() if column not in OF_PEER)
+        where = f"{os.path.join(tables.folder, PEERS)}.json: the figure of {peer['program']} with {conditions}"
+        if is_met:
+            raise PageError(f"{where} meets a row of {peer['table']}, but its column 'no row' says that none does: empty that column")
+        raise PageError(f"{where} meets no row of {peer['table']}: correct its columns, or give the reason in column 'no row'")
+
+
+def commit_of(table, rows):
+    """Return date and commit of the rows of a table. Rows that name their own commit show it."""
+    own = [commit is not None for commit in results.commits_of_rows(table["columns"], rows)]
+    if all(own):
+        return "each row names its commit"
+    return f"{table['date']}, commit {table['commit']}" + " unless a row names another" * any(own)
+
+
+def provenance(table, rows, sources, conditions, link):
+    """Return the sentences about a table of which the page shows these rows."""
     words = [table["machine"], f"precision {table['precision']}" if table["precision"] else "",
              *(condition.replace(" =", "") for condition in conditions),
-             f"LAMMPS {table['lammps']}" if table["lammps"] else "", f"{table['date']}, commit {table['commit']}"]
+             f"LAMMPS {table['lammps']}" if table["lammps"] else "", commit_of(table, rows)]
     text = "; ".join(word for word in words if word)
     text = f"{text[0].upper()}{text[1:]}{link}."
     if table["spread"]:
@@ -130,13 +153,13 @@ def wrapped(text):
 def shown(tables, part, name, conditions=(), link=""):
     """Return the provenance and the Markdown of a table."""
     table = tables.table(part, name)
-    rows, fixed = select(table, conditions)
+    selected, fixed = select(table, conditions)
     peers = [peer for peer in tables.peers() if peer["table"] == f"{part}/{name}"]
-    columns, rows, sources = join_peers(peers, table["columns"], rows)
+    columns, rows, sources = join_peers(peers, table["columns"], selected)
     kept = [k for k, column in enumerate(columns) if column not in fixed and any(row[k] is not None for row in rows)]
     lines = [markdown_row([columns[k] for k in kept]), "|" + "---|" * len(kept)]
     lines += [markdown_row([row[k] for k in kept]) for row in rows]
-    return provenance(table, sources, conditions, link), "\n".join(lines)
+    return provenance(table, selected, sources, conditions, link), "\n".join(lines)
 
 
 def placeholder(tables, directive):
@@ -181,6 +204,7 @@ def build(doc):
     """Return path -> text of all pages."""
     folder = os.path.join(doc, "results")
     tables = Results(folder)
+    check_peers(tables)
     pages = {os.path.join(doc, name + ".md"): page(tables, os.path.join(doc, name + ".in.md")) for name in PAGES}
     for file in sorted(os.listdir(folder)):
         part, kind = os.path.splitext(file)

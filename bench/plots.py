@@ -10,7 +10,7 @@ import os
 import re
 
 import results
-from results import value_of
+from results import ResultError, is_same_size, value_of
 
 # Colors of Okabe and Ito, which color-blind readers can tell apart; also markers differ.
 STYLES = {
@@ -27,8 +27,8 @@ BIASES = {
     "harmonic, pair entropy": "pair entropy",
 }
 MELTS = (32_000, 1_000_188)
-# Systems plotted against neighbors: atoms, the line, and words. Those of other programs have up to 10 %
-# fewer atoms.
+# Systems plotted against neighbors: atoms, the line, and words. Those of other programs have other
+# numbers of atoms (results.is_same_size).
 PLACES = {10_648: ("-", "10$^4$ atoms"), 1_000_000: ("--", "10$^6$ atoms")}
 
 
@@ -41,6 +41,13 @@ def rows_of(tables, **conditions):
 def points(rows, x, y="ms"):
     """Return sorted pairs of numbers."""
     return sorted([row[x], value_of(row[y])] for row in rows if value_of(row[y]) is not None)
+
+
+def check_points(plot, names, shown):
+    """Raise ResultError if a plot shows nothing for one of the names."""
+    for name in names:
+        if name not in shown:
+            raise ResultError(f"plot {plot}: no row of the results gives points of '{name}'")
 
 
 def data_of(folder):
@@ -66,15 +73,20 @@ def data_of(folder):
     }
     series = {"GPUCOORD, GPU, host arrays": (arrays, "ms"), "GPUCOORD, host": (sums, "ms"),
               "cudaCoord, GPU": (cudacoord, "value"), "PLUMED, 16 threads": (plumed, "value")}
-    partners = [[name, place, points([row for row in rows if abs(row["atoms"] - place) <= 0.1 * place], "neighbors", y)]
+    partners = [[name, place, points([row for row in rows if is_same_size(row["atoms"], place)], "neighbors", y)]
                 for name, (rows, y) in series.items() for place in PLACES]
     step = []
     for natoms in MELTS:
         for bias, label in BIASES.items():
             rows = [row for table in kokkos.values() for row in rows_of(table, atoms=natoms, group=natoms, bias=bias)]
             step += [[natoms, label, value_of(row["ms without"]), value_of(row["ms added"])] for row in rows[:1]]
+    partners = [line for line in partners if len(line[2]) > 1]    # other programs lack some sizes
+    check_points("performance-atoms", atoms, [name for name, line in atoms.items() if line])
+    check_points("performance-partners", series, [line[0] for line in partners])
+    for natoms in MELTS:
+        check_points("performance-step", BIASES.values(), [row[1] for row in step if row[0] == natoms])
     return {"performance-atoms": {"threads": threads, "series": atoms},
-            "performance-partners": {"threads": threads, "series": [line for line in partners if len(line[2]) > 1]},
+            "performance-partners": {"threads": threads, "series": partners},
             "performance-step": step}
 
 
@@ -93,9 +105,8 @@ def log_axes(axes, x, y):
 def draw_atoms(figure, data):
     axes = figure.subplots()
     for name, line in data["series"].items():
-        if line:
-            color, marker = STYLES[name]
-            axes.plot(*zip(*line), color=color, marker=marker, label=name_of(name, data["threads"]))
+        color, marker = STYLES[name]
+        axes.plot(*zip(*line), color=color, marker=marker, label=name_of(name, data["threads"]))
     log_axes(axes, "atoms (fix colvars/kk: atoms of the group)", "time of an evaluation (ms)")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

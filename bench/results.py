@@ -2,11 +2,16 @@
 
 A table has the fields below, columns, and rows of cells. A cell is a number, a text, null (empty), or
 a number with its spread, {"value": 1.2, "spread": 0.1}. A run replaces a file as a whole.
+
+Rows that were measured again and copied into a table of another commit name their own commit, after a
+date if it differs ("2026-11-25, 56b7b26"), in a column "commit". The commit of the table is that of the
+rows whose cell is null.
 """
 
 import json
 import math
 import os
+import re
 import statistics
 from typing import NamedTuple
 
@@ -20,12 +25,15 @@ FIELDS = {
     "gpu": False,    # name of the GPU; null: not used
     "cpu": False,    # model of the CPU; null: not recorded
     "date": True,    # ISO 8601
-    "commit": True,    # of GPUCOORD
+    "commit": True,    # of GPUCOORD, with '+' if sources differed from it; none: figures of other programs
     "lammps": False,    # release; null: LAMMPS was not used
     "precision": False,    # null: a column gives it
     "spread": False,    # meaning of the spread; null: no cell has one
     "note": False,    # sentences about this run
 }
+
+COMMIT = re.compile(r"[0-9a-f]{7,40}\+?")
+COMMIT_OF_ROW = re.compile(rf"(\d{{4}}-\d\d-\d\d, )?{COMMIT.pattern}")
 
 
 class ResultError(Exception):
@@ -48,6 +56,11 @@ def value_of(cell):
     if isinstance(cell, Number):
         return cell.value
     return cell if isinstance(cell, (int, float)) else None
+
+
+def is_same_size(atoms, other):
+    """Whether systems of these numbers of atoms are compared: the smaller has at most 10 % fewer."""
+    return abs(atoms - other) <= 0.1 * max(atoms, other)
 
 
 def exponent_of(x, digits):
@@ -121,6 +134,11 @@ def from_json(cell):
     return Number(cell["value"], cell["spread"]) if isinstance(cell, dict) else cell
 
 
+def commits_of_rows(columns, rows):
+    """Return the cells of the column "commit"; null stands for the commit of the table."""
+    return [dict(zip(columns, row)).get("commit") for row in rows]
+
+
 def save(path, part, tables):
     """Write a file with one line for each row. tables: name -> {fields, columns, rows}."""
     dump = lambda thing: json.dumps(thing, ensure_ascii=False, allow_nan=False)
@@ -159,6 +177,13 @@ def load(folder, part):
         for field, is_needed in FIELDS.items():
             if not isinstance(table[field], str) and (is_needed or table[field] is not None):
                 raise ResultError(f"{where}: {field} is {table[field]!r} and must be a text")
+        if table["commit"] != "none" and not COMMIT.fullmatch(table["commit"]):
+            raise ResultError(f"{where}: the commit is '{table['commit']}' and must be 7 to 40 hexadecimal digits: give other "
+                              "commits of rows in a column 'commit'")
+        for commit in commits_of_rows(table["columns"], table["rows"]):
+            if commit is not None and not (isinstance(commit, str) and COMMIT_OF_ROW.fullmatch(commit)):
+                raise ResultError(f"{where}: the commit of a row is {commit!r} and must be 7 to 40 hexadecimal digits, or these "
+                                  "after 'YYYY-MM-DD, '")
         for row in table["rows"]:
             if len(row) != len(table["columns"]) or not all(map(check_cell, row)):
                 raise ResultError(f"{where}: the row {row} must have {len(table['columns'])} cells, each a number, a "

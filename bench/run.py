@@ -8,7 +8,6 @@ the reason. A part that is named and cannot run is an error. bench/README.md des
 import argparse
 import importlib
 import os
-import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -88,7 +87,7 @@ def arguments():
         parser.error(f"--threads is {options.threads} and must be at least 1")
     if options.scale < 1 and os.path.realpath(options.out) == os.path.realpath(results.FOLDER):
         parser.error("results of a --scale below 1 are no figures for the pages: give another folder by --out")
-    if not re.fullmatch(r"[0-9a-f]{7,40}\+?", options.commit or ""):
+    if not results.COMMIT.fullmatch(options.commit or ""):
         parser.error(f"the commit is '{options.commit}' and must be 7 to 40 hexadecimal digits: without git, give --commit")
     for name in options.parts.split():
         if name not in PARTS:

@@ -55,22 +55,13 @@ void gpucoord_add_commands(LAMMPS *lmp)
   commands["set_multisite"] = commands["write_grid"] = &refuse_command;
 }
 
-void gpucoord_register_grids_and_molecules(LAMMPS *lmp, lammpsplugin_t plugin,
-                                           lammpsplugin_regfunc register_plugin)
+void gpucoord_register_grids_and_molecules(StyleRegistry &styles)
 {
-  plugin.info = "GPUCOORD not in the Python wheel v0.1";
-  const auto add = [&](const char *style, const char *name) {
-    plugin.style = style;
-    plugin.name = name;
-    register_plugin(&plugin, lmp);
-  };
-  plugin.creator.v2 = &refuse_compute;
-  add("compute", "potential/grid");
-  plugin.creator.v2 = &refuse_fix;
-  add("fix", "ave/potential/grid");
-  add("fix", "multisite/linear");
-  plugin.creator.v1 = &refuse_pair_multisite;
-  add("pair", "multisite");
+  const char *const info = "GPUCOORD not in the Python wheel v0.1";
+  styles.add("compute", "potential/grid", info, &refuse_compute);
+  styles.add("fix", "ave/potential/grid", info, &refuse_fix);
+  styles.add("fix", "multisite/linear", info, &refuse_fix);
+  styles.add("pair", "multisite", info, &refuse_pair_multisite);
 }
 
 }    // namespace LAMMPS_NS

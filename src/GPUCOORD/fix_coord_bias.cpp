@@ -107,7 +107,10 @@ void FixCoordBias::init()
     const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
     const auto *const dt = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
     ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
-    evaluations_a_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
+    // With timestep 0 the steps of all levels are 0. The atoms do not move, so the first evaluation
+    // of a timestep is already that of its last positions.
+    if (dt[ilevel_respa] != 0.0)
+      evaluations_a_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
   }
 
   if (!has_begun) begin();

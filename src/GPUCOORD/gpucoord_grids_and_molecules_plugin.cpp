@@ -36,23 +36,17 @@ void gpucoord_add_commands(LAMMPS *lmp)
   commands["write_grid"] = &create_command<WriteGrid>;
 }
 
-void gpucoord_register_grids_and_molecules(LAMMPS *lmp, lammpsplugin_t plugin,
-                                           lammpsplugin_regfunc register_plugin)
+void gpucoord_register_grids_and_molecules(StyleRegistry &styles)
 {
-  const auto add = [&](const char *style, const char *name, const char *info) {
-    plugin.style = style;
-    plugin.name = name;
-    plugin.info = info;
-    register_plugin(&plugin, lmp);
-  };
-  plugin.creator.v2 = &gpucoord_create<Compute, ComputePotentialGrid>;
-  add("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1");
-  plugin.creator.v2 = &gpucoord_create<Fix, FixAvePotentialGrid>;
-  add("fix", "ave/potential/grid", "GPUCOORD mean electrostatic potential on a grid v0.1");
-  plugin.creator.v2 = &gpucoord_create<Fix, FixMultisiteLinear>;
-  add("fix", "multisite/linear", "GPUCOORD no rotation of linear molecules about their axes v0.1");
-  plugin.creator.v1 = &gpucoord_create_pair<PairMultisite>;
-  add("pair", "multisite", "GPUCOORD rigid multi-site molecules v0.1");
+  styles.add("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1",
+             &gpucoord_create<Compute, ComputePotentialGrid>);
+  styles.add("fix", "ave/potential/grid", "GPUCOORD mean electrostatic potential on a grid v0.1",
+             &gpucoord_create<Fix, FixAvePotentialGrid>);
+  styles.add("fix", "multisite/linear",
+             "GPUCOORD no rotation of linear molecules about their axes v0.1",
+             &gpucoord_create<Fix, FixMultisiteLinear>);
+  styles.add("pair", "multisite", "GPUCOORD rigid multi-site molecules v0.1",
+             &gpucoord_create_pair<PairMultisite>);
 }
 
 }    // namespace LAMMPS_NS

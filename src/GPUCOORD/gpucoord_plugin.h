@@ -17,6 +17,7 @@
 
 #include "lammps.h"
 #include "pair.h"
+#include "version.h"
 
 namespace LAMMPS_NS {
 
@@ -25,12 +26,47 @@ namespace LAMMPS_NS {
 // command list of each LAMMPS instance that loads the plugin or creates one of its styles.
 void gpucoord_add_commands(LAMMPS *lmp);
 
-// Register the styles of potential maps and rigid molecules, and those of KOKKOS. The caller has
-// set all members of 'plugin' except style, name, info and creator.
-void gpucoord_register_grids_and_molecules(LAMMPS *lmp, lammpsplugin_t plugin,
-                                           lammpsplugin_regfunc register_plugin);
-void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
-                              lammpsplugin_regfunc register_plugin);
+// Registers styles of the plugin with one LAMMPS instance. LAMMPS keeps the pointers to the texts,
+// which must be string literals.
+class StyleRegistry {
+ public:
+  StyleRegistry(LAMMPS *lmp, void *handle, lammpsplugin_regfunc register_plugin) :
+      lmp(lmp), register_plugin(register_plugin), plugin()
+  {
+    plugin.version = LAMMPS_VERSION;
+    plugin.author = "The GPUCOORD developers";
+    plugin.handle = handle;
+  }
+
+  // The type of create() differs: that of pair styles takes no arguments of a command.
+  void add(const char *style, const char *name, const char *info, lammpsplugin_factory1 *create)
+  {
+    plugin.creator.v1 = create;
+    add(style, name, info);
+  }
+  void add(const char *style, const char *name, const char *info, lammpsplugin_factory2 *create)
+  {
+    plugin.creator.v2 = create;
+    add(style, name, info);
+  }
+
+ private:
+  LAMMPS *lmp;
+  lammpsplugin_regfunc register_plugin;
+  lammpsplugin_t plugin;
+
+  void add(const char *style, const char *name, const char *info)
+  {
+    plugin.style = style;
+    plugin.name = name;
+    plugin.info = info;
+    register_plugin(&plugin, lmp);
+  }
+};
+
+// Register the styles of potential maps and rigid molecules, and those of KOKKOS.
+void gpucoord_register_grids_and_molecules(StyleRegistry &styles);
+void gpucoord_register_kokkos(StyleRegistry &styles);
 
 // What LAMMPS calls to create a style of the plugin.
 

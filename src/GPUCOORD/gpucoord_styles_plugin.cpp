@@ -22,48 +22,33 @@
 #include "fix_coord_plumed.h"
 #include "pair_coord.h"
 
-#include "version.h"
-
-#include <cstring>
-
 using namespace LAMMPS_NS;
 
 extern "C" __attribute__((visibility("default"))) void
 gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
 {
-  lammpsplugin_t plugin;
-  memset(&plugin, 0, sizeof(plugin));
-  const auto register_plugin = (lammpsplugin_regfunc) regfunc;
-  plugin.version = LAMMPS_VERSION;
-  plugin.author = "The GPUCOORD developers";
-  plugin.handle = handle;
-  const auto add = [&](const char *style, const char *name, const char *info) {
-    plugin.style = style;
-    plugin.name = name;
-    plugin.info = info;
-    register_plugin(&plugin, lmp);
-  };
-  plugin.creator.v2 = &gpucoord_create<Compute, ComputeCoordGPU>;
-  add("compute", "coord/gpu", "GPUCOORD coordination number v0.1");
-  plugin.creator.v2 = &gpucoord_create<Compute, ComputeCoordCustom>;
-  add("compute", "coord/custom", "GPUCOORD expression of collective variables v0.1");
-  plugin.creator.v2 = &gpucoord_create<Compute, ComputeCoordEnvsim>;
-  add("compute", "coord/envsim", "GPUCOORD environment similarity v0.1");
-  plugin.creator.v2 = &gpucoord_create<Compute, ComputeCoordOrientOrder>;
-  add("compute", "coord/orientorder", "GPUCOORD bond-orientational order parameter v0.1");
-  plugin.creator.v2 = &gpucoord_create<Compute, ComputeCoordPairEntropy>;
-  add("compute", "coord/pairentropy", "GPUCOORD pair entropy v0.1");
-  plugin.creator.v2 = &gpucoord_create<Fix, FixCoordBias>;
-  add("fix", "coord/bias", "GPUCOORD bias potential v0.1");
-  plugin.creator.v2 = &gpucoord_create<Fix, FixCoordPlumed>;
-  add("fix", "coord/plumed", "GPUCOORD biases of PLUMED v0.1");
-  plugin.creator.v1 = &gpucoord_create_pair<PairCoord>;
-  add("pair", "coord", "GPUCOORD pair potential of a switching function v0.1");
-
   auto *const instance = static_cast<LAMMPS *>(lmp);
-  gpucoord_register_grids_and_molecules(instance, plugin, register_plugin);
+  StyleRegistry styles(instance, handle, reinterpret_cast<lammpsplugin_regfunc>(regfunc));
+  styles.add("compute", "coord/gpu", "GPUCOORD coordination number v0.1",
+             &gpucoord_create<Compute, ComputeCoordGPU>);
+  styles.add("compute", "coord/custom", "GPUCOORD expression of collective variables v0.1",
+             &gpucoord_create<Compute, ComputeCoordCustom>);
+  styles.add("compute", "coord/envsim", "GPUCOORD environment similarity v0.1",
+             &gpucoord_create<Compute, ComputeCoordEnvsim>);
+  styles.add("compute", "coord/orientorder", "GPUCOORD bond-orientational order parameter v0.1",
+             &gpucoord_create<Compute, ComputeCoordOrientOrder>);
+  styles.add("compute", "coord/pairentropy", "GPUCOORD pair entropy v0.1",
+             &gpucoord_create<Compute, ComputeCoordPairEntropy>);
+  styles.add("fix", "coord/bias", "GPUCOORD bias potential v0.1",
+             &gpucoord_create<Fix, FixCoordBias>);
+  styles.add("fix", "coord/plumed", "GPUCOORD biases of PLUMED v0.1",
+             &gpucoord_create<Fix, FixCoordPlumed>);
+  styles.add("pair", "coord", "GPUCOORD pair potential of a switching function v0.1",
+             &gpucoord_create_pair<PairCoord>);
+
+  gpucoord_register_grids_and_molecules(styles);
 #if defined(GPUCOORD_KOKKOS)
-  gpucoord_register_kokkos(instance, plugin, register_plugin);
+  gpucoord_register_kokkos(styles);
 #endif
   gpucoord_add_commands(instance);
 }

@@ -31,59 +31,44 @@
 
 namespace LAMMPS_NS {
 
-// The caller has set all members of 'plugin' except style, name, info and creator.
-
-void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
-                              lammpsplugin_regfunc register_plugin)
+void gpucoord_register_kokkos(StyleRegistry &styles)
 {
   // The headers define names and classes. LAMMPS' lists of styles include them in the same way.
 #define PAIR_CLASS
-#define PairStyle(key, Class)                       \
-  plugin.name = #key;                               \
-  plugin.creator.v1 = &gpucoord_create_pair<Class>; \
-  register_plugin(&plugin, lmp)
+#define PairStyle(key, Class) styles.add("pair", #key, info, &gpucoord_create_pair<Class>)
 #define COMPUTE_CLASS
-#define ComputeStyle(key, Class)                        \
-  plugin.name = #key;                                   \
-  plugin.creator.v2 = &gpucoord_create<Compute, Class>; \
-  register_plugin(&plugin, lmp)
+#define ComputeStyle(key, Class) styles.add("compute", #key, info, &gpucoord_create<Compute, Class>)
 #define FIX_CLASS
-#define FixStyle(key, Class)                        \
-  plugin.name = #key;                               \
-  plugin.creator.v2 = &gpucoord_create<Fix, Class>; \
-  register_plugin(&plugin, lmp)
+#define FixStyle(key, Class) styles.add("fix", #key, info, &gpucoord_create<Fix, Class>)
 
-  plugin.style = "compute";
-  plugin.info = "GPUCOORD coordination number, KOKKOS, v0.1";
+  const char *info = "GPUCOORD coordination number, KOKKOS, v0.1";
 #include "compute_coord_gpu_kokkos.h"
 
-  plugin.info = "GPUCOORD bond-orientational order parameters, KOKKOS, v0.1";
+  info = "GPUCOORD bond-orientational order parameters, KOKKOS, v0.1";
 #include "compute_coord_orientorder_kokkos.h"
 
-  plugin.info = "GPUCOORD environment similarity, KOKKOS, v0.1";
+  info = "GPUCOORD environment similarity, KOKKOS, v0.1";
 #include "compute_coord_envsim_kokkos.h"
 
-  plugin.info = "GPUCOORD pair entropy, KOKKOS, v0.1";
+  info = "GPUCOORD pair entropy, KOKKOS, v0.1";
 #include "compute_coord_pairentropy_kokkos.h"
 
-  plugin.info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
+  info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
 #include "compute_potential_grid_kokkos.h"
 
-  plugin.style = "fix";
-  plugin.info = "GPUCOORD bias potential, KOKKOS, v0.1";
+  info = "GPUCOORD bias potential, KOKKOS, v0.1";
 #include "fix_coord_bias_kokkos.h"
 
-  plugin.info = "GPUCOORD biases of PLUMED, KOKKOS, v0.1";
+  info = "GPUCOORD biases of PLUMED, KOKKOS, v0.1";
 #include "fix_coord_plumed_kokkos.h"
 
-  plugin.info = "GPUCOORD rotation of linear molecules, KOKKOS, v0.1";
+  info = "GPUCOORD rotation of linear molecules, KOKKOS, v0.1";
 #include "fix_multisite_linear_kokkos.h"
 
-  plugin.style = "pair";
-  plugin.info = "GPUCOORD pair potential of a switching function, KOKKOS, v0.1";
+  info = "GPUCOORD pair potential of a switching function, KOKKOS, v0.1";
 #include "pair_coord_kokkos.h"
 
-  plugin.info = "GPUCOORD rigid multi-site molecules, KOKKOS, v0.1";
+  info = "GPUCOORD rigid multi-site molecules, KOKKOS, v0.1";
 #include "pair_multisite_kokkos.h"
 }
 }    // namespace LAMMPS_NS

@@ -47,6 +47,11 @@ class Texts(unittest.TestCase):
         """Median and half of the range."""
         self.assertEqual(results.measured([5.0, 1.0, 2.0]), Number(2.0, 2.0))
 
+    def test_same_size(self):
+        for atoms, other, is_same in ((10000, 10648, True), (90, 100, True), (89, 100, False), (100, 111, True), (100, 112, False)):
+            self.assertEqual(results.is_same_size(atoms, other), is_same)
+            self.assertEqual(results.is_same_size(other, atoms), is_same)
+
 
 class Folder(unittest.TestCase):
     def setUp(self):
@@ -99,6 +104,10 @@ class Results(Folder):
         for change, words in (
                 (lambda table: table.pop("commit"), "fields must be"),
                 (lambda table: table.update(commit=None), "commit is None and must be a text"),
+                (lambda table: table.update(commit="0123abc for a"), "the commit is '0123abc for a' and must be 7 to 40 hexadecimal"),
+                (lambda table: table.update(columns=["atoms", "precision", "ms", "commit"],
+                                            rows=[[1000, "mixed", 1.0, "0123abc"], [1000, "double", 2.0, "today, 0123abc"]]),
+                 "the commit of a row is 'today, 0123abc' and must be"),
                 (lambda table: table["rows"][0].pop(), r"the row .* must have 4 cells"),
                 (lambda table: table["rows"][0].__setitem__(2, {"value": 1}), "value and spread"),
                 (lambda table: table["rows"][0].__setitem__(2, [1, 2]), "each a number"),
@@ -156,6 +165,20 @@ More.
                       "rows](results/some-part.md)).", text.replace("\n", " "))
         self.assertTrue(text.endswith("| ms | Other, ms | times faster |\n|---|---|---|\n| 0.5 | 10 | 19 |\n"), text)
 
+    def test_commits_of_rows(self):
+        """Rows of another commit than that of their table."""
+        table = {**TABLE, "columns": ["atoms", "ms", "commit"],
+                 "rows": [[1000, 0.5, None], [1000, 0.6, "3456def+"], [2000, 0.7, "2026-11-25, 789abcd"], [3000, 0.8, None]]}
+        self.save("some-part", {"S": table})
+        self.save("peers", {"figures": {**PEERS, "rows": []}})
+        for condition, words, rows in (
+                ("", "2026-11-27, commit 0123abc unless a row names another (", "| 1,000 | 0.5 |  |\n| 1,000 | 0.6 | 3456def+ |\n"),
+                (" where atoms = 2,000", "atoms 2,000; LAMMPS 4 Jul 2026; each row names its commit (", "| 0.7 | 2026-11-25, 789abcd |"),
+                (" where atoms = 3,000", "2026-11-27, commit 0123abc (", "| ms |\n|---|\n| 0.8 |")):
+            text = self.page(f"{{{{some-part/S{condition}}}}}\n")
+            self.assertIn(words, text.replace("\n", " "))
+            self.assertIn(rows, text)
+
     def test_command(self):
         """A part of bench/run.py names its command."""
         self.save("kokkos", {"S": TABLE})
@@ -181,6 +204,27 @@ More.
         self.save("peers", {"figures": table})
         self.assert_error(pages.PageError, "Other has figures of column 'us', and the table has atoms", "{{some-part/S}}\n")
 
+    def check_peers(self, *reasons):
+        self.save("peers", {"figures": {**PEERS, "columns": [*PEER_COLUMNS, "no row"],
+                                        "rows": [[*row, reason] for row, reason in zip(PEERS["rows"], reasons)]}})
+        pages.check_peers(pages.Results(self.results))
+
+    def test_peer_without_a_row(self):
+        self.check_peers(None, "not measured")
+        where = "peers.json: the figure of Other with atoms "
+        with self.assertRaisesRegex(pages.PageError, where + "3,000, precision double meets no row of some-part/S: correct its "):
+            self.check_peers(None, None)
+        with self.assertRaisesRegex(pages.PageError, where + "2,100, precision mixed meets a row of some-part/S, but its column 'no"):
+            self.check_peers("not measured", "not measured")
+
+    def test_second_peer_of_a_row(self):
+        """Only the first figure that a row meets is shown."""
+        peers = copy.deepcopy(PEERS)
+        peers["rows"][1][3:5] = [2050, "mixed"]
+        self.save("peers", {"figures": peers})
+        with self.assertRaisesRegex(pages.PageError, "2,050, precision mixed meets no row"):
+            pages.check_peers(pages.Results(self.results))
+
 
 class Repository(unittest.TestCase):
     def test_pages_are_current(self):
@@ -203,6 +247,31 @@ class Repository(unittest.TestCase):
             os.remove(step)
             self.assertEqual(pages.differing(doc), [step])
             self.assertEqual(plots.differing(doc), [step])
+
+    def test_peers_are_checked(self):
+        with tempfile.TemporaryDirectory() as doc:
+            subprocess.run(["cp", "-r", os.path.join(ROOT, "doc") + "/.", doc], check=True)
+            folder = os.path.join(doc, "results")
+            tables = results.load(folder, "peers")
+            tables["figures"]["rows"][0][tables["figures"]["columns"].index("atoms")] = 20000
+            results.save(os.path.join(folder, "peers.json"), "peers", tables)
+            with self.assertRaisesRegex(pages.PageError, "figure of cudaCoord with atoms 20,000, .* meets no row"):
+                pages.build(doc)
+
+    def test_empty_series_of_plots(self):
+        for part, table, column, cell, words in (
+                ("peers", "figures", "program", "another", "performance-atoms: no row .* 'cudaCoord, GPU'"),
+                ("coordination-gpu", "arrays", "neighbors", 66, "performance-atoms: no row .* 'GPUCOORD, GPU, host arrays'"),
+                ("coordination-host", "S", "atoms", 5000, "performance-partners: no row .* 'GPUCOORD, host'"),
+                ("kokkos", "orders", "bias", "another", "performance-step: no row .* 'q6 local'")):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run(["cp", "-r", os.path.join(ROOT, "doc", "results") + "/.", folder], check=True)
+                tables = results.load(folder, part)
+                for row in tables[table]["rows"]:
+                    row[tables[table]["columns"].index(column)] = cell
+                results.save(os.path.join(folder, f"{part}.json"), part, tables)
+                with self.assertRaisesRegex(ResultError, "plot " + words):
+                    plots.data_of(folder)
 
     def test_data_of_plots(self):
         """A few points that are typed here from the tables of the pages."""

@@ -433,10 +433,10 @@ TEST(PairEntropy, options)
     PairEntropyOptions options;
     std::string field, message;
   } cases[] = {
-      {{0.0, 0.1, 20}, "cutoff", "cutoff is 0 but must be a finite distance greater than 0"},
+      {{0.0, 0.1, 20}, "cutoff", "cutoff is 0 but must be > 0 and finite"},
       {{nan, 0.1, 20}, "cutoff", "cutoff is nan but must be"},
       {{inf, 0.1, 20}, "cutoff", "cutoff is inf but must be"},
-      {{2.0, -0.1, 20}, "sigma", "sigma is -0.1 but must be a finite distance greater than 0"},
+      {{2.0, -0.1, 20}, "sigma", "sigma is -0.1 but must be > 0 and finite"},
       {{2.0, 0.1, 0}, "bins", "bins is 0 but must be 1 to 10000"},
       {{2.0, 0.1, 10001}, "bins", "bins is 10001 but must be 1 to 10000"},
       {{2.0, 0.1, 19},

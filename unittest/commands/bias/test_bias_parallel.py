@@ -174,7 +174,7 @@ class Respa(unittest.TestCase):
     RESPA = "run_style respa 2 4 pair 1"
 
     def run_of(self, fixes, dt, style="run_style verlet", levels=(), before=(), more="etotal", after=()):
-        hills, steps = new_hills(), round(self.STEPS * 4 * self.SHORT / dt)
+        hills, steps = new_hills(), round(self.STEPS * 4 * self.SHORT / dt) if dt else self.STEPS
         lines = crystal() + forces() + computes() + [*before]
         lines += [f"fix {name} all coord/bias {words.format(hills=hills)}" for name, words in fixes.items()]
         lines += [f"fix_modify {name} respa {level}" for name, level in dict(levels).items()]
@@ -212,6 +212,13 @@ class Respa(unittest.TestCase):
         self.same("three levels and strides",
                   self.run_of(self.kinds(1), 4 * self.SHORT, "run_style respa 3 2 2 pair 1", levels),
                   self.run_of(self.kinds(4, strides), self.SHORT))
+
+    def test_timestep_0(self):
+        """The positions stay, and hills and moving restraints advance as with Verlet."""
+        for levels in {}, {"harmonic": 1, "moving": 3, "sum": 1, "grid": 2}:
+            respa = self.run_of(self.kinds(1), 0, "run_style respa 3 2 2 pair 1", levels)
+            self.assertEqual({name: len(rows) for name, rows in respa[1].items()}, dict.fromkeys(("sum", "grid"), self.STEPS // 3))
+            self.same(f"timestep 0, levels {levels}", respa, self.run_of(self.kinds(1), 0))
 
     def test_moving_at_the_innermost_level(self):
         """Parameters change once per timestep, at its beginning. This test includes the pressure,

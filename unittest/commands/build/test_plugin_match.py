@@ -118,13 +118,13 @@ class Libraries(unittest.TestCase):
             return re.search(rb"\0(GPUCOORD_INTERFACE_[0-9a-f]{12})\0", file.read())[1].decode()
 
     def test_the_library_shows_its_interface_alone(self):
-        shown = self.symbols("libgpucoord.so", "--defined-only")
-        version = f"A {self.interface()}"
+        path = os.path.join(PLUGIN, "libgpucoord.so")
+        defined = [line for line in self.lines("readelf", "--version-info", "--wide", path) if "Rev:" in line and "Flags:" in line]
+        self.assertTrue(any(line.endswith(f"Name: {self.interface()}") for line in defined), defined)
+        # GNU ld and gold, unlike lld, also define an absolute symbol for each version.
+        shown = [symbol for symbol in self.symbols("libgpucoord.so", "--defined-only") if symbol.split("@")[0] != f"A {self.interface()}"]
         self.assertTrue(any("make_host_coordination" in symbol for symbol in shown))
-        self.assertIn(version, shown)
         for symbol in shown:
-            if symbol == version:
-                continue
             self.assertRegex(symbol, r"^\w (vtable for |typeinfo for |typeinfo name for )?gpucoord::")
             self.assertNotRegex(symbol, "Lepton|cub::|thrust::")
 
@@ -144,7 +144,7 @@ class Libraries(unittest.TestCase):
 
     def test_libraries_belong_together(self):
         with Folder(STYLES, "libgpucoord.so") as folder:
-            self.check_refused(".*/libgpucoord.so: file too short - install what is missing, or build GPUCOORD again, with "
+            self.check_refused(".*/libgpucoord.so.* - install what is missing, or build GPUCOORD again, with "
                                "the compiler of this LAMMPS", folder)
             os.remove(os.path.join(folder, "libgpucoord.so"))
             self.check_refused("there is no .*/libgpucoord.so - keep gpucoordplugin.so, libgpucoord.so and the "
@@ -158,7 +158,8 @@ class Libraries(unittest.TestCase):
                                folder, first=PLUGIN)
 
     def test_other_revision(self):
-        """A libgpucoord.so whose symbols have another version."""
+        """A libgpucoord.so whose symbols have another version. The text before ' - ' is the dynamic
+        loader's, and names the version."""
         interface = self.interface()
         other = interface[:-12] + "0" * 12
         with Folder() as folder:
@@ -169,7 +170,7 @@ class Libraries(unittest.TestCase):
                 changed = file.read().replace(interface.encode(), other.encode())
             with open(kernels, "wb") as file:
                 file.write(changed)
-            self.check_refused(f"{kernels}: version `{interface}' not found \\(required by {styles}\\) - {styles} and {kernels} are of "
+            self.check_refused(f".*{interface}.* - {styles} and {kernels} are of "
                                "different revisions of GPUCOORD: copy both from one build, or build both again", folder)
 
     def test_each_interface_has_its_version(self):

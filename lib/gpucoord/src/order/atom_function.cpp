@@ -111,9 +111,7 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
     opt(options), custom(std::make_unique<Custom>())
 {
   const auto beta = [this] {
-    if (std::isnan(opt.beta)) fail("beta", "beta is required: give a number > 0");
-    if (!(opt.beta > 0.0) || std::isinf(opt.beta))
-      fail("beta", "beta is " + text_of(opt.beta) + " but must be > 0 and finite");
+    need_positive<AtomFunctionError>("beta", "beta", opt.beta);
   };
   switch (opt.kind) {
     case Kind::SUM:
@@ -133,8 +131,7 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
         fail("b",
              "the upper bound is " + text_of(opt.b) + " but must be above the lower bound " +
                  text_of(opt.a));
-      if (!(opt.smear > 0.0) || std::isinf(opt.smear))
-        fail("smear", "smear is " + text_of(opt.smear) + " but must be > 0 and finite");
+      check_positive<AtomFunctionError>("smear", "smear", opt.smear);
       break;
     case Kind::MORE_THAN:
     case Kind::LESS_THAN:

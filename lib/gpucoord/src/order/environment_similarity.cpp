@@ -20,12 +20,6 @@ namespace {
     return std::sqrt(v.r[0] * v.r[0] + v.r[1] * v.r[1] + v.r[2] * v.r[2]);
   }
 
-  void require_positive(const char *field, const std::string &name, double value)
-  {
-    if (!(value > 0.0) || std::isinf(value))
-      throw EnvironmentError(field, name + " is " + text_of(value) + " but must be > 0 and finite");
-  }
-
   // Adds (x, y, z) with all combinations of signs of its nonzero components.
   void add_signs(double x, double y, double z, Environment &to)
   {
@@ -56,8 +50,9 @@ namespace {
 
 std::vector<Environment> make_environments(CrystalStructure structure, double a, double c)
 {
-  require_positive("a", "the lattice constant a", a);
-  if (structure == CrystalStructure::HCP) require_positive("c", "the lattice constant c", c);
+  check_positive<EnvironmentError>("a", "the lattice constant a", a);
+  if (structure == CrystalStructure::HCP)
+    check_positive<EnvironmentError>("c", "the lattice constant c", c);
   Environment e;
   switch (structure) {
     case CrystalStructure::FCC:
@@ -114,12 +109,12 @@ void check_options(const EnvironmentOptions &options)
                                    " but types begin with 1, and 0 is any type");
     }
   }
-  require_positive("sigma", "sigma", options.sigma);
+  check_positive<EnvironmentError>("sigma", "sigma", options.sigma);
   if (!(options.lambda >= MIN_LAMBDA && options.lambda <= MAX_LAMBDA))
     throw EnvironmentError("lambda",
                            "lambda is " + text_of(options.lambda) + " but must be " +
                                text_of(MIN_LAMBDA) + " to " + text_of(MAX_LAMBDA));
-  require_positive("cutoff", "cutoff", options.cutoff);
+  check_positive<EnvironmentError>("cutoff", "cutoff", options.cutoff);
   const AtomFunction function(options.function);
 }
 

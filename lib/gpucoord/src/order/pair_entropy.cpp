@@ -8,22 +8,10 @@
 
 namespace gpucoord {
 
-namespace {
-
-  void check_distance(const char *field, double value)
-  {
-    if (!(value > 0.0) || !std::isfinite(value))
-      throw PairEntropyError(field,
-                             std::string(field) + " is " + text_of(value) +
-                                 " but must be a finite distance greater than 0");
-  }
-
-}    // namespace
-
 void check_options(const PairEntropyOptions &options)
 {
-  check_distance("cutoff", options.cutoff);
-  check_distance("sigma", options.sigma);
+  check_positive<PairEntropyError>("cutoff", "cutoff", options.cutoff);
+  check_positive<PairEntropyError>("sigma", "sigma", options.sigma);
   if (options.bins < 1 || options.bins > MAX_DISTANCE_BINS)
     throw PairEntropyError("bins",
                            "bins is " + std::to_string(options.bins) + " but must be 1 to " +

@@ -42,14 +42,20 @@ inline std::string text_of(double value, int digits = 10)
   return text;
 }
 
-// field: the member of SwitchOptions. name: its name in messages
-inline void need_positive(const char *field, const char *name, double value)
+// Error: a class whose constructor takes field and message. field: the member of the options.
+// name: its name in messages
+template <class Error> void check_positive(const char *field, const std::string &name, double value)
 {
-  if (std::isnan(value))
-    throw SwitchError(field, std::string(name) + " is required: give a number > 0");
   if (!(value > 0.0) || std::isinf(value))
-    throw SwitchError(field,
-                      std::string(name) + " is " + text_of(value) + " but must be > 0 and finite");
+    throw Error(field, name + " is " + text_of(value) + " but must be > 0 and finite");
+}
+
+// For a parameter without default: NaN stands for one that is not given.
+template <class Error = SwitchError>
+void need_positive(const char *field, const std::string &name, double value)
+{
+  if (std::isnan(value)) throw Error(field, name + " is required: give a number > 0");
+  check_positive<Error>(field, name, value);
 }
 
 // functions/NAME.h specializes this struct. A specialization derives from AnyFunction and has a
