@@ -97,7 +97,10 @@ check-wheel: wheel
 	@cmake/check-wheel.sh
 
 release-check: test check-releases check-wheel
+	@cmake/check-upstream.sh $(LAMMPS_TREE) build/upstream manual
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
+	@! cmake --build build --target help | grep -q '^lammps_with_package_and_cuda:' || { \
+	  cmake --build build --target lammps_with_package_and_cuda && cmake/run-tests.sh build -R build/test_package_build; }
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: all

@@ -3,9 +3,10 @@
 Sphinx, and checks their spelling. Every warning and every unknown word is an error. Other pages are
 replaced by stubs with their labels, which makes the build a matter of seconds.
 
-usage: manual.py UPSTREAM_TREE LAMMPS_TREE FOLDER
+usage: manual.py UPSTREAM_TREE LAMMPS_TREE FOLDER [--all]
   UPSTREAM_TREE  a LAMMPS tree after upstream.sh; LAMMPS_TREE: the same without
   FOLDER         for the built pages
+  --all          builds all pages of the manual. Takes minutes.
 Needs Sphinx and the packages of cmake/upstream/sphinx.txt. Spelling needs enchant and its dictionary of
 American English (Debian: libenchant-2-2, hunspell-en-us) and is skipped, with a message, without.
 """
@@ -21,6 +22,9 @@ from lammps_manual import labels
 
 # Extensions for pages about the source code, which read the output of Doxygen and of Fortran modules.
 UNUSED = ("breathe", "sphinxfortran.fortran_domain")
+# Messages about the directives of these extensions.
+OF_UNUSED = re.compile(r"(Unknown|unknown) (directive|role|interpreted text role)( type| name:)? \"?(doxygen|f:)|"
+                       r"No (directive|role) entry for \"(doxygen|f:)|autodoc")
 
 
 def stub(text, known):
@@ -54,6 +58,13 @@ def sources(tree, lammps, folder):
     return changed
 
 
+def all_sources(tree, folder):
+    """Copy all pages to the folder, with the lists of styles that LAMMPS generates; return their names."""
+    shutil.copytree(tree / "doc/src", folder)
+    subprocess.run([sys.executable, tree / "doc/utils/make-globbed-tocs.py", "-d", folder], check=True, stdout=subprocess.DEVNULL)
+    return [path.name for path in folder.glob("*.rst")]
+
+
 def configuration(tree, folder):
     """Write LAMMPS' conf.py, without extensions that none of these pages uses."""
     config = tree / "doc/utils/sphinx-config"
@@ -65,15 +76,23 @@ def configuration(tree, folder):
     (folder / "conf.py").write_text(text)
 
 
-def sphinx(builder, config, pages, output):
-    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", builder, "-c", config, pages, output]
+def sphinx(builder, config, pages, output, *options):
+    command = [sys.executable, "-m", "sphinx", "-q", "-E", "--keep-going", *options, "-b", builder, "-c", config, pages, output]
     run = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return run.returncode, run.stdout
 
 
+def build_all(config, pages, output):
+    """Build all pages; return whether that failed, and the messages that are not about unused extensions."""
+    status, text = sphinx("html", config, pages, output, "-j", "auto")
+    messages = [line for line in text.splitlines() if re.search(r"\b(WARNING|ERROR|CRITICAL): ", line)]
+    messages = [line for line in messages if not OF_UNUSED.search(line)]
+    return bool(status or messages), "".join(f"{line}\n" for line in messages) if not status else text
+
+
 def unknown_words(lammps, folder):
     """Return messages about words that the pages of LAMMPS itself do not have."""
-    status, output = sphinx("spelling", folder / "config", folder / "src", folder / "spelling")
+    status, output = sphinx("spelling", folder / "config", folder / "src", folder / "spelling", "-W")
     reports = sorted((folder / "spelling").rglob("*.spelling"))
     if status and not reports:
         return [output]
@@ -86,15 +105,21 @@ def unknown_words(lammps, folder):
 
 
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5) or sys.argv[4:] not in ([], ["--all"]):
         sys.exit(__doc__)
-    tree, lammps, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    tree, lammps, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
     shutil.rmtree(folder, ignore_errors=True)
     changed = sources(tree, lammps, folder / "src")
     configuration(tree, folder / "config")
-    status, output = sphinx("html", folder / "config", folder / "src", folder / "html")
+    status, output = sphinx("html", folder / "config", folder / "src", folder / "html", "-W")
     print(f"{'failed' if status else 'passed'}  {len(changed)} pages of the manual built")
     print(output, end="")
+    if sys.argv[4:]:
+        pages = all_sources(tree, folder / "all")
+        failed, output = build_all(folder / "config", folder / "all", folder / "html-all")
+        print(f"{'failed' if failed else 'passed'}  all {len(pages)} pages of the manual built")
+        print(output, end="")
+        status = status or failed
     try:
         import enchant
         enchant.Dict("en_US")

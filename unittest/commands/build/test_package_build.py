@@ -1,4 +1,5 @@
-"""GPUCOORD as a package of a LAMMPS tree gives the same value as the plugin."""
+"""GPUCOORD as a package of a LAMMPS tree gives the same value as the plugin. The build with CUDA, which
+make release-check makes, is checked if it exists."""
 
 import os
 import re
@@ -38,13 +39,7 @@ def coordination(lmp, environment):
     return float(found.group(1))
 
 
-def main():
-    package = os.path.join(os.environ["GPUCOORD_BUILD"], "package", "lmp")
-    if not os.path.exists(package):
-        print("SKIPPED: LAMMPS with the package is not built; make test or the target "
-              "lammps_with_package builds it")
-        sys.exit(77)
-
+def check(package):
     # No plugin may be loaded: the style must be in the library of this LAMMPS, next to its executable.
     environment = {key: value for key, value in os.environ.items() if key != "LAMMPS_PLUGIN_PATH"}
     environment["LD_LIBRARY_PATH"] = os.path.dirname(package)
@@ -56,6 +51,18 @@ def main():
 
     packages = subprocess.run([package, "-h"], capture_output=True, text=True, env=environment).stdout
     assert re.search(r"\bGPUCOORD\b", packages), "lmp -h does not list the package GPUCOORD"
+
+
+def main():
+    build = os.environ["GPUCOORD_BUILD"]
+    package, with_cuda = (os.path.join(build, folder, "lmp") for folder in ("package", "package-cuda"))
+    if not os.path.exists(package):
+        print("SKIPPED: LAMMPS with the package is not built; make test or the target "
+              "lammps_with_package builds it")
+        sys.exit(77)
+    check(package)
+    if os.path.exists(with_cuda):
+        check(with_cuda)
 
 
 if __name__ == "__main__":
