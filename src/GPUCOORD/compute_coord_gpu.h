@@ -188,11 +188,11 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   // Data of the function in this evaluation.
   struct OfFunction {
-    std::vector<int> rows;              // owned atoms that s and f refer to
-    std::vector<double> s, f, slope;    // [rows]
-    std::vector<double> s_of_atoms;     // [nlocal]
-    std::vector<double> weights;        // [nlocal + nghost]
-    bool is_reduced = false;            // this rank has taken part in the sums over ranks
+    std::vector<int> rows;             // owned atoms that s and f refer to
+    std::vector<double> s, f, dSds;    // [rows]
+    std::vector<double> s_of_atoms;    // [nlocal]
+    std::vector<double> weights;       // [nlocal + nghost]
+    bool is_reduced = false;           // this rank has taken part in the sums over ranks
   } of;
 
   // The function that a GPU evaluates without KOKKOS; null: the host evaluates it.

@@ -46,7 +46,7 @@ void ComputeCoordGPU::list_rows()
     of.rows.erase(std::unique(of.rows.begin(), of.rows.end()), of.rows.end());
   } else
     of.rows.assign(index_a.begin(), index_a.begin() + nowned_a);
-  for (auto *numbers : {&of.s, &of.f, &of.slope}) numbers->resize(of.rows.size());
+  for (auto *numbers : {&of.s, &of.f, &of.dSds}) numbers->resize(of.rows.size());
   of.s_of_atoms.assign(atom->nlocal, 0.0);
   of.is_reduced = false;
 }
@@ -92,12 +92,12 @@ try {
   const auto n = static_cast<std::int64_t>(of.rows.size());
   for (std::int64_t k = 0; k < n; ++k) of.s[k] = of.s_of_atoms[of.rows[k]];
   const auto result =
-      function->evaluate(n, of.s.data(), of.f.data(), of.slope.data(), reduction(), comm->nthreads);
+      function->evaluate(n, of.s.data(), of.f.data(), of.dSds.data(), reduction(), comm->nthreads);
   share.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
   if (result.bad >= 0) share.failed = not_finite(of.rows[result.bad], of.s[result.bad]);
   if (!(share.want & (DERIVATIVES | VIRIAL))) return nullptr;
 
-  for (std::int64_t k = 0; k < n; ++k) of.weights[of.rows[k]] = of.slope[k];
+  for (std::int64_t k = 0; k < n; ++k) of.weights[of.rows[k]] = of.dSds[k];
   switch (share.path) {
     case Path::PAIRS:
       return gather->numbers_of_pairs(of.weights.data()).data();

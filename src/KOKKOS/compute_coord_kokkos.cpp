@@ -372,14 +372,15 @@ void ComputeCoordKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(int n, int
 }
 
 template <class DeviceType, class Base>
-std::string ComputeCoordKokkos<DeviceType, Base>::too_steep(int row, double s, double slope) const
+std::string ComputeCoordKokkos<DeviceType, Base>::dSds_too_large(int row, double s,
+                                                                 double dSds) const
 {
   return fmt::format(
       "{}: the derivative of function {} is {:.3g} at {} = {:.10g}{}, "
       "above {:.3g}, the limit of precision mixed and single with KOKKOS on a GPU - use precision "
       "double or device host",
-      name, function->description(), slope, this->words.symbol, s, this->of_atom(row),
-      gpucoord::largest_slope(args->precision));
+      name, function->description(), dSds, this->words.symbol, s, this->of_atom(row),
+      gpucoord::max_dSds(args->precision));
 }
 
 // Waits for S and, if requested, for the per-atom numbers and their f.
@@ -390,9 +391,9 @@ void ComputeCoordKokkos<DeviceType, Base>::take_function(Share &share)
   if (is_sum_of_function()) share.value = result.value;
   if (result.bad >= 0) {
     atomKK->sync(Host, TAG_MASK);
-    const double slope = std::fabs(result.slope_of_bad);
-    share.failed = std::isfinite(slope) && slope > gpucoord::largest_slope(args->precision)
-        ? too_steep(result.bad, result.s_of_bad, result.slope_of_bad)
+    const double dSds = std::fabs(result.dSds_of_bad);
+    share.failed = std::isfinite(dSds) && dSds > gpucoord::max_dSds(args->precision)
+        ? dSds_too_large(result.bad, result.s_of_bad, result.dSds_of_bad)
         : this->not_finite(result.bad, result.s_of_bad);
   }
   if (!share.peratom) return;

@@ -124,7 +124,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   void send_weights();
   void weights_to_host();
   void take_function(Share &);
-  std::string too_steep(int row, double s, double slope) const;
+  std::string dSds_too_large(int row, double s, double dSds) const;
   void warn_of_moved_atoms();
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;

@@ -276,7 +276,7 @@ TEST(Metadynamics, equals_sum_hills)
 class Surface : public testing::TestWithParam<std::tuple<int, bool>> {};
 
 // On a grid, too, forces are derivatives of the interpolated bias. Energy is therefore conserved.
-TEST_P(Surface, slope_is_the_derivative)
+TEST_P(Surface, derivative_is_the_limit_of_differences)
 {
   const auto [n, grid] = GetParam();
   Metadynamics metad(options(n, -1, grid));

@@ -169,7 +169,7 @@ TEST_F(Kinds, closed_forms)
   }
 }
 
-TEST_F(Kinds, slopes_are_derivatives)
+TEST_F(Kinds, derivatives_are_limits_of_differences)
 {
   for (const char *words :
        {"harmonic k 3 5 s0 1 -2", "linear k 3 -5", "moving k 3 5 s0 1 2 s0/stop 3 6 steps 10",

@@ -120,7 +120,7 @@ class FunctionOnDevice : public testing::Test {
     found.s.assign(nlocal + 1, 0.0);
     found.f.assign(in.a.nowned + 1, 0.0);
     AtomFunction function(options);
-    std::vector<double> s_of_a(in.a.nowned + 1), slope(in.a.nowned + 1), weights(owner.size() + 1);
+    std::vector<double> s_of_a(in.a.nowned + 1), dSds(in.a.nowned + 1), weights(owner.size() + 1);
     double value = 0.0;
     SecondPass second;
     second.s = found.s.data();
@@ -132,10 +132,10 @@ class FunctionOnDevice : public testing::Test {
       };
       value =
           function
-              .evaluate(in.a.nowned, s_of_a.data(), found.f.data(), slope.data(), no_other_ranks, 1)
+              .evaluate(in.a.nowned, s_of_a.data(), found.f.data(), dSds.data(), no_other_ranks, 1)
               .value;
       if (!(want & (DERIVATIVES | VIRIAL))) return nullptr;
-      for (int k = 0; k < in.a.nowned; ++k) weights[a[k]] = slope[k];
+      for (int k = 0; k < in.a.nowned; ++k) weights[a[k]] = dSds[k];
       for (std::size_t k = nlocal; k < owner.size(); ++k) weights[k] = weights[owner[k]];
       return weights.data();
     };

@@ -265,7 +265,7 @@ TEST(Multisite, BadComponentFiles)
             "impossible for a body");
 }
 
-TEST(Multisite, ForcesAndTorquesAreSlopes)
+TEST(Multisite, ForcesAndTorquesAreDerivatives)
 {
   Component kinds[2];
   for (int i = 0; i < 2; ++i) {

@@ -391,8 +391,8 @@ TEST(PairEntropy, S_is_continuous_at_edges_of_cells)
   for (int edge = 50; edge < 300; edge += 7) {
     const double r = edge * 0.01, h = 1e-10;
     const Results before = at(r - h), after = at(r + h);
-    const double slope = 0.5 * (before.peratom[11] + after.peratom[11]);
-    EXPECT_NEAR(after.sum.value - before.sum.value, 2 * h * slope, 2e-12) << r;
+    const double dSdx = 0.5 * (before.peratom[11] + after.peratom[11]);
+    EXPECT_NEAR(after.sum.value - before.sum.value, 2 * h * dSdx, 2e-12) << r;
     EXPECT_NEAR(before.peratom[11], after.peratom[11], 1e-8) << r;
   }
 }

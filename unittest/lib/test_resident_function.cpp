@@ -293,11 +293,11 @@ void set_numbers(ResidentFunction &function, const std::vector<double> &s, int n
   cudaMemcpy(function.s(), s.data(), s.size() * sizeof(double), cudaMemcpyHostToDevice);
 }
 
-std::vector<double> slopes_of(ResidentFunction &function, int n)
+std::vector<double> dSds_of(ResidentFunction &function, int n)
 {
-  std::vector<double> slopes(n);
-  cudaMemcpy(slopes.data(), function.dSds(), n * sizeof(double), cudaMemcpyDeviceToHost);
-  return slopes;
+  std::vector<double> dSds(n);
+  cudaMemcpy(dSds.data(), function.dSds(), n * sizeof(double), cudaMemcpyDeviceToHost);
+  return dSds;
 }
 
 std::vector<AtomFunctionOptions> functions_of_atoms()
@@ -354,10 +354,10 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
           selected.push_back(k);
           s_of_selected.push_back(s[k]);
         }
-        std::vector<double> f(selected.size()), slope(selected.size());
+        std::vector<double> f(selected.size()), dSds(selected.size());
         const double expected = host.evaluate(
                                         static_cast<std::int64_t>(selected.size()),
-                                        s_of_selected.data(), f.data(), slope.data(),
+                                        s_of_selected.data(), f.data(), dSds.data(),
                                         [](double *, int, AtomFunction::Reduction) {
                                         },
                                         2)
@@ -371,19 +371,18 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
         EXPECT_EQ(result.bad, -1);
         EXPECT_NEAR(result.value, expected, 1e-12 * std::max(1.0, std::fabs(expected)))
             << host.description();
-        std::vector<double> found_s(n + 1), found_f(n + 1), all_f(n + 1, 0.0),
-            all_slope(n + 1, 0.0);
+        std::vector<double> found_s(n + 1), found_f(n + 1), all_f(n + 1, 0.0), all_dSds(n + 1, 0.0);
         device->copy_numbers(found_s.data(), found_f.data(), nullptr);
-        const auto found_slope = slopes_of(*device, n);
+        const auto found_dSds = dSds_of(*device, n);
         for (std::size_t k = 0; k < selected.size(); ++k) {
           all_f[selected[k]] = f[k];
-          all_slope[selected[k]] = slope[k];
+          all_dSds[selected[k]] = dSds[k];
         }
         for (int k = 0; k < n; ++k) {
           ASSERT_EQ(found_s[k], s[k]);
           ASSERT_NEAR(found_f[k], all_f[k], 1e-13 * std::max(1.0, std::fabs(all_f[k])))
               << host.description() << " at " << s[k];
-          ASSERT_NEAR(found_slope[k], all_slope[k], 1e-13 * std::max(1.0, std::fabs(all_slope[k])))
+          ASSERT_NEAR(found_dSds[k], all_dSds[k], 1e-13 * std::max(1.0, std::fabs(all_dSds[k])))
               << host.description() << " at " << s[k];
         }
       }
@@ -471,7 +470,7 @@ TEST(ResidentFunction, derivatives_must_fit_the_precision)
     device->evaluate(nullptr);
     const auto result = device->result();
     EXPECT_EQ(result.bad, precision == Precision::DOUBLE ? -1 : 0);
-    EXPECT_EQ(result.slope_of_bad, precision == Precision::DOUBLE ? 0.0 : 1e31);
+    EXPECT_EQ(result.dSds_of_bad, precision == Precision::DOUBLE ? 0.0 : 1e31);
   }
 }
 

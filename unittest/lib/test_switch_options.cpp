@@ -482,7 +482,7 @@ TEST(Range, smap_with_a_long_tail_keeps_it_in_float)
   }
 }
 
-TEST(Range, large_integer_exponents_keep_the_slope_at_the_singular_point)
+TEST(Range, large_integer_exponents_keep_the_derivative_at_the_singular_point)
 {
   const double exponents[][2] = {{127, 254}, {128, 256}, {200, 301}, {1000, 3000}, {60001, 130001}};
   for (const auto &e : exponents) {

@@ -321,7 +321,7 @@ TEST(Bits, of_a_table_with_one_function_for_all_types_are_those_of_the_function)
 
 // ---- shifted functions
 
-TEST(Shifted, functions_end_at_0_with_the_slope_they_have)
+TEST(Shifted, functions_end_at_0_with_unchanged_derivative)
 {
   for (SwitchCase c : switch_cases()) {
     c.options.stretch = c.formula.stretch = false;

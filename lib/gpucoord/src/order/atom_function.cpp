@@ -211,41 +211,43 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
   switch (opt.kind) {
     case Kind::SUM:
     case Kind::HISTOGRAM:
-      result.value = sum_of(n, s, f, dSds, nthreads, [](double x, double &value, double &slope) {
-        value = x;
-        slope = 1.0;
-      });
+      result.value =
+          sum_of(n, s, f, dSds, nthreads, [](double x, double &value, double &derivative) {
+            value = x;
+            derivative = 1.0;
+          });
       break;
     case Kind::MORE_THAN:
     case Kind::LESS_THAN: {
       const bool is_more = opt.kind == Kind::MORE_THAN;
       const auto add = [&](const auto &sigma_of) {
-        return sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
-          threshold(is_more, sigma->options().d0, x, value, slope, sigma_of);
+        return sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &derivative) {
+          threshold(is_more, sigma->options().d0, x, value, derivative, sigma_of);
         });
       };
       const auto c = make_constants<double>(*sigma);
       if (sigma->options().kind == SwitchKind::CUSTOM) {
         custom->sigmas.reserve(nthreads, *sigma);
-        result.value = add([&](double x, double &value, double &slope) {
-          value = custom->sigmas.mine()(x, &slope);
+        result.value = add([&](double x, double &value, double &derivative) {
+          value = custom->sigmas.mine()(x, &derivative);
         });
       } else
         visit_formula(*sigma, [&](auto formula) {
-          result.value = add([&](double x, double &value, double &slope) {
-            value = slope = 0.0;
+          result.value = add([&](double x, double &value, double &derivative) {
+            value = derivative = 0.0;
             if (!(x * x <= c.dmax_sq)) return;
-            formula.eval(c, x * x, value, slope);
-            slope *= x;
+            formula.eval(c, x * x, value, derivative);
+            derivative *= x;
           });
         });
       break;
     }
     case Kind::BETWEEN: {
       const Interval interval(opt.a, opt.b, opt.smear);
-      result.value = sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
-        interval.evaluate(x, value, slope);
-      });
+      result.value =
+          sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &derivative) {
+            interval.evaluate(x, value, derivative);
+          });
       break;
     }
     case Kind::MOMENT: {
@@ -297,9 +299,10 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
     }
     case Kind::CUSTOM:
       custom->expressions.reserve(nthreads, opt.expression, NAMES);
-      result.value = sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
-        value = custom->expressions.mine().evaluate(&x, &slope);
-      });
+      result.value =
+          sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &derivative) {
+            value = custom->expressions.mine().evaluate(&x, &derivative);
+          });
   }
   std::int64_t bad = n;
 #pragma omp parallel for schedule(static) num_threads(nthreads) reduction(min : bad) if (n > 4096)
@@ -315,8 +318,8 @@ void AtomFunction::add_histogram(std::int64_t n, const double *s, double *bins, 
   for (int bin = 0; bin < opt.nbins; ++bin) {
     const Interval interval(opt.a + bin * width, opt.a + (bin + 1) * width, opt.smear);
     bins[bin] += sum_terms<1>(n, nthreads, [&](std::int64_t k, double *sum) {
-      double value, slope;
-      interval.evaluate(s[k], value, slope);
+      double value, derivative;
+      interval.evaluate(s[k], value, derivative);
       sum[0] += value;
     })[0];
   }

@@ -90,8 +90,8 @@ namespace {
   // Adds the sum of weight (d - r) exp(-|d - r|^2) to hx, hy, hz.
   template <class Real>
   inline __attribute__((always_inline)) void
-  add_slopes(const LoadedVectors<Real> &at, Real rx, Real ry, Real rz, const Lanes<Real> &weight,
-             Lanes<Real> &hx, Lanes<Real> &hy, Lanes<Real> &hz)
+  add_gradients(const LoadedVectors<Real> &at, Real rx, Real ry, Real rz, const Lanes<Real> &weight,
+                Lanes<Real> &hx, Lanes<Real> &hy, Lanes<Real> &hz)
   {
     FOR_EACH_LANE(w)
     {
@@ -122,7 +122,7 @@ namespace {
             weight.v[w] = own[e] * at.one.v[w] + other.v[w];
           }
           for (int k = table.first[e]; k < table.first[e + 1]; ++k)
-            add_slopes(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
+            add_gradients(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
           continue;
         }
         if (own[e] != 0)
@@ -132,12 +132,12 @@ namespace {
             {
               weight.v[w] = own[e] * selected.v[w];
             }
-            add_slopes(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
+            add_gradients(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
           }
         if (of_rows)
           for (int k = table.first[e]; k < table.first[e + 1]; ++k)
             if (!table.type || table.type[k] == 0 || table.type[k] == own_type)
-              add_slopes(at, -table.x[k], -table.y[k], -table.z[k], other, hx, hy, hz);
+              add_gradients(at, -table.x[k], -table.y[k], -table.z[k], other, hx, hy, hz);
       }
       // The gradient is -2 scale h, and the vector to the partner in the caller's units is x/scale,
       // so that their product is -2 x h.

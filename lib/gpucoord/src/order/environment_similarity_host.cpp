@@ -149,7 +149,7 @@ namespace {
         for (int e = 0; e < table.n; ++e) {
           const double share =
               share_of_environment(options.lambda, similarity[row][e], values.value[row]);
-          weight[row][e] = values.slope[row] * share / environments.nvectors(e);
+          weight[row][e] = values.dSdv[row] * share / environments.nvectors(e);
         }
       }
       in.exchange.forward(weight.all.data(), table.n);

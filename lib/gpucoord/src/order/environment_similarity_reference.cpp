@@ -97,7 +97,7 @@ namespace {
     {
       const AtomList &a = in.cells.a, &partners = partners_of(in);
       order.assign(a.nowned + 1, 0.0);
-      std::vector<double> f(a.nowned + 1), slope(a.nowned + 1), all(a.nowned * n + 1, 0.0);
+      std::vector<double> f(a.nowned + 1), dSdv(a.nowned + 1), all(a.nowned * n + 1, 0.0);
       double d[3], gradient[3];
       for (int k = 0; k < a.nowned; ++k) {
         double *const of_atom = &all[k * n];
@@ -116,15 +116,15 @@ namespace {
         ++nmade;
       };
       result.value =
-          function.evaluate(a.nowned, order.data(), f.data(), slope.data(), reduce, 1).value;
+          function.evaluate(a.nowned, order.data(), f.data(), dSdv.data(), reduce, 1).value;
       for (int k = 0; k < a.nowned; ++k) {
         const std::size_t i = a.index[k];
         if (numbers.order) numbers.order[i] = order[k];
         if (numbers.f) numbers.f[i] = f[k];
         for (int e = 0; e < n; ++e)
-          weight[n * i + e] = slope[k] * share_of_environment(opt.lambda, all[k * n + e], order[k]);
+          weight[n * i + e] = dSdv[k] * share_of_environment(opt.lambda, all[k * n + e], order[k]);
       }
-      set_bad(a, order.data(), f.data(), slope.data(), result);
+      set_bad(a, order.data(), f.data(), dSdv.data(), result);
     }
 
     // Sets g_ij.

@@ -21,7 +21,7 @@ CudaOrder::CudaOrder(const Settings &settings) :
 
 std::size_t CudaOrder::bytes() const
 {
-  return sizeof(double) * (exchanged.capacity() + f.capacity() + slope.capacity()) +
+  return sizeof(double) * (exchanged.capacity() + f.capacity() + dSdv.capacity()) +
       engine().bytes();
 }
 
@@ -156,24 +156,24 @@ double CudaOrder::evaluate_function(const OrderInput &in, unsigned want, OrderRe
 {
   const int n = in.cells.a.nowned;
   f.resize(n);
-  slope.resize(n);
+  dSdv.resize(n);
   const auto reduce_all = [&](double *numbers, int count, AtomFunction::Reduction by) {
     reduce(in, numbers, count, by);
   };
   const auto sum =
-      function.evaluate(n, v.pinned.data(), f.data(), slope.data(), reduce_all, nthreads);
+      function.evaluate(n, v.pinned.data(), f.data(), dSdv.data(), reduce_all, nthreads);
   result.value = sum.value;
-  if (sum.bad >= 0) set_bad(in.cells.a, v.pinned.data(), f.data(), slope.data(), result);
+  if (sum.bad >= 0) set_bad(in.cells.a, v.pinned.data(), f.data(), dSdv.data(), result);
   double unit = 1.0;
   if (!(want & (DERIVATIVES | VIRIAL))) return unit;
   if (has_unit) {    // all ranks use the same unit, because they exchange numbers in it
-    double largest = unit_of(slope.data(), n, nthreads);
+    double largest = unit_of(dSdv.data(), n, nthreads);
     reduce_all(&largest, 1, AtomFunction::Reduction::MAX);
     if (largest > 0.0 && std::isfinite(largest)) unit = largest;
   }
   send(w, nlocal(), stream, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)
-      w.pinned[k] = k < static_cast<std::size_t>(n) ? slope[k] / unit : 0.0;
+      w.pinned[k] = k < static_cast<std::size_t>(n) ? dSdv[k] / unit : 0.0;
   });
   return unit;
 }

@@ -67,7 +67,7 @@ class CudaOrder : public OrderParameter {
   Staged<double> v, w;
   PinnedBuffer<double> sent;        // [copied atoms][exchange_columns()]
   std::vector<double> exchanged;    // [nall][exchange_columns()]
-  std::vector<double> f, slope;     // [owned atoms of a]
+  std::vector<double> f, dSdv;      // [owned atoms of a]
   int nmade = 0;                    // exchanges and reductions so far in this evaluation
 };
 

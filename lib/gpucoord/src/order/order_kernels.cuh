@@ -347,8 +347,10 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           Real of_j[STRIDE];
           load_row<L>(arg.of_points, point, true, of_j);
           const Real both = own[SIZE] + of_j[SIZE], h = part(arg.partners.product[element], k),
-                     slope = arg.partners.slope ? part(arg.partners.slope[element], k) : Real(1);
-          const Real factor = both * part(arg.partners.s[element], k) * slope;
+                     derivative = arg.partners.derivative
+              ? part(arg.partners.derivative[element], k)
+              : Real(1);
+          const Real factor = both * part(arg.partners.s[element], k) * derivative;
 #pragma unroll
           for (int m = 0; m < SIZE; ++m) lambda[m] += factor * of_j[m];
           direct.add(d, part(arg.partners.ds[element], k),

@@ -152,14 +152,14 @@ namespace {
     }
 
     // Returns the product for DOT, and 1 - sigma for CONNECTIONS. Sets its derivative.
-    double connect(double product, double &slope)
+    double connect(double product, double &derivative)
     {
       double h = product;
-      slope = 1.0;
+      derivative = 1.0;
       if (order == OrderKind::CONNECTIONS)
-        threshold(true, connection_d0, product, h, slope,
-                  [&](double x, double &sigma, double &derivative) {
-                    sigma = (*connections[omp_get_thread_num()])(x, &derivative);
+        threshold(true, connection_d0, product, h, derivative,
+                  [&](double x, double &sigma, double &dsigma) {
+                    sigma = (*connections[omp_get_thread_num()])(x, &dsigma);
                   });
       return h;
     }
@@ -178,9 +178,9 @@ namespace {
           values.value[row] = std::sqrt(dot(mean, mean, size));
           return;
         }
-        double sum = 0.0, slope;
+        double sum = 0.0, derivative;
         for (int k = 0; k < partners.n; ++k)
-          sum += partners.s[k] * connect(dot(u[row], u[partners.row[k]], size), slope);
+          sum += partners.s[k] * connect(dot(u[row], u[partners.row[k]], size), derivative);
         values.value[row] = order == OrderKind::DOT && n != 0.0 ? sum / n : sum;
       });
     }
@@ -244,7 +244,7 @@ namespace {
       } else
         for_each_atom([&](int row, const Partners<Real> &) {
           if (values.value[row] > floor)
-            add(values.slope[row] / values.value[row], q[row], size, lambda[row]);
+            add(values.dSdv[row] / values.value[row], q[row], size, lambda[row]);
         });
       for_each_atom([&](int row, const Partners<Real> &) {
         double *const of_atom = lambda[row];
@@ -265,12 +265,12 @@ namespace {
         const double n = weight[row];
         if (order == OrderKind::AVERAGE) {
           if (values.value[row] > floor)
-            add(values.slope[row] / (values.value[row] * (1.0 + n)), average[row], size, of_atom);
+            add(values.dSdv[row] / (values.value[row] * (1.0 + n)), average[row], size, of_atom);
           of_atom[size] = dot(of_atom, average[row], size);
         } else if (order == OrderKind::CONNECTIONS)
-          of_atom[0] = values.slope[row];
+          of_atom[0] = values.dSdv[row];
         else if (n != 0.0) {
-          of_atom[0] = values.slope[row] / n;
+          of_atom[0] = values.dSdv[row] / n;
           of_atom[1] = of_atom[0] * values.value[row];
         }
       });
@@ -292,10 +292,10 @@ namespace {
           of_s = dot(of_atom, q[other], size) - of_atom[size] + dot(of_other, q[row], size) -
               of_other[size];
         } else {
-          double slope_of_h;
-          const double h = connect(dot(u[row], u[other], size), slope_of_h),
+          double derivative_of_h;
+          const double h = connect(dot(u[row], u[other], size), derivative_of_h),
                        both = of_atom[0] + of_other[0];
-          add(both * s * slope_of_h, u[other], size, lambda_i);
+          add(both * s * derivative_of_h, u[other], size, lambda_i);
           of_s = both * h - of_atom[1] - of_other[1];
         }
         const double force = of_s * partners.ds[k];

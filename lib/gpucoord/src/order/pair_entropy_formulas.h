@@ -99,7 +99,7 @@ template <int N> GPUCOORD_HD double gaussian_series(double u, double ratio, cons
 // Adds the part of a node in dS/dr of a distance in a cell, as coefficients of t^n, n < N - 1.
 // weight: dS/dsum of the node times the Gaussian of the center of the cell, over the size of cells.
 template <int N>
-GPUCOORD_HD void add_slope(double u, double ratio, double weight, double *coefficients)
+GPUCOORD_HD void add_derivative(double u, double ratio, double weight, double *coefficients)
 {
   for_each_hermite<N>(u, ratio, [&](int n, double term) {
     if (n > 0) coefficients[n - 1] += weight * n * term;
@@ -116,7 +116,7 @@ struct Density {
 struct NodeTerm {
   double g;
   double value, by_log_volume;    // terms of S and dS/d ln V
-  double slope;                   // dS/dsum
+  double dSdsum;                  // dS/dsum
 };
 
 // sum: of Gaussians of all ranks, 1/distance.
@@ -136,7 +136,7 @@ GPUCOORD_HD NodeTerm node_term(const DistanceGrid &grid, int k, double sum, cons
   const double f = term.g * log_g + 1.0 - (is_small ? SMALLEST_G : term.g);    // g ln g - g + 1
   term.value = -2.0 * PI * density * weight * r_sq * f;
   term.by_log_volume = 2.0 * PI * density * weight * r_sq * (f - term.g * log_g);
-  term.slope = -weight * log_g / (2.0 * of.natoms_a);
+  term.dSdsum = -weight * log_g / (2.0 * of.natoms_a);
   return term;
 }
 

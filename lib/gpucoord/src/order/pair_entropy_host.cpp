@@ -34,7 +34,7 @@ namespace {
         options(options_in), nthreads(std::max(1, nthreads_in)), range(reach(options)),
         integral(options), kernels(select_pair_entropy_kernels<Real>()),
         keep_near_box(select_keep_near_box<Real>()), scratch(nthreads), g(options.bins),
-        slope(options.bins)
+        dSdsum(options.bins)
     {
       constants.reach_sq = static_cast<Real>(range * range);
       constants.cutoff_sq = static_cast<Real>(options.cutoff * options.cutoff);
@@ -76,7 +76,7 @@ namespace {
       in.exchange.reduce(sums.data(), options.bins + 2, AtomFunction::Reduction::SUM);
       ++nmade;
       const Density density = {sums[options.bins], sums[options.bins + 1], in.volume};
-      const PairEntropyValue s = integral.evaluate(sums.data(), density, g.data(), slope.data());
+      const PairEntropyValue s = integral.evaluate(sums.data(), density, g.data(), dSdsum.data());
       result.value = s.value;
       if (want & (DERIVATIVES | VIRIAL) && density.has_pairs()) {
         set_coefficients();
@@ -188,7 +188,7 @@ namespace {
     void set_coefficients()
     {
       std::vector<PowerRow<double>> exact(integral.ncells());
-      integral.set_coefficients(slope.data(), exact.data(), nthreads);
+      integral.set_coefficients(dSdsum.data(), exact.data(), nthreads);
       coefficients.resize(exact.size());
       for (std::size_t c = 0; c < exact.size(); ++c)
         for (int n = 0; n < NMOMENTS; ++n) coefficients[c].v[n] = static_cast<Real>(exact[c].v[n]);
@@ -254,7 +254,7 @@ namespace {
     std::vector<int> npartners;                                    // by row, within the cutoff
     std::vector<std::vector<PowerRow<double>>> moments_of_part;    // [parts][cells]
     std::vector<PowerRow<double>> moments;                         // [cells] of the rank
-    std::vector<double> g, slope;                                  // [bins] g and dS/dsums
+    std::vector<double> g, dSdsum;                                 // [bins] g and dS/dsums
     std::vector<PowerRow<Real>> coefficients;                      // [cells] of t^n in dS/dr
   };
 

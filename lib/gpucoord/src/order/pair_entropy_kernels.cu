@@ -26,7 +26,7 @@ namespace {
       : WANT &VIRIAL                                             ? 3
                                                                  : 4;
   // Largest table of coefficients in shared memory: no GPU has less, with the sums of add_up().
-  constexpr std::size_t MOST_SLOPE_BYTES = 44 << 10;
+  constexpr std::size_t MAX_DERIVATIVE_BYTES = 44 << 10;
 
   // ---- cells of distances
 
@@ -254,18 +254,18 @@ namespace {
 
   template <class Real, unsigned WANT, bool IN_SHARED>
   __global__ void __launch_bounds__(THREADS, FORCE_BLOCKS<Real, WANT>)
-      sum_distance_forces(const __grid_constant__ SlopeArguments<Real> arg)
+      sum_distance_forces(const __grid_constant__ DistanceForceArguments<Real> arg)
   {
     using Point = typename PointOf<Real>::Type;
-    using Row = SlopeRow<Real>;
+    using Row = DerivativeRow<Real>;
     extern __shared__ int4 table[];
     constexpr int LOADS = sizeof(Row) / sizeof(int4), N = DistanceCells<Real>::COEFFICIENTS;
-    const Row *slopes = arg.slopes;
+    const Row *derivatives = arg.derivatives;
     wait_for_kernel_before();
     if constexpr (IN_SHARED) {
       for (int k = threadIdx.x; k < LOADS * arg.cells.ncells; k += THREADS)
-        table[k] = reinterpret_cast<const int4 *>(arg.slopes)[k];
-      slopes = reinterpret_cast<const Row *>(table);
+        table[k] = reinterpret_cast<const int4 *>(arg.derivatives)[k];
+      derivatives = reinterpret_cast<const Row *>(table);
       __syncthreads();
     }
     const Real unit = unit_of<Real>(arg), unit_sq = unit * unit,
@@ -294,11 +294,11 @@ namespace {
                   const Real place = r_sq * per_r * cells_a_unit;
                   const int cell = static_cast<int>(place);
                   const Real t = place - static_cast<Real>(cell) - Real(0.5);
-                  const Row row = slopes[cell];
-                  Real slope = row.v[N - 1];
+                  const Row row = derivatives[cell];
+                  Real derivative = row.v[N - 1];
 #pragma unroll
-                  for (int n = N - 2; n >= 0; --n) slope = slope * t + row.v[n];
-                  sums.add_gradient(slope * per_r, dx, dy, dz);
+                  for (int n = N - 2; n >= 0; --n) derivative = derivative * t + row.v[n];
+                  sums.add_gradient(derivative * per_r, dx, dy, dz);
                 }
               },
               [&] {
@@ -358,7 +358,7 @@ namespace {
   // One block.
   __global__ void evaluate_nodes(const __grid_constant__ DistanceGrid grid, const double *gaussians,
                                  double volume, double *value, EntropyNumbers *numbers, double *g,
-                                 double *slope)
+                                 double *dSdsum)
   {
     __shared__ double of_warps[2][THREADS / 32];
     wait_for_kernel_before();
@@ -370,7 +370,7 @@ namespace {
       s += term.value;
       by_log_volume += term.by_log_volume;
       g[k] = term.g;
-      slope[k] = term.slope;
+      dSdsum[k] = term.dSdsum;
     }
     s = add_block(s, of_warps[0]);
     by_log_volume = add_block(by_log_volume, of_warps[1]);
@@ -381,9 +381,9 @@ namespace {
 
   // One warp for each cell.
   template <class Real>
-  __global__ void set_slopes(const __grid_constant__ DistanceGrid grid, const double *slope,
-                             const EntropyNumbers *numbers, double natoms_a, SlopeRow<Real> *slopes,
-                             WarpSums *total)
+  __global__ void set_derivatives(const __grid_constant__ DistanceGrid grid, const double *dSdsum,
+                                  const EntropyNumbers *numbers, double natoms_a,
+                                  DerivativeRow<Real> *derivatives, WarpSums *total)
   {
     constexpr int N = DistanceCells<Real>::COEFFICIENTS;
     const int c = (blockIdx.x * THREADS + threadIdx.x) / 32, thread = threadIdx.x % 32;
@@ -401,12 +401,12 @@ namespace {
     for (int k = grid.first_node(c) + thread; k <= grid.last_node(c); k += 32) {
       if (c < grid.first_cell(k) || c > grid.last_cell(k)) continue;
       const double u = grid.offset(k, c);
-      add_slope<N + 1>(u, grid.ratio, slope[k] * grid.gaussian(u) / grid.size, sums);
+      add_derivative<N + 1>(u, grid.ratio, dSdsum[k] * grid.gaussian(u) / grid.size, sums);
     }
-    SlopeRow<Real> row = {};
+    DerivativeRow<Real> row = {};
 #pragma unroll
     for (int n = 0; n < N; ++n) row.v[n] = static_cast<Real>(add_warp(sums[n]));
-    if (thread == 0) slopes[c] = row;
+    if (thread == 0) derivatives[c] = row;
   }
 
   // ---- launches
@@ -477,23 +477,24 @@ namespace {
   }
 
   template <class Real>
-  void launch_slopes(const DistanceGrid &grid, const double *slope, const EntropyNumbers *numbers,
-                     double natoms_a, SlopeRow<Real> *slopes, WarpSums *total, cudaStream_t stream)
+  void launch_derivatives(const DistanceGrid &grid, const double *dSdsum,
+                          const EntropyNumbers *numbers, double natoms_a,
+                          DerivativeRow<Real> *derivatives, WarpSums *total, cudaStream_t stream)
   {
     const auto blocks = static_cast<unsigned>((grid.ncells + THREADS / 32 - 1) / (THREADS / 32));
-    launch_kernel("launching set_slopes", set_slopes<Real>, true, {blocks, THREADS}, stream, grid,
-                  slope, numbers, natoms_a, slopes, total);
+    launch_kernel("launching set_derivatives", set_derivatives<Real>, true, {blocks, THREADS},
+                  stream, grid, dSdsum, numbers, natoms_a, derivatives, total);
   }
 
   template <class Real>
-  void launch_forces(const SlopeArguments<Real> &arg, unsigned want, cudaStream_t stream)
+  void launch_forces(const DistanceForceArguments<Real> &arg, unsigned want, cudaStream_t stream)
   {
-    const std::size_t bytes = sizeof(SlopeRow<Real>) * arg.cells.ncells;
+    const std::size_t bytes = sizeof(DerivativeRow<Real>) * arg.cells.ncells;
     const auto blocks =
         std::min(blocks_of_rows(arg.rows, THREADS), unsigned(tuning::MAX_PARTNER_BLOCKS));
     const auto launch = [&](auto wanted) {
       const char *const what = "launching sum_distance_forces";
-      if (bytes <= MOST_SLOPE_BYTES)
+      if (bytes <= MAX_DERIVATIVE_BYTES)
         launch_kernel(what, sum_distance_forces<Real, wanted(), true>, true,
                       {blocks, THREADS, bytes}, stream, arg);
       else
@@ -512,18 +513,18 @@ namespace {
 
 template <class Real> PairEntropyLaunchers<Real> pair_entropy_launchers()
 {
-  return {prepare<Real>, launch_distances<Real>, launch_gaussians<Real>, launch_slopes<Real>,
+  return {prepare<Real>, launch_distances<Real>, launch_gaussians<Real>, launch_derivatives<Real>,
           launch_forces<Real>};
 }
 template PairEntropyLaunchers<float> pair_entropy_launchers();
 template PairEntropyLaunchers<double> pair_entropy_launchers();
 
 void evaluate_entropy(const DistanceGrid &grid, const double *gaussians, double volume,
-                      double *value, EntropyNumbers *numbers, double *g, double *slope,
+                      double *value, EntropyNumbers *numbers, double *g, double *dSdsum,
                       cudaStream_t stream)
 {
   launch_kernel("launching evaluate_nodes", evaluate_nodes, true, {1, THREADS}, stream, grid,
-                gaussians, volume, value, numbers, g, slope);
+                gaussians, volume, value, numbers, g, dSdsum);
 }
 
 }    // namespace gpucoord

@@ -95,9 +95,9 @@ namespace {
         const int cell = static_cast<int>(u);
         const Real t = (u - static_cast<Real>(cell)) - Real(0.5);
         const int row = NMOMENTS * cell;
-        Real slope = table[row + NMOMENTS - 2];
-        for (int n = NMOMENTS - 3; n >= 0; --n) slope = slope * t + table[row + n];
-        const Real over_r = slope / (r > 0 ? r : Real(1));
+        Real derivative = table[row + NMOMENTS - 2];
+        for (int n = NMOMENTS - 3; n >= 0; --n) derivative = derivative * t + table[row + n];
+        const Real over_r = derivative / (r > 0 ? r : Real(1));
         const Real fx = over_r * dx, fy = over_r * dy, fz = over_r * dz;
         gx += fx;
         gy += fy;

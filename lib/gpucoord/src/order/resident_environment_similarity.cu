@@ -27,7 +27,7 @@ namespace {
     int n;
     const int *first;
     double lambda;
-    const double *value, *slope;    // v and dS/dv
+    const double *value, *dSdv;    // v and dS/dv
 
     __device__ Four<Real> operator()(std::int64_t atom, int part, Four<Real> four) const
     {
@@ -35,7 +35,7 @@ namespace {
         const int e = 4 * part + k;
         if (e >= n) continue;
         const double share = n == 1 ? 1.0 : share_of_environment(lambda, four.v[k], value[atom]);
-        four.v[k] = static_cast<Real>(slope[atom] * share / (first[e + 1] - first[e]));
+        four.v[k] = static_cast<Real>(dSdv[atom] * share / (first[e + 1] - first[e]));
       }
       return four;
     }
@@ -173,7 +173,7 @@ namespace {
       if (!has_rows) return this->no_forces(stream);
       forces.environments = arg;
       forces.out = this->outputs(request, unit);
-      forces.slope_scale = forces.virial_scale * scale;
+      forces.gradient_scale = forces.virial_scale * scale;
       forces.has_two_groups = pairs->has_two_groups();
       forces.columns = peratom_columns(wanted);
       sum_environment_forces(forces, this->want_of_forces(), stream);

@@ -28,14 +28,14 @@ namespace {
     OrderKind order;
     int size;
     double floor;
-    const double *value, *slope;    // v and dS/dv
-    const Real *weight;             // N
+    const double *value, *dSdv;    // v and dS/dv
+    const Real *weight;            // N
 
     __device__ Four<Real> operator()(std::int64_t atom, int part, Four<Real> four) const
     {
       const double v = value[atom],
                    over = order == OrderKind::AVERAGE ? 1.0 + weight[atom] : weight[atom];
-      const double factor = v > floor && over != 0.0 ? slope[atom] / (v * over) : 0.0;
+      const double factor = v > floor && over != 0.0 ? dSdv[atom] / (v * over) : 0.0;
       for (int k = 0; k < 4; ++k)
         four.v[k] = static_cast<Real>(factor * (4 * part + k == size ? v * v : four.v[k]));
       return four;
@@ -44,13 +44,13 @@ namespace {
   // DOT and CONNECTIONS: stores the numbers that pass 3 reads of partners after u. An atom without
   // partners does not contribute to any v.
   template <class Real>
-  __global__ void add_slopes(OrderKind order, Real *numbers, int n, int size, int stride,
-                             const double *value, const double *slope, const Real *weight)
+  __global__ void add_derivatives(OrderKind order, Real *numbers, int n, int size, int stride,
+                                  const double *value, const double *dSdv, const Real *weight)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     Real *const row = numbers + static_cast<std::size_t>(stride) * i;
-    double own = weight[i] != 0 ? slope[i] : 0.0;
+    double own = weight[i] != 0 ? dSdv[i] : 0.0;
     if (order == OrderKind::DOT && own != 0.0) own /= weight[i];
     row[size] = static_cast<Real>(own);
     row[size + 1] = order == OrderKind::DOT ? static_cast<Real>(own * value[i]) : Real(0);
@@ -194,8 +194,8 @@ namespace {
     }
     std::size_t bytes() const override
     {
-      return Shared::bytes() + of_s.bytes() + of_ds.bytes() + of_product.bytes() +
-          of_slope.bytes() + means.bytes() + back_of_points.bytes() + weight.bytes() +
+      return Shared::bytes() + partner_s.bytes() + partner_ds.bytes() + partner_product.bytes() +
+          partner_derivative.bytes() + means.bytes() + back_of_points.bytes() + weight.bytes() +
           norm.bytes() + direct.bytes() + by_class.bytes();
     }
 
@@ -254,13 +254,13 @@ namespace {
     void take_partners()
     {
       const std::size_t n = pairs->nelements();
-      for (DeviceBuffer<Four<Real>> *fours : {&of_s, &of_ds}) fours->reserve(n);
-      if (has_norm()) of_product.reserve(n);
-      if (order == OrderKind::CONNECTIONS) of_slope.reserve(n);
-      arg.partners.s = of_s.data();
-      arg.partners.ds = of_ds.data();
-      arg.partners.product = of_product.data();
-      arg.partners.slope = of_slope.data();
+      for (DeviceBuffer<Four<Real>> *fours : {&partner_s, &partner_ds}) fours->reserve(n);
+      if (has_norm()) partner_product.reserve(n);
+      if (order == OrderKind::CONNECTIONS) partner_derivative.reserve(n);
+      arg.partners.s = partner_s.data();
+      arg.partners.ds = partner_ds.data();
+      arg.partners.product = partner_product.data();
+      arg.partners.derivative = partner_derivative.data();
     }
 
     void send_scaled(DeviceBuffer<Real> &from, const double *w, const DeviceExchange &exchange,
@@ -278,9 +278,9 @@ namespace {
         arg.back = back_of_points.data();
       } else {
         if (nlocal > 0)
-          add_slopes<<<this->blocks_of(nlocal), THREADS, 0, stream>>>(
+          add_derivatives<<<this->blocks_of(nlocal), THREADS, 0, stream>>>(
               order, numbers.data(), nlocal, size, stride, arg.value, w, weight.data());
-        check(cudaGetLastError(), "launching add_slopes");
+        check(cudaGetLastError(), "launching add_derivatives");
         this->send(numbers, exchange, of_points, stream);
       }
       if (!has_rows) return;
@@ -326,7 +326,8 @@ namespace {
     SwitchFunction<double> connection;    // program of a custom sigma
     DeviceBuffer<OrderFunction<Real>> by_class;
     OrderArguments<Real> arg = {};
-    DeviceBuffer<Four<Real>> of_s, of_ds, of_product, of_slope;    // numbers of partners in range
+    DeviceBuffer<Four<Real>> partner_s, partner_ds, partner_product,
+        partner_derivative;    // numbers of partners in range
     // Per-atom numbers are q, then u or lambda/N. means: [nall][stride] the mean of AVERAGE.
     // back_of_points: [points][stride]
     DeviceBuffer<Real> means, back_of_points;

@@ -61,11 +61,11 @@ namespace {
       gaussians.reserve(bins + 2);
       g.reserve(bins);
       g_of_host.reserve(bins);
-      slope.reserve(bins);
-      slopes_of_cells.reserve(second.cells.ncells);
+      dSdsum.reserve(bins);
+      derivatives_of_cells.reserve(second.cells.ncells);
       numbers_of_all.reserve(1);
       first.sums = sums_of_cells.data();
-      second.slopes = slopes_of_cells.data();
+      second.derivatives = derivatives_of_cells.data();
     }
 
     void evaluate_first(const DeviceAtoms &atoms, std::int64_t positions,
@@ -85,16 +85,16 @@ namespace {
       launch.sum_gaussians(first, na, nb, gaussians.data(), stream);
       this->add_ranks(gaussians.data(), bins + 2, exchange, stream);
       evaluate_entropy(first.cells, gaussians.data(), atoms.volume, value_of_all.data(),
-                       numbers_of_all.data(), g.data(), slope.data(), stream);
+                       numbers_of_all.data(), g.data(), dSdsum.data(), stream);
     }
 
     void evaluate_second(const Request &request, const double *, double, const DeviceExchange &,
                          DeviceStream stream) override
     {
       this->begin_second(request);
-      launch.set_slopes(second.cells, slope.data(), numbers_of_all.data(),
-                        static_cast<double>(pairs->natoms(0)), slopes_of_cells.data(), total.data(),
-                        stream);
+      launch.set_derivatives(second.cells, dSdsum.data(), numbers_of_all.data(),
+                             static_cast<double>(pairs->natoms(0)), derivatives_of_cells.data(),
+                             total.data(), stream);
       if (!has_rows) return;
       static_cast<PointRows &>(second) = first;
       second.rows = this->rows();
@@ -146,7 +146,7 @@ namespace {
     std::size_t bytes() const override
     {
       return Shared::bytes() + sums_of_cells.bytes() + gaussians.bytes() + g.bytes() +
-          slope.bytes() + slopes_of_cells.bytes() + numbers_of_all.bytes();
+          dSdsum.bytes() + derivatives_of_cells.bytes() + numbers_of_all.bytes();
     }
 
    private:
@@ -167,12 +167,12 @@ namespace {
     const PairEntropyLaunchers<Real> launch;
     DistanceLaunch how_first;
     DistanceArguments<Real> first = {};
-    SlopeArguments<Real> second = {};
+    DistanceForceArguments<Real> second = {};
     DeviceBuffer<SumOfCells> sums_of_cells;    // [NUMBERS][cells]
     DeviceBuffer<double> gaussians;            // [bins + 2] sums at nodes, and numbers of atoms
-    DeviceBuffer<double> g, slope;             // [bins] g and dS/dsum
+    DeviceBuffer<double> g, dSdsum;            // [bins] g and dS/dsum
     PinnedBuffer<double> g_of_host;            // [bins]
-    DeviceBuffer<SlopeRow<Real>> slopes_of_cells;
+    DeviceBuffer<DerivativeRow<Real>> derivatives_of_cells;
     DeviceBuffer<EntropyNumbers> numbers_of_all;
   };
 
