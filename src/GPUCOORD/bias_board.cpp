@@ -106,10 +106,11 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
         std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
                               return variable->is_without_kokkos();
                             });
-    const unsigned where = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
+    const unsigned on_host = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
     const bool needs_host =
         want && (is_on_host || user->its_evaluation().needs_values(user->step_of(moment)));
-    for (CollectiveVariable *variable : mine) add_with_children(variable, want | where, needs_host);
+    for (CollectiveVariable *variable : mine)
+      add_with_children(variable, want | on_host, needs_host);
   }
   for (Entry &mine : entries) mine.variable->announce(mine.want);
 

@@ -85,7 +85,7 @@ void PlumedBias::check_input(const PlumedInput &input)
   for (const auto &action : input.actions()) {
     const bool is_opes = action.name.compare(0, 5, "OPES_") == 0;
     if (is_opes && settings.kbt == 0.0 && action.value("TEMP").empty())
-      throw std::runtime_error(action.place + ": " + action.name +
+      throw std::runtime_error(action.location + ": " + action.name +
                                " needs the temperature - give it by keyword temp, or by TEMP=");
     if (!action.label.empty() && (action.name == "MOVINGRESTRAINT" || action.has("CALC_WORK")))
       names_of_work.push_back(action.label + ".work");
@@ -106,7 +106,7 @@ void PlumedBias::check_input(const PlumedInput &input)
     const std::string name = action.value("NAME");
     if (!name.empty() && !is_known(name))
       throw std::runtime_error(
-          action.place + ": EXTRACV NAME=" + name + " is not a variable of the " + "fix" +
+          action.location + ": EXTRACV NAME=" + name + " is not a variable of the " + "fix" +
           (known.empty() ? "" : ", which has " + known) +
           " - give the compute after the fix's style, as c_ID, or as c_ID as " + name);
   }

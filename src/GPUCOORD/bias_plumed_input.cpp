@@ -135,10 +135,10 @@ static std::string without_braces(const std::string &word)
   return has_braces ? word.substr(1, word.size() - 2) : word;
 }
 
-void PlumedInput::add(const std::vector<std::string> &words, const std::string &place, int depth)
+void PlumedInput::add(const std::vector<std::string> &words, const std::string &location, int depth)
 {
   Action action;
-  action.place = place;
+  action.location = location;
   std::size_t next = 0;
   if (next < words.size() && words[next].back() == ':') {
     action.label = words[next].substr(0, words[next].size() - 1);
@@ -160,7 +160,7 @@ void PlumedInput::add(const std::vector<std::string> &words, const std::string &
   }
   if (action.label.empty()) action.label = action.value("LABEL");
   if (action.name == "INCLUDE" && !action.has("FILE"))
-    throw std::runtime_error(place + ": INCLUDE has no file - give it by FILE=");
+    throw std::runtime_error(location + ": INCLUDE has no file - give it by FILE=");
   if (action.name == "INCLUDE")
     read(action.value("FILE"), depth + 1);
   else

@@ -68,7 +68,7 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
     Compute(lmp, narg, arg), args(read()), name(fmt::format("Compute {} {}", args->style, id)),
     list(nullptr), list_version(0), list_ncalls(-1), nevaluations{}, scale(1.0),
-    warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN), known_value(0.0),
+    warned_empty(false), groupbit2(0), nmax(0), wanted(0), state(State::UNKNOWN), known_value(0.0),
     last_path(Path::CELLS), version_of_owners(0), nowned_a(0), nowned_b(0),
     nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
 {
@@ -143,7 +143,7 @@ void ComputeCoordGPU::init()
   last_build = {-1, -1};    // Neighbor's counts restart in each run
   std::fill(nevaluations, nevaluations + NWANTS, 0);
   wanted = 0;
-  where = Where::UNKNOWN;
+  state = State::UNKNOWN;
   warned_empty = false;
   // Dynamic groups are empty before a run. evaluate() checks them.
   const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
@@ -517,7 +517,7 @@ void ComputeCoordGPU::evaluate_share(Share &share)
 double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 {
   double numbers[NSHARED], sums[NSHARED];
-  if (where == Where::STARTED) where = Where::UNKNOWN;    // discard the started evaluation
+  if (state == State::STARTED) state = State::UNKNOWN;    // discard the started evaluation
   start_evaluation(want, is_for_forces);
   share(numbers);
   MPI_Allreduce(numbers, sums, NSHARED, MPI_DOUBLE, MPI_SUM, world);

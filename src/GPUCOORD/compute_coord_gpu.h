@@ -56,8 +56,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   std::string dynamic_group() const override;
   void announce(unsigned want) override;
-  bool is_started() const override { return where == Where::STARTED; }
-  bool is_known() const override { return where == Where::DEVICE || where == Where::HOST; }
+  bool is_started() const override { return state == State::STARTED; }
+  bool is_known() const override { return state == State::DEVICE || state == State::HOST; }
   void start(bool is_for_forces) override;
   void share(double *numbers) override;
   void finish(const double *sums) override;
@@ -80,7 +80,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // State of the value and the gradients in this force evaluation. UNKNOWN: not evaluated.
   // ENQUEUED: on the GPU. STARTED: evaluation started. DEVICE: value on the host, gradients on the
   // GPU. HOST: both on the host.
-  enum class Where { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
+  enum class State { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
 
   // The evaluation of one rank.
   struct Share {
@@ -175,7 +175,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   // Data of this force evaluation.
   unsigned wanted;    // announced outputs, with ON_HOST
-  Where where;
+  State state;
   double known_value;    // S
 
   Path last_path;    // path of the last evaluation, or of setup

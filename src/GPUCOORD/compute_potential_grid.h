@@ -131,7 +131,7 @@ class ComputePotentialGrid : public Compute {
   void take_charges_from_their_points(const gpucoord::MapCharges &);
   class Region *reference_region() const;
   void set_reference();
-  void take_charges_in_one_place(std::vector<double> &at_atoms) const;
+  void subtract_coincident_charges(std::vector<double> &at_atoms) const;
   void add_far_at_atoms(const gpucoord::MapCharges &, std::vector<double> &at_atoms);
   template <class Evaluate> void evaluate(const Evaluate &);
   void run_far(const std::function<void()> &);

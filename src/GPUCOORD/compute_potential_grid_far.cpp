@@ -123,13 +123,14 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
   const int nall = atom->nlocal + atom->nghost;
   at_all.resize(nall);
   run_far([&] {
-    potential_far->at_places(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall, at_all.data());
+    potential_far->at_positions(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall,
+                                at_all.data());
   });
   comm->reverse_comm(this);
   for (std::size_t k = 0; k < owned.size(); ++k)
     at_atoms[k] +=
         at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();
-  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_in_one_place(at_atoms);
+  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) subtract_coincident_charges(at_atoms);
 }
 
 /* ----------------------------------------------------------------------
@@ -137,7 +138,7 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
    cores. Subtracts their far field as well.
 ------------------------------------------------------------------------- */
 
-void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_atoms) const
+void ComputePotentialGrid::subtract_coincident_charges(std::vector<double> &at_atoms) const
 {
   std::vector<std::size_t> along_x(q.size());
   for (std::size_t k = 0; k < along_x.size(); ++k) along_x[k] = k;

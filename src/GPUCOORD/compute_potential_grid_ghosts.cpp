@@ -169,12 +169,12 @@ bool ComputePotentialGrid::is_without_ghosts() const
   }
   for (int i = 0; i < atom->nlocal; ++i) {
     if (is_sent[i] || !(atom->mask[i] & groupbit)) continue;
-    double place[3];
-    domain->x2lamda(atom->x[i], place);
+    double fraction[3];
+    domain->x2lamda(atom->x[i], fraction);
     for (int c = 0; c < 3; ++c) {
       const bool is_periodic = domain->periodicity[c] != 0;
-      if ((is_periodic || from[c] > 0.0) && place[c] - from[c] < range[c]) return true;
-      if ((is_periodic || to[c] < 1.0) && to[c] - place[c] < range[c]) return true;
+      if ((is_periodic || from[c] > 0.0) && fraction[c] - from[c] < range[c]) return true;
+      if ((is_periodic || to[c] < 1.0) && to[c] - fraction[c] < range[c]) return true;
     }
   }
   return false;

@@ -247,16 +247,16 @@ CoordGather::pairs_of_ids(const gpucoord::Box &box,
     return atoms[k].tag < atoms[l].tag;
   });
   const auto find = [this, &by_tag](tagint tag) {
-    const auto place = std::lower_bound(by_tag.begin(), by_tag.end(), tag, [this](int k, tagint t) {
+    const auto found = std::lower_bound(by_tag.begin(), by_tag.end(), tag, [this](int k, tagint t) {
       return atoms[k].tag < t;
     });
-    if (place == by_tag.end() || atoms[*place].tag != tag)
+    if (found == by_tag.end() || atoms[*found].tag != tag)
       error->all(
           FLERR, Error::NOLASTLINE,
           "{}: pairs/file names atom ID {}, which does not exist - correct the file, or keep that "
           "atom",
           owner, tag);
-    return *place;
+    return *found;
   };
   std::vector<std::pair<int, int>> index_pairs;
   for (const auto &[tag_a, tag_b] : id_pairs) {

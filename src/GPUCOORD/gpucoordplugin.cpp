@@ -37,8 +37,8 @@ class CInterface {
   // of_lammps: address of a function of that LAMMPS
   explicit CInterface(void *of_lammps)
   {
-    Dl_info place;
-    if (dladdr(of_lammps, &place)) file = place.dli_fname;
+    Dl_info info;
+    if (dladdr(of_lammps, &info)) file = info.dli_fname;
     library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (!library) library = dlopen(nullptr, RTLD_LAZY);    // LAMMPS is linked into the program
   }
@@ -206,8 +206,8 @@ std::string loaded_kernels()
 {
   void *library = dlopen("libgpucoord.so", RTLD_LAZY | RTLD_NOLOAD);
   if (!library) return "";
-  link_map *place = nullptr;
-  const std::string file = dlinfo(library, RTLD_DI_LINKMAP, &place) == 0 ? place->l_name : "";
+  link_map *map = nullptr;
+  const std::string file = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
   dlclose(library);
   return file;
 }

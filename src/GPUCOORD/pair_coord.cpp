@@ -341,7 +341,7 @@ void PairCoord::make_table()
       const std::string &words = of_types(i, j).words;
       if (!numbers.count(words)) numbers[words] = table->add(function->function);
       table->set(i, j, numbers[words]);
-      weight[table->place(i, j)] = weight[table->place(j, i)] = epsilon[i][j];
+      weight[table->index(i, j)] = weight[table->index(j, i)] = epsilon[i][j];
       interacts[i] = interacts[j] = 1;
       all_words += fmt::format("{} {} {}\n", i, j, words);
     }

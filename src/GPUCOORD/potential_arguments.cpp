@@ -43,7 +43,7 @@ const std::vector<Choice<MapKernel>> KERNELS = {{"cut", MapKernel::CUT},
                                                 {"direct", MapKernel::DIRECT}};
 const std::vector<Choice<MapOverlap>> OVERLAPS = {
     {"skip", MapOverlap::SKIP}, {"zero", MapOverlap::ZERO}, {"soft", MapOverlap::SOFT}};
-const std::vector<Choice<bool>> PLACES = {{"center", false}, {"corner", true}};
+const std::vector<Choice<bool>> ALIGNMENTS = {{"center", false}, {"corner", true}};
 const std::vector<Choice<bool>> FAR_FIELDS = {{"none", false}, {"fft", true}};
 const std::vector<Choice<Units>> UNITS = {
     {"native", Units::NATIVE}, {"volt", Units::VOLT}, {"kT", Units::KT}};
@@ -103,7 +103,7 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
       read_overlap(iarg, narg, arg);
       continue;
     } else if (keyword == "align")
-      at_corners = choose(PLACES);
+      at_corners = choose(ALIGNMENTS);
     else if (keyword == "units") {
       units = choose(UNITS);
       units_position = iarg + 1;

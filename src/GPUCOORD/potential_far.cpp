@@ -158,7 +158,7 @@ FarBox PotentialFar::box_now() const
 
 // Returns the index of the grid point among the mesh points of its cell: the middle one if grid
 // points are at centers of cells.
-int PotentialFar::place_in_fold(int axis) const
+int PotentialFar::offset_in_fold(int axis) const
 {
   return at_corners ? 0 : fold(axis) / 2;
 }
@@ -170,8 +170,8 @@ int PotentialFar::first_beyond(int axis, double fraction, int point) const
 {
   const double of_center = at_corners ? 0.0 : 0.5 * fold(axis);
   const int first =
-      static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - of_center)) + place_in_fold(axis);
-  const int its_point = fold(axis) * point + place_in_fold(axis);
+      static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - of_center)) + offset_in_fold(axis);
+  const int its_point = fold(axis) * point + offset_in_fold(axis);
   return std::clamp(std::clamp(first, its_point - fold(axis) + 1, its_point), 0, the_mesh.n[axis]);
 }
 
@@ -185,7 +185,7 @@ MeshBrick PotentialFar::brick() const
     b.n[a] = first_beyond(a, to[a], hi[a] + 1) - b.lo[a];
     const double of_first = at_corners
         ? 0.0
-        : 0.5 * fold(a) - place_in_fold(a);    // from the edge of the box, in mesh spacings
+        : 0.5 * fold(a) - offset_in_fold(a);    // from the edge of the box, in mesh spacings
     for (int c = 0; c < 3; ++c) b.box.origin[c] += of_first * b.box.edge[a][c] / the_mesh.n[a];
   }
   return b;
@@ -334,7 +334,7 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
     int folds[3], first[3];
     for (int a = 0; a < 3; ++a) {
       folds[a] = fold(a);
-      first[a] = place_in_fold(a);
+      first[a] = offset_in_fold(a);
     }
     by_gpu([&](const EwaldMesh &mesh) {
       of_gpu->on_grid(mesh, folds, first, charges, comm->nthreads,
@@ -349,7 +349,7 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
     if (with_field) std::copy_n(wave, 3, &waves[3 * p]);
   });
   const auto on_mesh = [&](int a, int point) {
-    return fold(a) * point + place_in_fold(a) - mine.lo[a];
+    return fold(a) * point + offset_in_fold(a) - mine.lo[a];
   };
   const auto take = [&](double *out, int stride) {
     for (int k = lo[2]; k <= hi[2]; ++k)
@@ -379,11 +379,11 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
   }
 }
 
-void PotentialFar::at_places(const MapCharges &charges, const double *x, int n, double *phi)
+void PotentialFar::at_positions(const MapCharges &charges, const double *x, int n, double *phi)
 {
   if (on_gpu) {
     by_gpu([&](const EwaldMesh &mesh) {
-      of_gpu->at_places(mesh, charges, x, n, comm->nthreads, phi);
+      of_gpu->at_positions(mesh, charges, x, n, comm->nthreads, phi);
     });
     return;
   }

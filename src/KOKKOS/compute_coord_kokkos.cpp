@@ -123,7 +123,7 @@ bool ComputeCoordKokkos<DeviceType, Base>::can_enqueue() const
 template <class DeviceType, class Base>
 gpucoord::DeviceValue ComputeCoordKokkos<DeviceType, Base>::enqueue()
 {
-  if (where != Where::ENQUEUED) {
+  if (state != State::ENQUEUED) {
     this->begin_evaluation(true);
     try {
       enqueue_evaluation({DERIVATIVES, true, device->positions()});
@@ -133,7 +133,7 @@ gpucoord::DeviceValue ComputeCoordKokkos<DeviceType, Base>::enqueue()
       device_choice().stop(gpu_failure("out of memory"));
     }
     this->set_scale(static_cast<double>(on_device()->natoms_a()));
-    where = Where::ENQUEUED;
+    state = State::ENQUEUED;
   }
   gpucoord::DeviceValue enqueued = on_device()->device_value();
   if (is_sum_of_function()) enqueued.sum = function_on_device->sum();
@@ -161,7 +161,7 @@ template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::add_forces(gpucoord::Factor factor)
 {
   if (factor.host == 0.0) return;
-  if (where == Where::HOST) {
+  if (state == State::HOST) {
     atomKK->sync(Host, F_MASK);
     Base::add_forces(factor);
     atomKK->modified(Host, F_MASK);
@@ -239,7 +239,7 @@ template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::start_share(Share &share)
 {
   if (!is_resident(share.path)) return;
-  where = Where::UNKNOWN;     // overwrites enqueued results, and the gradients on the GPU
+  state = State::UNKNOWN;     // overwrites enqueued results, and the gradients on the GPU
   if (args->check_every) {    // the reference reads atoms
     atoms_to_host();
     this->select_atoms();

@@ -54,7 +54,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
  protected:
   using Share = typename Base::Share;
   using Path = typename Base::Path;
-  using Where = typename Base::Where;
+  using State = typename Base::State;
   using Base::args;
   using Base::atom;
   using Base::atomKK;
@@ -74,9 +74,9 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   using Base::nowned_b;
   using Base::of;
   using Base::scale;
+  using Base::state;
   using Base::table;
   using Base::wanted;
-  using Base::where;
 
   // Returns the variable on the GPU, or null before init().
   virtual gpucoord::Variable *on_device() const = 0;

@@ -124,9 +124,9 @@ def renamed(spec, number):
     if number is None:
         return spec
     spec = list(spec)
-    place = {"compute": 1, "fix": 1, "grid": 2}.get(spec[0])
-    if place:
-        spec[place] += str(number)
+    position = {"compute": 1, "fix": 1, "grid": 2}.get(spec[0])
+    if position:
+        spec[position] += str(number)
     return tuple(spec)
 
 

@@ -177,8 +177,8 @@ class Box:
         if not coordtest.POSITION_ROUNDOFF or not len(x):
             return 0.0
         in_float = lambda numbers: (numbers.astype(np.float32) == numbers).all()
-        places = x[:, None] + self.images(reach)
-        if in_float(places) and (not self.tilted or in_float((places - self.lo) @ np.linalg.inv(self.edges))):
+        positions = x[:, None] + self.images(reach)
+        if in_float(positions) and (not self.tilted or in_float((positions - self.lo) @ np.linalg.inv(self.edges))):
             return 0.0
         largest = np.abs(x).max(axis=0)
         if any(self.periodic):

@@ -196,13 +196,13 @@ class Model:
         turn, reach = rotations(molecules.q), max(one.reach() for one in self.components)
         far = max(self.cutoff, self.cutoff_charge) + width + 2 * reach
         i, j, d = self.pairs(molecules.box, molecules.box.wrap(molecules.x), far)
-        places = lambda kinds: [np.array([turn[k] @ np.asarray(site[0], float) for kind in kinds
+        positions = lambda kinds: [np.array([turn[k] @ np.asarray(site[0], float) for kind in kinds
                                           for site in self.components[molecules.types[k] - 1].sites[kind]]).reshape(-1, 3)
                                 for k in range(len(turn))]
 
         def moved(cutoff, kinds):
             if self.site:
-                of = places(kinds)
+                of = positions(kinds)
                 r = np.concatenate([np.linalg.norm(v + of[a][:, None] - of[b][None], axis=2).ravel() for a, b, v in zip(i, j, d)])
             else:
                 r = np.linalg.norm(d, axis=1)

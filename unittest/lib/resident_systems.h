@@ -45,8 +45,8 @@ struct System {
   {
     std::mt19937 random(seed);
     const double length = std::cbrt(std::max(1, nall) / density);
-    std::uniform_real_distribution<double> place(offset, offset + length), chance(0.0, 1.0);
-    for (int i = 0; i < 3 * nall; ++i) x.push_back(place(random));
+    std::uniform_real_distribution<double> coordinate(offset, offset + length), chance(0.0, 1.0);
+    for (int i = 0; i < 3 * nall; ++i) x.push_back(coordinate(random));
     for (int i = 0; i < nall; ++i) {
       mask.push_back(1 | (chance(random) < fraction_a ? 2 : 0) |
                      (chance(random) < fraction_b ? 4 : 0));

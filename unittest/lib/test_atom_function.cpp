@@ -393,9 +393,9 @@ TEST(AtomFunction, ranks_agree_with_one_rank)
       EXPECT_NEAR(value, one.result.value, 1e-13 * (1 + std::fabs(value)));
       for (std::size_t k = 0; k < all.size(); ++k) {
         const Values &part = parts[k < of_first ? 0 : 1];
-        const std::size_t place = k < of_first ? k : k - of_first;
-        EXPECT_NEAR(part.dSds[place], one.dSds[k], 1e-13);
-        EXPECT_NEAR(part.f[place], one.f[k], 1e-12 * (1 + std::fabs(one.f[k])));
+        const std::size_t index = k < of_first ? k : k - of_first;
+        EXPECT_NEAR(part.dSds[index], one.dSds[k], 1e-13);
+        EXPECT_NEAR(part.f[index], one.f[k], 1e-12 * (1 + std::fabs(one.f[k])));
       }
     }
 }

@@ -160,7 +160,7 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
       for (int i = 1; i <= 4; ++i)
         for (int j = i; j <= 4; ++j) table.set(i, j, i == 1 ? (j - 1) % 3 : 1);
       for (int j = 1; j <= 4; ++j)
-        weight[table.place(1, j)] = weight[table.place(j, 1)] = weights[j - 1];
+        weight[table.index(1, j)] = weight[table.index(j, 1)] = weights[j - 1];
       const gpucoord::TypeClasses classes(table, weight.data());
       const gpucoord::ClassGroups groups(classes);
       ASSERT_EQ(groups.size(), 1);
@@ -198,7 +198,7 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
                      static_cast<int>(xt.size()), xt.data(), yt.data(), zt.data(), Real(0.1),
                      Real(-0.2), Real(0.3), -1, sums);
               for (int k = 0; k < gpucoord::NSUMS; ++k) {
-                total[k] += weight[table.place(1, t)] * sums[k];
+                total[k] += weight[table.index(1, t)] * sums[k];
                 scale = std::max(scale, std::fabs(sums[k]));
               }
             }
@@ -240,7 +240,7 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
                   Real(0.1), Real(-0.2), Real(0.3), -1, sums);
             for (int c2 = 0; c2 < gpucoord::NSUMS; ++c2)
               expected_of_weighted[c2] += static_cast<double>(weights_of_partners[k]) *
-                  weight[table.place(1, type[k])] * sums[c2];
+                  weight[table.index(1, type[k])] * sums[c2];
           }
           weights_of_partners.push_back(0);    // never empty
           const auto weighted = together(set.kernels.gather_classes, weights_of_partners.data()),

@@ -36,9 +36,9 @@ struct System {
   System(int n, const double *length, unsigned seed)
   {
     std::mt19937 random(seed);
-    std::uniform_real_distribution<double> place(0.0, 1.0), charge(-1.0, 1.0);
+    std::uniform_real_distribution<double> coordinate(0.0, 1.0), charge(-1.0, 1.0);
     for (int k = 0; k < n; ++k) {
-      for (int c = 0; c < 3; ++c) x.push_back(length[c] * place(random));
+      for (int c = 0; c < 3; ++c) x.push_back(length[c] * coordinate(random));
       q.push_back(charge(random));
     }
   }
@@ -289,15 +289,15 @@ template <class T> class OnGpu {
  public:
   explicit OnGpu(const std::vector<T> &values)
   {
-    EXPECT_EQ(cudaMalloc(&place, values.size() * sizeof(T)), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(place, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+    EXPECT_EQ(cudaMalloc(&address, values.size() * sizeof(T)), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(address, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
               cudaSuccess);
   }
-  ~OnGpu() { cudaFree(place); }
-  const T *data() const { return place; }
+  ~OnGpu() { cudaFree(address); }
+  const T *data() const { return address; }
 
  private:
-  T *place = nullptr;
+  T *address = nullptr;
 };
 
 // Atoms in device memory, in double and float, a group of them, and the sum of maps.

@@ -56,7 +56,7 @@ std::vector<double> exact(const FarBox &box, const Charges &charges, double alph
   return sum;
 }
 
-std::vector<double> place(const FarBox &box, const int n[3], std::size_t p)
+std::vector<double> point(const FarBox &box, const int n[3], std::size_t p)
 {
   const double s[3] = {static_cast<double>(p % n[0]) / n[0],
                        static_cast<double>(p / n[0] % n[1]) / n[1],
@@ -87,7 +87,7 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
       int n = 0;
       for (std::size_t p = 0; p < found.values[0].size();
            p += 1 + found.values[0].size() / 30, ++n) {
-        const auto expected = exact(box, charges, alpha, place(box, mesh.n, p).data());
+        const auto expected = exact(box, charges, alpha, point(box, mesh.n, p).data());
         sum_sq += std::pow(found.values[0][p] - expected[0], 2);
         for (int c = 0; c < 3; ++c) {
           field_sq += std::pow(found.values[1 + c][p] - expected[1 + c], 2);

@@ -58,13 +58,13 @@ System lattice(const MultisiteModel &model, int n, int along_x, int along_y)
   for (int k = 0; k < n; ++k) {
     bool is_good = false;
     while (!is_good) {
-      double place[3] = {SPACING * (k % along_x), SPACING * (k / along_x % along_y),
-                         SPACING * (k / along_x / along_y)};
-      for (double &c : place) c += std::clamp(normal(random), -0.25, 0.25);
+      double position[3] = {SPACING * (k % along_x), SPACING * (k / along_x % along_y),
+                            SPACING * (k / along_x / along_y)};
+      for (double &c : position) c += std::clamp(normal(random), -0.25, 0.25);
       s.x.resize(3 * k);
       s.q.resize(4 * k);
       s.component.resize(k);
-      s.add(place, random_quaternion(random).data(),
+      s.add(position, random_quaternion(random).data(),
             k % static_cast<int>(model.components().size()));
       is_good = true;
       for (int j = 0; j < k && is_good && model.options().site_cutoff; ++j)
@@ -92,9 +92,9 @@ void expect_near(const std::vector<double> &found, const std::vector<double> &ex
 }
 
 void expect_same(const Result &found, const Result &expected, double tolerance,
-                 const std::string &where)
+                 const std::string &description)
 {
-  SCOPED_TRACE(where);
+  SCOPED_TRACE(description);
   expect_near(found.force, expected.force, tolerance, "force");
   expect_near(found.torque, expected.torque, tolerance, "torque");
   expect_near(found.energy, expected.energy, tolerance, "energy");
@@ -157,12 +157,12 @@ TEST(MultisiteHost, IsAsPlainLoops)
             const auto host = make_host_multisite(model, precision, 2, traversal);
             const double tolerance =
                 precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: steep repulsion
-            const std::string where = std::to_string(n) + " molecules, components " +
+            const std::string description = std::to_string(n) + " molecules, components " +
                 std::to_string(ncomponents) +
                 (traversal == Traversal::TWICE ? ", twice" : ", once") +
                 (o.site_cutoff ? ", by site" : "");
             const Result found = s.evaluate(*host);
-            expect_same(found, expected, tolerance, where);
+            expect_same(found, expected, tolerance, description);
             expect_molecules_add_up(found);
             // Outputs that are not requested stay unchanged.
             const Result forces = s.evaluate(*host, MultisiteWant::FORCES);
@@ -188,12 +188,13 @@ TEST(MultisiteHost, PeriodicImages)
     for (int axis = 0; axis < 3; ++axis)
       for (int i = 0, n = static_cast<int>(s.component.size()); i < n; ++i)
         for (const double shift : {-length, length}) {
-          double place[3] = {s.x[3 * i], s.x[3 * i + 1], s.x[3 * i + 2]};
-          place[axis] += shift;
+          double position[3] = {s.x[3 * i], s.x[3 * i + 1], s.x[3 * i + 2]};
+          position[axis] += shift;
           const std::array<double, 4> q = {s.q[4 * i], s.q[4 * i + 1], s.q[4 * i + 2],
                                            s.q[4 * i + 3]};
-          if (place[axis] > -model.range() - 1.0 && place[axis] < length + model.range() + 1.0)
-            s.add(place, q.data(), s.component[i]);
+          if (position[axis] > -model.range() - 1.0 &&
+              position[axis] < length + model.range() + 1.0)
+            s.add(position, q.data(), s.component[i]);
         }
     const Result expected = s.evaluate(model);
     for (const Traversal traversal : TRAVERSALS) {
@@ -239,9 +240,10 @@ TEST(MultisiteHost, AtTheCutoff)
   const MultisiteModel model({c}, options(2.5));
   const double u = 4.0 * (std::pow(2.5, -12) - std::pow(2.5, -6)), q[4] = {1, 0, 0, 0};
   std::mt19937 random(7);
-  std::uniform_int_distribution<int> place(-4000, 4000);
+  std::uniform_int_distribution<int> coordinate(-4000, 4000);
   for (int round = 0; round < 200; ++round) {
-    const double origin[3] = {place(random) / 16.0, place(random) / 16.0, place(random) / 16.0};
+    const double origin[3] = {coordinate(random) / 16.0, coordinate(random) / 16.0,
+                              coordinate(random) / 16.0};
     for (const bool is_outside : {false, true}) {
       System s;
       s.add(origin, q, 0);
@@ -312,14 +314,14 @@ template <class Real> std::vector<SiteKernels<Real>> all_kernels()
 template <class Real> void expect_kept_points()
 {
   std::mt19937 random(5);
-  std::uniform_int_distribution<int> place(-8,
-                                           8);    // distances are exact in every precision
+  std::uniform_int_distribution<int> coordinate(-8,
+                                                8);    // distances are exact in every precision
   for (const SiteKernels<Real> &kernels : all_kernels<Real>())
     for (int n = 0; n < 70; ++n) {
       const std::size_t room = n + KEPT_MARGIN;
       std::vector<Real> x[3], from(room), taken(room);
       for (auto &c : x)
-        for (std::size_t k = 0; k < room; ++k) c.push_back(place(random));
+        for (std::size_t k = 0; k < room; ++k) c.push_back(coordinate(random));
       for (std::size_t k = 0; k < room; ++k) from[k] = static_cast<Real>(k) + Real(0.5);
       std::vector<unsigned char> kept(n / 8 + 1 + KEPT_MARGIN, 0xff);
       std::vector<int> numbers(room), expected;

@@ -36,7 +36,7 @@ constexpr double FLOAT = 3e-6;
 // The same in double, where the order of sums differs.
 constexpr double DOUBLE = 2e-14;
 
-void place(const MapGrid &grid, std::size_t p, double *x)
+void set_point(const MapGrid &grid, std::size_t p, double *x)
 {
   const int i = static_cast<int>(p % grid.n[0]), j = static_cast<int>(p / grid.n[0] % grid.n[1]),
             k = static_cast<int>(p / grid.n[0] / grid.n[1]);
@@ -151,7 +151,7 @@ Worst compare(const MapOptions &o, const System &s, const Values &found,
 std::vector<double> points_of(const MapGrid &grid)
 {
   std::vector<double> points(3 * size_of(grid));
-  for (std::size_t p = 0; p < size_of(grid); ++p) place(grid, p, &points[3 * p]);
+  for (std::size_t p = 0; p < size_of(grid); ++p) set_point(grid, p, &points[3 * p]);
   return points;
 }
 
@@ -179,7 +179,7 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
         const MapGrid grid = grid_of(size.nx, size.ny, size.nz, 0.75, size.tilt);
         System s = random_system(300, 7.0, ++seed);
         double on_point[3];    // position of an additional charge on a point
-        place(grid, size_of(grid) / 2, on_point);
+        set_point(grid, size_of(grid) / 2, on_point);
         s.add(on_point[0], on_point[1], on_point[2], 0.7);
         const auto points = points_of(grid);
         Values plain(size_of(grid));
@@ -294,7 +294,7 @@ TEST(PotentialMap, ShortCutoff)
     System s = random_system(40, 12.0, 3);
     for (const std::size_t p : points) {
       double x[3];
-      place(grid, p, x);
+      set_point(grid, p, x);
       s.add(x[0], x[1] - 0.5 * cutoff, x[2], 2.0);
     }
     MapOptions o = options_of(MapKernel::CUT);

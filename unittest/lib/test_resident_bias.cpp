@@ -248,10 +248,10 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
       o.height = 1.0;
       Metadynamics metad(o);
       std::mt19937 random(n);
-      std::uniform_real_distribution<double> place(0.1, 0.6);
+      std::uniform_real_distribution<double> coordinate(0.1, 0.6);
       for (int h = 0; h < 20; ++h) {
         double center[3];
-        for (double &c : center) c = place(random);
+        for (double &c : center) c = coordinate(random);
         metad.add(metad.next_hill(center, 0.0));
       }
       const auto bias = make_resident_bias();

@@ -199,7 +199,7 @@ TEST(ResidentFunction, passes_of_types)
   table.set(2, 3, other);
   table.set(3, 3, wide);
   std::vector<double> weight(16, 1.0);
-  weight[table.place(1, 2)] = weight[table.place(2, 1)] = -0.7;
+  weight[table.index(1, 2)] = weight[table.index(2, 1)] = -0.7;
   const double jump = jump_of(table.functions()[other], Precision::MIXED);
   for (const bool two : {false, true})
     for (const auto [n, density] :

@@ -228,9 +228,9 @@ System fcc(int edge, double density, double moved, double range, double &volume)
   std::uniform_real_distribution<double> displacement(-moved, moved);
   for (int i = 0; i < edge * edge * edge; ++i)
     for (const auto &site : basis) {
-      const int place[3] = {i % edge, i / edge % edge, i / edge / edge};
+      const int index[3] = {i % edge, i / edge % edge, i / edge / edge};
       for (int c = 0; c < 3; ++c)
-        s.x.push_back((place[c] + 0.25 + 0.5 * site[c]) * cell + displacement(random));
+        s.x.push_back((index[c] + 0.25 + 0.5 * site[c]) * cell + displacement(random));
     }
   s.nlocal = static_cast<int>(s.x.size() / 3);
   for (int c = 0; c < 3; ++c) {

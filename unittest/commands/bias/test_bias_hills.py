@@ -567,7 +567,7 @@ class Grids(unittest.TestCase):
         work = Folder()
         work.run(GRID, "run 100")
         lines = hill_lines(work.read("H"))
-        places = [float(line.split()[1]) for line in lines]
+        centers = [float(line.split()[1]) for line in lines]
         points = [[float(word) for word in line.split()] for line in hill_lines(work.read("G"))]
         self.assertEqual(len(points), 641)
         self.assertEqual([points[0][0], points[-1][0]], [0.0, 32.0])
@@ -576,7 +576,7 @@ class Grids(unittest.TestCase):
             h = 1e-4
             difference = (bias_of(lines, [s + h]) - bias_of(lines, [s - h])) / (2 * h)
             # A hill ends there.
-            if not any(abs(abs(s - place) - math.sqrt(12.5) * 0.2) < h for place in places):
+            if not any(abs(abs(s - center) - math.sqrt(12.5) * 0.2) < h for center in centers):
                 self.assertAlmostEqual(slope, difference, delta=1e-6)
         self.assertGreater(max(v for _, v, _ in points), 0.2)
 

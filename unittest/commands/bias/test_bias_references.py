@@ -101,7 +101,7 @@ class Bias:
                 + width * d1 * t * t * (t - 1))
 
     def sum_and_slopes(self, s):
-        return derivatives(lambda place: sum(hill(place) for hill in self.hills), s)
+        return derivatives(lambda point: sum(hill(point) for hill in self.hills), s)
 
     def vector(self):
         slopes = derivatives(self, self.s)[1]

@@ -198,8 +198,8 @@ namespace {
     {
       fail();
     }
-    void at_places(const EwaldMesh &, const MapCharges &, const double *, int, int,
-                   double *) override
+    void at_positions(const EwaldMesh &, const MapCharges &, const double *, int, int,
+                      double *) override
     {
       fail();
     }

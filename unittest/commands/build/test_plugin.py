@@ -20,8 +20,8 @@ def positions(seed, n=90):
 
 
 def plugin_file():
-    for place in os.environ.get("LAMMPS_PLUGIN_PATH", "").split(":"):
-        path = os.path.join(place, "gpucoordplugin.so")
+    for folder in os.environ.get("LAMMPS_PLUGIN_PATH", "").split(":"):
+        path = os.path.join(folder, "gpucoordplugin.so")
         if os.path.exists(path):
             return path
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")

@@ -300,15 +300,15 @@ class BruteForce(unittest.TestCase):
             expected = brute_force(box, x, switch, None, pairs=pairs, image="minimum")
             tags = lmp.numpy.extract_atom("id")[:n]
             found = lmp.numpy.extract_compute("c", 1, 2)[:n]
-            place = {tag: k for k, tag in enumerate(ids)}
+            index = {tag: k for k, tag in enumerate(ids)}
             atoms = np.empty((n, 4))
             for tag, row in zip(tags, found):
-                atoms[place[tag]] = row
+                atoms[index[tag]] = row
             result = brutetest.Result(coordtest.scalar_of(lmp, "c"), coordtest.virial_of(lmp, "c"), atoms)
             self.assertGreater(result.value, 0.001)
             coordtest.assert_same(result, expected, TOLERANCE, "pairs by ID")
 
-    def test_atoms_of_one_place(self):
+    def test_coincident_atoms(self):
         """Two atoms at one position: s = 1 without a direction, and zero derivative, for a function
         that is flat at 0."""
         box = Box((6.0, 6.0, 6.0))

@@ -270,12 +270,12 @@ class Convert(unittest.TestCase):
         found = self.convert(text, *options, "--principal")
         half = np.sqrt(5) / 2
         one = found.components["C1"]
-        places = np.array(one["center"])[:, :3]
-        self.same(abs(places), [[half, 0, 0]] * 2)
+        positions = np.array(one["center"])[:, :3]
+        self.same(abs(positions), [[half, 0, 0]] * 2)
         self.same(one["inertia"], [[0, 0.04 * half**2, 0.04 * half**2]])
         # The sites that are at the origin and half a unit above the middle in the file, with the
         # axis along z.
-        e, direction = places[0] / half, np.array([0, -0.5, -1]) / half
+        e, direction = positions[0] / half, np.array([0, -0.5, -1]) / half
         self.same(np.array(one["charge"][0][:3]) @ e, np.dot([0, -0.5, 0], direction))
         self.same(np.array(one["dipole"][0][3:6]) @ e, np.dot([0, 0, 1], direction))
         self.assertEqual(len(found.notices), 4)
@@ -358,12 +358,12 @@ class Convert(unittest.TestCase):
         # of mass.
         along = 15.9994 * 2.016 / 18.0154 * 0.5
         self.same(sorted(water["inertia"][0]), [along, 2.016 * 0.5, along + 2.016 * 0.5], 1e-9)
-        places = np.array(water["charge"])[:, :3]
-        self.same(np.linalg.norm(places[1:] - places[0], axis=1), [1, 1])
-        self.same(np.linalg.norm(places[1] - places[2]), np.sqrt(2))
+        positions = np.array(water["charge"])[:, :3]
+        self.same(np.linalg.norm(positions[1:] - positions[0], axis=1), [1, 1])
+        self.same(np.linalg.norm(positions[1] - positions[2]), np.sqrt(2))
         masses = np.array([15.9994, 1.008, 1.008])
-        self.same(masses @ places, [0, 0, 0])
-        self.same(places.T @ (masses[:, None] * places) - np.diag((masses[:, None] * places**2).sum(axis=0)), np.zeros((3, 3)))
+        self.same(masses @ positions, [0, 0, 0])
+        self.same(positions.T @ (masses[:, None] * positions) - np.diag((masses[:, None] * positions**2).sum(axis=0)), np.zeros((3, 3)))
         self.assertIn("its center of mass was at", found.notices[0])
         self.assertIn("rotated to its principal axes", found.notices[1])
         with_masses = WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n"

@@ -152,14 +152,14 @@ class Differences(PairTest):
 
     def force_differences(self, lmp, x):
         forces = np.empty_like(x)
-        for place in np.ndindex(*x.shape):
+        for index in np.ndindex(*x.shape):
             energies = []
             for factor in (-1, -0.5, 0.5, 1):
                 moved = x.copy()
-                moved[place] += factor * self.STEP
+                moved[index] += factor * self.STEP
                 coordtest.move_to(lmp, moved)
                 energies.append(self.energy(lmp))
-            forces[place] = -coordtest.extrapolate(energies, self.STEP)
+            forces[index] = -coordtest.extrapolate(energies, self.STEP)
         coordtest.move_to(lmp, x)
         return forces
 

@@ -120,8 +120,8 @@ class GPUCOORD_API FarField {
   virtual void on_grid(const EwaldMesh &, const int fold[3], const int first[3], const MapCharges &,
                        int nthreads, const MapResults &) = 0;
   // Sets at, [n] (charge/distance), to the potential at n positions x, [n][3] (distance).
-  virtual void at_places(const EwaldMesh &, const MapCharges &, const double *x, int n,
-                         int nthreads, double *at) = 0;
+  virtual void at_positions(const EwaldMesh &, const MapCharges &, const double *x, int n,
+                            int nthreads, double *at) = 0;
 };
 
 // Makes a far field on a GPU with cuFFT. device: -1 selects the current GPU. Throws DeviceError.

@@ -105,11 +105,11 @@ static void check_sum(const BiasGrid &found, const MetadynamicsOptions &options,
     if (std::fabs(has - expected) <= 1e-9 * (std::fabs(expected) + largest[bits])) continue;
     double s[MAX_METAD_VARIABLES];
     sum.position(entry / nderivatives, s);
-    std::string place;
+    std::string position;
     for (int k = 0; k < n; ++k)
-      place += (k ? ", " : "") + options.names[k] + " = " + short_text(s[k]);
+      position += (k ? ", " : "") + options.names[k] + " = " + short_text(s[k]);
     throw std::runtime_error("grid file " + path + " is not the sum of these hills: it has " +
-                             sum.column(bits) + " = " + short_text(has) + " at " + place +
+                             sum.column(bits) + " = " + short_text(has) + " at " + position +
                              ", where the first " + std::to_string(hills.size()) + " hills have " +
                              short_text(expected));
   }

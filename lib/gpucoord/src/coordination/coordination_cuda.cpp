@@ -158,7 +158,7 @@ namespace {
           order[next[function_of(k)]++] = static_cast<int>(k);
 
       const std::size_t n = first.back();
-      const auto place = [](const double *x, int k) {
+      const auto position = [](const double *x, int k) {
         return x + 3 * static_cast<std::size_t>(k);
       };
       for (const bool second : {false, true})
@@ -167,7 +167,7 @@ namespace {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
                for (std::size_t t = begin; t < end; ++t)
                  (second ? positions_b : positions).pinned[t] =
-                     place(second ? in.xb : in.xa, order[t / 3])[t % 3];
+                     position(second ? in.xb : in.xa, order[t / 3])[t % 3];
              });
       send(members, n, stream, [&](std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t) members.pinned[t] = in.row_a[order[t]] >= 0;

@@ -127,8 +127,8 @@ namespace {
       Contribution result;
       const double start = seconds();
       if (in.second) {
-        const PlacesOfS places = {in.second->s, peratom, peratom_columns(want)};
-        evaluate_pairs(in, VALUE, nullptr, &places, nullptr, result);
+        const OutputsOfS outputs = {in.second->s, peratom, peratom_columns(want)};
+        evaluate_pairs(in, VALUE, nullptr, &outputs, nullptr, result);
         const double value = result.value;
         const double *const weights = in.second->weights();
         if (weights && want & (DERIVATIVES | VIRIAL))
@@ -529,18 +529,18 @@ namespace {
     }
 
     // Destinations of s of a pair. It counts only for its first atom.
-    struct PlacesOfS {
+    struct OutputsOfS {
       double *s;          // SecondPass::s
       double *peratom;    // [nlocal][columns]; null: not requested
       int columns;
     };
 
-    // Sums over given pairs. places: null: s has no destination. weights: [n] weights of the pairs;
-    // null: all are 1, and column 0 is also added to peratom
+    // Sums over given pairs. outputs: null: s has no destination. weights: [n] weights of the
+    // pairs; null: all are 1, and column 0 is also added to peratom
     void evaluate_pairs(const PairsInput &in, unsigned want, double *peratom,
-                        const PlacesOfS *places, const double *weights, Contribution &result)
+                        const OutputsOfS *outputs, const double *weights, Contribution &result)
     {
-      const bool one_thread = peratom || places;
+      const bool one_thread = peratom || outputs;
       run_blocks(
           in.n, 64, result,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
@@ -552,10 +552,10 @@ namespace {
               functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
                                                       &dy, &dz);
               gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
-              if (places && in.row_a[k] >= 0) {
+              if (outputs && in.row_a[k] >= 0) {
                 const std::size_t row = in.row_a[k];
-                places->s[row] += sums[0];
-                if (places->peratom) places->peratom[places->columns * row] += sums[0];
+                outputs->s[row] += sums[0];
+                if (outputs->peratom) outputs->peratom[outputs->columns * row] += sums[0];
               }
               for (int c = 1; weights && c < NSUMS; ++c) sums[c] *= weights[k];
               // The owner of the first atom counts the pair.

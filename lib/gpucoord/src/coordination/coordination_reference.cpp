@@ -57,8 +57,8 @@ namespace {
         });
       }
       if (weight) {
-        s *= weight[table.place(type_i, type_j)];
-        dfunc *= weight[table.place(type_i, type_j)];
+        s *= weight[table.index(type_i, type_j)];
+        dfunc *= weight[table.index(type_i, type_j)];
       }
       dfunc *= weight_of_pair;
       result.value += counted * s;

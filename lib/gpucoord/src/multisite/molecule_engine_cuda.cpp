@@ -45,14 +45,14 @@ namespace {
    public:
     explicit SitesTable(const Component &component) : c(component)
     {
-      for (const auto &site : c.centers) places.add(site.position, 0.0);
-      for (const auto &site : c.charges) places.add(site.position, site.charge);
+      for (const auto &site : c.centers) positions.add(site.position, 0.0);
+      for (const auto &site : c.charges) positions.add(site.position, site.charge);
       for (const auto *sites : {&c.dipoles, &c.quadrupoles})
         for (const auto &site : *sites) {
-          places.add(site.position, site.moment);
+          positions.add(site.position, site.moment);
           axes.add(site.axis, 0.0);
         }
-      places.copy();
+      positions.copy();
       axes.copy();
     }
     SitesView<Real> view(bool of_device) const
@@ -60,13 +60,13 @@ namespace {
       const auto size = [](const auto &sites) {
         return static_cast<int>(sites.size());
       };
-      return {places.data(of_device), axes.data(of_device), size(c.centers),
-              size(c.charges),        size(c.dipoles),      size(c.quadrupoles)};
+      return {positions.data(of_device), axes.data(of_device), size(c.centers),
+              size(c.charges),           size(c.dipoles),      size(c.quadrupoles)};
     }
 
    private:
     const Component &c;
-    Table<Real> places, axes;
+    Table<Real> positions, axes;
   };
 
   template <class Real> std::vector<MoleculeLauncher<Real>> all_launchers()

@@ -81,7 +81,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
   if (centers)
 #pragma unroll AT_ONCE
     for (int b = 0; b < tables.j().ncenters; ++b) {
-      const Vector<Real> site = at + turned(tables.place_j(b));
+      const Vector<Real> site = at + turned(tables.site_j(b));
 #pragma unroll AT_ONCE
       for (int a = 0; a < tables.i().ncenters; ++a) {
         const Vector<Real> point = own.point(tables, a), d = point - site;
@@ -106,7 +106,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
       const Vector<Real> point = own.point(tables, first + a), d = point - site;
       const Real r_sq = dot(d, d);
       if (is_out(r_sq, arg.cutoff_charge_sq)) continue;
-      const Real strength = tables.place_i(first + a).w * tables.place_j(k).w;
+      const Real strength = tables.site_i(first + a).w * tables.site_j(k).w;
       const Vector<Real> axis = first_axis >= 0 ? own.axis(tables, first_axis + a) : Vector<Real>{};
       const auto on = on_site<KIND, decltype(is_second)::value>(
           SitePairConstants<Real>{0, 0, 0, arg.coulomb * strength, arg.field * strength}, d, r_sq,
@@ -126,7 +126,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.ncharges; ++b) {
     const int k = j.ncenters + b;
-    const Vector<Real> site = at + turned(tables.place_j(k));
+    const Vector<Real> site = at + turned(tables.site_j(k));
     with(Kind<SitePairKind::CHARGES>(), FIRST, i.ncharges, charges, no_axis, k, site, {});
     with(Kind<SitePairKind::CHARGE_DIPOLE>(), SECOND, i.ndipoles, dipoles, 0, k, site, {});
     with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles,
@@ -135,7 +135,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.ndipoles; ++b) {
     const int k = j.ncenters + j.ncharges + b;
-    const Vector<Real> site = at + turned(tables.place_j(k)), axis = turned(tables.axis_j(b));
+    const Vector<Real> site = at + turned(tables.site_j(k)), axis = turned(tables.axis_j(b));
     with(Kind<SitePairKind::CHARGE_DIPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site, axis);
     with(Kind<SitePairKind::DIPOLES>(), FIRST, i.ndipoles, dipoles, 0, k, site, axis);
     with(Kind<SitePairKind::DIPOLE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles,
@@ -144,7 +144,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.nquadrupoles; ++b) {
     const int k = j.ncenters + j.ncharges + j.ndipoles + b;
-    const Vector<Real> site = at + turned(tables.place_j(k)),
+    const Vector<Real> site = at + turned(tables.site_j(k)),
                        axis = turned(tables.axis_j(j.ndipoles + b));
     with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site,
          axis);
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
         },
         [&](const Center<Real> &center, bool, int n) {
           const Vector<Real> position = {center.x, center.y, center.z};
-          own.place(tables, position);
+          own.set_position(tables, position);
           for_partners_in_range(center, n, rank, m, [&](const Partner<Real> &p, int) {
             if (p.id == center.id) return;
             const Vector<Real> at = {p.x, p.y, p.z}, d = position - at;
@@ -209,7 +209,8 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
 
     if (its.valid) {
       double *const row = arg.sums +
-          (static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]) * COLUMNS;
+          (static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.caller_index[its.number]) *
+              COLUMNS;
       for (int k = 0; k < 6; ++k) row[k] = sum[k];
       if constexpr (ALL) {
         row[6] = 0.5 * (tallies.total[0] + tallies.total[1] + tallies.total[2]);

@@ -119,13 +119,13 @@ namespace {
       const int n = static_cast<int>(model.components().size());
       for (const Component &c : model.components()) {
         sites.push_back(sites_of(c));
-        int place = 0;
+        int offset = 0;
         first_field.emplace_back();
         for (const SiteOf &site : sites.back()) {
-          first_field.back().push_back(place);
-          place += site.has_axis() ? 6 : 3;
+          first_field.back().push_back(offset);
+          offset += site.has_axis() ? 6 : 3;
         }
-        fields.push_back(place);
+        fields.push_back(offset);
       }
       pairs.resize(static_cast<std::size_t>(n) * n);
       for (int i = 0; i < n; ++i)
@@ -286,7 +286,7 @@ namespace {
       const std::vector<CellTask> &all = tasks.all();
       const int width = 2 * grid.reach + 1, depth = grid.reach + 1,
                 size = 5 * grid.x_cells_per_range() + 2;
-      const auto place = [&](int t) {
+      const auto row = [&](int t) {
         return all[t].key / grid.n[0];
       };
       const auto along = [&](int t) {
@@ -294,10 +294,10 @@ namespace {
       };
       std::vector<Piece> found;
       for (int t = 0, end; t < static_cast<int>(all.size()); t = end) {
-        for (end = t + 1; end < static_cast<int>(all.size()) && place(end) == place(t) &&
-             along(end) == along(t);)
+        for (end = t + 1;
+             end < static_cast<int>(all.size()) && row(end) == row(t) && along(end) == along(t);)
           ++end;
-        const auto y = place(t) % grid.n[1], z = place(t) / grid.n[1];
+        const auto y = row(t) % grid.n[1], z = row(t) / grid.n[1];
         found.push_back(
             {static_cast<int>((z % depth * width + y % width) * 2 + along(t) % 2), t, end});
       }

@@ -56,9 +56,9 @@ namespace {
       const X *const p = x + 3 * static_cast<std::size_t>(row[k]);
       Bounds at;
       for (int c = 0; c < 3; ++c) {
-        const double place = p[c];
-        at.lo[c] = isfinite(place) ? place : HUGE_VAL;
-        at.hi[c] = isfinite(place) ? place : -HUGE_VAL;
+        const double coordinate = p[c];
+        at.lo[c] = isfinite(coordinate) ? coordinate : HUGE_VAL;
+        at.hi[c] = isfinite(coordinate) ? coordinate : -HUGE_VAL;
       }
       return at;
     }
@@ -344,10 +344,10 @@ namespace {
       with_positions(atoms, [&](const auto *x) {
         using X = std::remove_const_t<std::remove_pointer_t<decltype(x)>>;
         std::size_t bytes = 0;
-        const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int>(0),
-                                                            BoundsOf<X>{x, order.data()});
+        const auto boxes = thrust::make_transform_iterator(thrust::counting_iterator<int>(0),
+                                                           BoundsOf<X>{x, order.data()});
         const auto run = [&](void *memory) {
-          return cub::DeviceReduce::Reduce(memory, bytes, places, bounds_device.data(), n, Widen(),
+          return cub::DeviceReduce::Reduce(memory, bytes, boxes, bounds_device.data(), n, Widen(),
                                            no_bounds(), stream);
         };
         check(run(nullptr), "planning a reduction");

@@ -40,7 +40,7 @@ namespace {
   // Calls work(near, indices of the points) for the partners in range of this thread, four at a
   // time. Missing partners are far away and have the index of the atom's own point.
   template <class Real, class Work>
-  __device__ void for_each_four(const EnvironmentArguments<Real> &arg, const RowPlace &at,
+  __device__ void for_each_four(const EnvironmentArguments<Real> &arg, const RowPosition &at,
                                 const Work &work)
   {
     using Point = typename PointOf<Real>::Type;
@@ -132,7 +132,7 @@ namespace {
     wait_for_kernel_before();
     for_each_row(
         arg.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           const bool is_of_a = at.valid && at.row < arg.rows.nvalue;
           any = is_of_a && arg.partners.count[at.thread_of_tiles] > 0;
           Real *const to = !is_of_a
@@ -157,7 +157,7 @@ namespace {
             if (is_of_a && at.lane == 0) to[e] = sum / (end - begin);
           }
         },
-        [&](const RowPlace &at, int) {
+        [&](const RowPosition &at, int) {
           if (any && *arg.any_partners == 0) *arg.any_partners = 1;    // same for all threads
           if (!at.valid || at.lane != 0 || at.row >= arg.rows.nvalue) return;
           const int atom = atom_of(arg.rows, at);
@@ -183,7 +183,7 @@ namespace {
         value += in_range ? g.common * g.without_common() : Real(0);
         any |= in_range;
       }
-      __device__ void store(const EnvironmentArguments<Real> &arg, const RowPlace &at, int lanes)
+      __device__ void store(const EnvironmentArguments<Real> &arg, const RowPosition &at, int lanes)
       {
         value = add_row_lanes(value, lanes) / FCC_VECTORS;
         if (!at.valid || at.row >= arg.rows.nvalue) return;
@@ -250,7 +250,7 @@ namespace {
   // environment e.
   template <bool TYPED, class Real>
   __device__ Gradients<Real> gradients_of(const EnvironmentForceArguments<Real> &arg,
-                                          const RowPlace &at, const Near<Real> &near,
+                                          const RowPosition &at, const Near<Real> &near,
                                           const int (&point)[FOUR])
   {
     using Point = typename PointOf<Real>::Type;
@@ -292,7 +292,7 @@ namespace {
   // Like gradients_of(), for fcc.
   template <class Real>
   __device__ Gradients<Real> gradients_of_fcc(const EnvironmentForceArguments<Real> &arg,
-                                              const RowPlace &at, const Near<Real> &near,
+                                              const RowPosition &at, const Near<Real> &near,
                                               const int (&point)[FOUR])
   {
     using Point = typename PointOf<Real>::Type;
@@ -344,7 +344,7 @@ namespace {
     wait_for_kernel_before();
     for_each_row(
         all.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           for (Real &sum : g) sum = 0;
           for_each_four(all, at, [&](const Near<Real> &near, const int(&point)[FOUR]) {
             const auto h = KIND == Kind::FCC
@@ -355,7 +355,7 @@ namespace {
               add_partner<NSUMS>(near.x[u], near.y[u], near.z[u], h.x[u], h.y[u], h.z[u], g);
           });
         },
-        [&](const RowPlace &at, int lanes) {
+        [&](const RowPosition &at, int lanes) {
           RowSums<NSUMS> sums = {arg.columns};
           sums.v[0] = 0.0;
 #pragma unroll

@@ -59,7 +59,8 @@ __device__ Bond<Real> bond_to(const Point &atom, const Point &partner, Real unit
 // Calls work(bond, index of the point, element, k) for the partners in range of this thread. k:
 // number of the partner in the element
 template <class Real, class Work>
-__device__ void for_each_bond(const OrderArguments<Real> &arg, const RowPlace &at, const Work &work)
+__device__ void for_each_bond(const OrderArguments<Real> &arg, const RowPosition &at,
+                              const Work &work)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
@@ -105,7 +106,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   wait_for_kernel_before();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         n = 0;
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) q[k] = 0;
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           }
         });
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         n = add_row_lanes(n, lanes);
         if (!(n > SMALLEST_WEIGHT<Real>) ) n = 0;
 #pragma unroll
@@ -162,7 +163,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   wait_for_kernel_before();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         n = 0;
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) sum[k] = 0;
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           });
         }
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         n = add_row_lanes(n, lanes);
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) sum[k] = add_row_lanes(sum[k], lanes);
@@ -211,7 +212,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   wait_for_kernel_before();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         sum = 0;
         load_row<L>(arg.of_points, at.point, at.valid, own);
         std::int64_t element = at.element;
@@ -232,7 +233,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           arg.partners.product[element] = products;
         }
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         if (arg.order != OrderKind::DOT) return;
         sum = add_row_lanes(sum, lanes);
         if (!at.valid || at.lane != 0) return;
@@ -267,7 +268,7 @@ template <class Real> struct DirectForces {
     v[9] -= virial * d.y * d.z;
   }
   // All lanes of a warp must call this function.
-  __device__ void store(const OrderArguments<Real> &arg, const RowPlace &at, int lanes)
+  __device__ void store(const OrderArguments<Real> &arg, const RowPosition &at, int lanes)
   {
 #pragma unroll
     for (int k = 1; k < COLUMNS; ++k) {
@@ -290,7 +291,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   wait_for_kernel_before();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         load_row<L>(arg.of_points, at.point, at.valid, own);
         load_row<L>(arg.back, at.point, at.valid, back);
         direct.clear();
@@ -308,7 +309,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           direct.add(d, part(arg.partners.ds[element], k), of_s);
         });
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) lambda[k] = add_row_lanes(lambda[k], lanes);
         direct.store(arg, at, lanes);
@@ -338,7 +339,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   wait_for_kernel_before();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         load_row<L>(arg.of_points, at.point, at.valid, own);
         direct.clear();
 #pragma unroll
@@ -357,7 +358,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
                      both * h - own[SIZE + 1] - of_j[SIZE + 1]);
         });
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) lambda[k] = add_row_lanes(lambda[k], lanes);
         direct.store(arg, at, lanes);
@@ -392,7 +393,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   wait_for_kernel_before();
   for_each_row(
       order.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         const bool of_a = at.row < order.rows.nvalue, of_b = !arg.has_two_groups || !of_a;
         if (arg.uniform)
           load_row<L>(arg.uniform, 0, at.valid && of_a, own);
@@ -443,7 +444,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           }
         });
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         RowSums<NSUMS> sums = {arg.columns};
         sums.v[0] = 0.0;
 #pragma unroll

@@ -101,7 +101,7 @@ namespace {
     wait_for_kernel_before();
     for_each_row(
         arg.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           sum = 0.0;
           std::int64_t element = at.element;
           for (int left = arg.partners.count[at.thread_of_tiles]; left > 0;
@@ -115,7 +115,7 @@ namespace {
             arg.partners.derivative[element] = derivative;
           }
         },
-        [&](const RowPlace &at, int lanes) {
+        [&](const RowPosition &at, int lanes) {
           sum = add_row_lanes(sum, lanes);
           if (!at.valid || at.lane != 0) return;
           arg.value[atom_of(arg.rows, at)] = sum;

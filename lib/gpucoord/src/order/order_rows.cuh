@@ -16,7 +16,7 @@
 namespace gpucoord {
 
 // The position of a thread in a row.
-struct RowPlace {
+struct RowPosition {
   bool valid;    // the row exists
   int row, point, lane;
   std::int64_t element;    // first element of this thread's partners
@@ -24,13 +24,13 @@ struct RowPlace {
 };
 
 // Returns the atom of a row.
-__device__ inline int atom_of(const DeviceRows &rows, const RowPlace &place)
+__device__ inline int atom_of(const DeviceRows &rows, const RowPosition &position)
 {
-  return rows.atom ? rows.atom[place.row] : place.row;
+  return rows.atom ? rows.atom[position.row] : position.row;
 }
 
-// Calls work(place), then end(place, lanes), for each row of this thread; 'lanes' threads share a
-// row. All threads of a warp make the same number of calls. WARPS: warps per block.
+// Calls work(position), then end(position, lanes), for each row of this thread; 'lanes' threads
+// share a row. All threads of a warp make the same number of calls. WARPS: warps per block.
 template <int WARPS = PARTNER_WARPS, class Work, class End>
 __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End &end)
 {
@@ -38,15 +38,15 @@ __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
   const int ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
   for (int tile = blockIdx.x * WARPS + warp; tile < ntiles; tile += gridDim.x * WARPS) {
-    RowPlace place;
-    place.row = tile * rows_a_tile + thread / lanes;
-    place.valid = place.row < rows.n;
-    place.point = !place.valid ? 0 : rows.point ? rows.point[place.row] : place.row;
-    place.lane = thread % lanes;
-    place.element = (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
-    place.thread_of_tiles = 32 * tile + thread;
-    work(place);
-    end(place, lanes);
+    RowPosition position;
+    position.row = tile * rows_a_tile + thread / lanes;
+    position.valid = position.row < rows.n;
+    position.point = !position.valid ? 0 : rows.point ? rows.point[position.row] : position.row;
+    position.lane = thread % lanes;
+    position.element = (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
+    position.thread_of_tiles = 32 * tile + thread;
+    work(position);
+    end(position, lanes);
   }
 }
 

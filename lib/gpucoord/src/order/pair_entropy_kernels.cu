@@ -48,29 +48,31 @@ namespace {
   // shared memory, then by flush() to the sums.
   template <class Real, bool IN_SHARED> class CellAdder;
 
-  // A word has the number of distances in its upper bits, and the sum of their places in the lower
-  // ones. Threads that find FULL distances in a word move it to the sums before they add to it
-  // again, so a word never holds more than MOST distances.
+  // A word has the number of distances in its upper bits, and the sum of their positions in the
+  // cell, in units of 1/FRACTIONS of its size, in the lower ones. Threads that find FULL distances
+  // in a word move it to the sums before they add to it again, so a word never holds more than
+  // MAX_COUNT distances.
   template <bool IN_SHARED> class CellAdder<float, IN_SHARED> {
-    static constexpr int PLACE_BITS = 10, COUNT_BITS = 11, LOW_BITS = 32 - COUNT_BITS;
-    static constexpr unsigned PLACES = 1u << PLACE_BITS, FULL = 512,
-                              MOST = FULL + 1 + 2 * SUM_THREADS, LOW = (1u << LOW_BITS) - 1;
-    static_assert(MOST < 1u << COUNT_BITS);
-    static_assert(MOST * (PLACES - 1) <= LOW);
-    static_assert((MAX_DISTANCE_BINS + GAUSSIAN_REACH + 1) * FINE_CELLS_PER_SIGMA * PLACES <
+    static constexpr int FRACTION_BITS = 10, COUNT_BITS = 11, LOW_BITS = 32 - COUNT_BITS;
+    static constexpr unsigned FRACTIONS = 1u << FRACTION_BITS, FULL = 512,
+                              MAX_COUNT = FULL + 1 + 2 * SUM_THREADS, LOW = (1u << LOW_BITS) - 1;
+    static_assert(MAX_COUNT < 1u << COUNT_BITS);
+    static_assert(MAX_COUNT * (FRACTIONS - 1) <= LOW);
+    static_assert((MAX_DISTANCE_BINS + GAUSSIAN_REACH + 1) * FINE_CELLS_PER_SIGMA * FRACTIONS <
                   0x1p32);
 
    public:
     __device__ CellAdder(unsigned *words_in, const DistanceArguments<float> &arg) :
         words(words_in), sums(arg.sums), ncells(arg.cells.ncells),
-        places_a_distance(static_cast<float>(PLACES / arg.cells.size))
+        fractions_per_distance(static_cast<float>(FRACTIONS / arg.cells.size))
     {
     }
     __device__ void add(float r, unsigned times) const
     {
       // No overflow: there are at most MAX_DISTANCE_BINS + GAUSSIAN_REACH sigma.
-      const auto place = static_cast<unsigned>(r * places_a_distance);
-      const unsigned cell = place / PLACES, one = times << LOW_BITS | times * (place % PLACES);
+      const auto position = static_cast<unsigned>(r * fractions_per_distance);
+      const unsigned cell = position / FRACTIONS,
+                     one = times << LOW_BITS | times * (position % FRACTIONS);
       if constexpr (IN_SHARED) {
         const unsigned before = atomicAdd(words + cell, one);
         if (before >> LOW_BITS >= FULL) move(cell, atomicExch(words + cell, 0u));
@@ -85,13 +87,13 @@ namespace {
         add_number(sums + k, k < ncells ? word >> LOW_BITS : word & LOW);
       });
     }
-    // Moments of a cell: a place stands for its middle.
+    // Moments of a cell. A truncated position counts as the middle of its interval.
     static __device__ void get(const DistanceArguments<float> &arg, int cell, double *moments)
     {
       const auto n = static_cast<double>(arg.sums[cell]),
-                 places = static_cast<double>(arg.sums[arg.cells.ncells + cell]);
+                 fractions = static_cast<double>(arg.sums[arg.cells.ncells + cell]);
       moments[0] = n;
-      moments[1] = (places + 0.5 * n) / PLACES - 0.5 * n;
+      moments[1] = (fractions + 0.5 * n) / FRACTIONS - 0.5 * n;
       moments[2] = n / 12.0;
     }
 
@@ -105,7 +107,7 @@ namespace {
     unsigned *const words;
     SumOfCells *const sums;
     const int ncells;
-    const float places_a_distance;
+    const float fractions_per_distance;
   };
 
   // Shared memory has no fast atomics of 64 bits: a sum is two words. A thread whose addition
@@ -162,10 +164,10 @@ namespace {
   // ---- passes over rows
 
   // Calls f(atom, four partners, their numbers, left) for the partners of a thread; left: as in
-  // add_four(). Partners with needs(number) false are not loaded: the atom is in their place. Calls
+  // add_four(). Partners with needs(number) false are not loaded: the atom replaces them. Calls
   // flush() at least once every FOURS_BEFORE_FLUSH calls of f.
   template <class Real, class Needs, class F, class Flush>
-  __device__ void for_each_four(const PointRows &arg, const RowPlace &at, const Needs &needs,
+  __device__ void for_each_four(const PointRows &arg, const RowPosition &at, const Needs &needs,
                                 const F &f, const Flush &flush)
   {
     using Point = typename PointOf<Real>::Type;
@@ -218,7 +220,7 @@ namespace {
     let_next_start();
     for_each_row<SUM_THREADS / 32>(
         arg.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           npartners = 0;
           const auto is_added = [&](int number) {
             return COUNTS || number >= arg.nowned || number > at.point;
@@ -240,7 +242,7 @@ namespace {
               [] {
               });
         },
-        [&](const RowPlace &at, int) {
+        [&](const RowPosition &at, int) {
           npartners = add_row_lanes(npartners, lanes);
           if (!at.valid || at.lane != 0) return;
           if constexpr (COUNTS) arg.value[atom_of(arg.rows, at)] = npartners;
@@ -276,7 +278,7 @@ namespace {
     AtomSums<Real, double, WANT> sums;
     for_each_row<THREADS / 32>(
         arg.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           sums = {};
           const auto all = [](int) {
             return true;
@@ -291,9 +293,9 @@ namespace {
                   const Real r_sq = dx * dx + dy * dy + dz * dz;    // in units of points
                   if (!(u * lanes < left && length_sq(r_sq, unit_sq) <= arg.reach_sq)) continue;
                   const Real per_r = r_sq > 0 ? inverse_sqrt(r_sq) : Real(0);
-                  const Real place = r_sq * per_r * cells_a_unit;
-                  const int cell = static_cast<int>(place);
-                  const Real t = place - static_cast<Real>(cell) - Real(0.5);
+                  const Real position = r_sq * per_r * cells_a_unit;
+                  const int cell = static_cast<int>(position);
+                  const Real t = position - static_cast<Real>(cell) - Real(0.5);
                   const Row row = derivatives[cell];
                   Real derivative = row.v[N - 1];
 #pragma unroll
@@ -305,7 +307,7 @@ namespace {
                 sums.flush();
               });
         },
-        [&](const RowPlace &at, int) {
+        [&](const RowPosition &at, int) {
           sums.finish(scale, unit);
           sums.add_lanes(lanes);
           if (at.valid && at.lane == 0) store_row<WANT>(arg.out, at.row, sums, mine);

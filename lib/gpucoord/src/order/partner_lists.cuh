@@ -28,7 +28,7 @@ template <class Real> struct SwitchValue {
 struct NoSum {
   template <class Arguments> __device__ void clear(const Arguments &) {}
   template <class Real> __device__ void add(Real, Real, Real, bool) {}
-  template <class Arguments> __device__ void store(const Arguments &, const RowPlace &, int) {}
+  template <class Arguments> __device__ void store(const Arguments &, const RowPosition &, int) {}
 };
 
 // One range for all pairs.
@@ -109,7 +109,7 @@ __device__ Candidate<Form> candidate_of(const typename Form::Arguments &arg, con
 
 // Lists the partners of a row, for one thread per row.
 template <class Form, class Real>
-__device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq,
+__device__ void list_alone(const typename Form::Arguments &arg, const RowPosition &at, Real unit_sq,
                            typename Form::Sum &sum)
 {
   using Point = typename PointOf<Real>::Type;
@@ -143,8 +143,8 @@ __device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &
 // Lists the partners of a row that several threads share. Each thread gets every lanes-th partner
 // in range. All threads of a warp must call this function.
 template <class Form, class Real>
-__device__ void list_together(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq,
-                              typename Form::Sum &sum)
+__device__ void list_together(const typename Form::Arguments &arg, const RowPosition &at,
+                              Real unit_sq, typename Form::Sum &sum)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
@@ -175,12 +175,12 @@ __device__ void list_together(const typename Form::Arguments &arg, const RowPlac
       if (c.in_range) {
         const auto value = Form::evaluate(*c.function, c.r_sq);
         const int k = total + __popc(found & ((1u << at.lane) - 1u)), turn = k / lanes;
-        const std::int64_t place =
+        const std::int64_t index =
             FOUR * (at.element - at.lane + k % lanes + 32 * (turn / FOUR)) + turn % FOUR;
-        to_point[place] = number[u];
+        to_point[index] = number[u];
         if constexpr (Form::HAS_FUNCTIONS) {
-          to_s[place] = value.s;
-          to_ds[place] = value.dfunc * sqrt(c.r_sq);
+          to_s[index] = value.s;
+          to_ds[index] = value.dfunc * sqrt(c.r_sq);
         }
       }
       total += __popc(found);
@@ -200,14 +200,14 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   let_next_start();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         sum.clear(arg);
         if (arg.rows.lanes == 1)
           list_alone<Form, Real>(arg, at, unit * unit, sum);
         else
           list_together<Form, Real>(arg, at, unit * unit, sum);
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         sum.store(arg, at, lanes);
       });
 }

@@ -120,7 +120,8 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
     sums.finish(Formula::scale(c), 1 / inverse_unit);
     if (its.valid && arg.out.sums)
       sums.store(arg.out,
-                 static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]);
+                 static_cast<std::size_t>(its.split) * arg.i.nowned +
+                     arg.i.caller_index[its.number]);
     sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, its.valid, tested);
   }
 }

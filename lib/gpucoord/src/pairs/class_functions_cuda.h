@@ -99,8 +99,8 @@ template <class Real> struct FunctionsByClass {
   __device__ FormulaConstants<Real> of(const FunctionOfClasses<Real> *loaded, const Point &atom,
                                        const Point &partner) const
   {
-    const int place = class_of(atom) * nclasses + class_of(partner);
-    const FunctionOfClasses<Real> function = loaded[place];
+    const int index = class_of(atom) * nclasses + class_of(partner);
+    const FunctionOfClasses<Real> function = loaded[index];
     FormulaConstants<Real> c = constants;
     c.inv_r0 = function.inv_r0;
     c.inv_r0_sq = function.inv_r0 * function.inv_r0;
@@ -110,7 +110,7 @@ template <class Real> struct FunctionsByClass {
     c.dfunc_scale = Formula::POWER == 2 ? Real(2) * function.stretch * c.inv_r0_sq
                                         : function.stretch * function.inv_r0;
     const auto other = [&](int k, Real &constant) {
-      if (varying >> k & 1) constant = __ldg(all + k * nclasses * nclasses + place);
+      if (varying >> k & 1) constant = __ldg(all + k * nclasses * nclasses + index);
     };
     if constexpr (Formula::STARTS_AT_1)
       c.top = function.stretch + function.shift;

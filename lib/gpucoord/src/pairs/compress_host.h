@@ -448,14 +448,14 @@ namespace {
       const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
       const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(valid, rows + k), mask);
       const __m512i wide = _mm512_cvtepi32_epi64(row);
-      const __m512i place = _mm512_add_epi64(wide, _mm512_slli_epi64(wide, 1));
+      const __m512i offset = _mm512_add_epi64(wide, _mm512_slli_epi64(wide, 1));
       const __m512d zero = _mm512_setzero_pd();
       store_compressed(dx + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x, 8), x0));
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x, 8), x0));
       store_compressed(dy + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 1, 8), y0));
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x + 1, 8), y0));
       store_compressed(dz + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 2, 8), z0));
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x + 2, 8), z0));
     }
   }
 

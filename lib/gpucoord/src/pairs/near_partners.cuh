@@ -87,9 +87,9 @@ template <int WARPS> struct Team {
   template <class Memory> static __device__ bool is_first(bool flag, Memory &m)
   {
     const bool flags[1] = {flag};
-    int place[1], total;
-    places(flags, place, total, m);
-    return flag && place[0] == 0;
+    int offset[1], total;
+    find_offsets(flags, offset, total, m);
+    return flag && offset[0] == 0;
   }
 
   // Returns the smallest value of all threads of the team.
@@ -110,12 +110,13 @@ template <int WARPS> struct Team {
   // concatenated. The order is: by warp; within a warp, first the elements with flag[0]. total:
   // number of flagged elements
   template <int N, class Memory>
-  static __device__ void places(const bool (&flag)[N], int (&place)[N], int &total, Memory &m)
+  static __device__ void find_offsets(const bool (&flag)[N], int (&offset)[N], int &total,
+                                      Memory &m)
   {
     total = 0;
     for (int k = 0; k < N; ++k) {
       const unsigned votes = __ballot_sync(ALL_LANES, flag[k]);
-      place[k] = total + __popc(votes & ((1u << (threadIdx.x % 32)) - 1));
+      offset[k] = total + __popc(votes & ((1u << (threadIdx.x % 32)) - 1));
       total += __popc(votes);
     }
     if (WARPS > 1) {
@@ -128,7 +129,7 @@ template <int WARPS> struct Team {
         if (w < static_cast<int>(threadIdx.x / 32)) before += m.count[w];
         total += m.count[w];
       }
-      for (int k = 0; k < N; ++k) place[k] += before;
+      for (int k = 0; k < N; ++k) offset[k] += before;
     }
   }
 
@@ -334,13 +335,13 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
             is_near[u] = k + u * SIZE * stride < end &&
                 out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
           }
-          int place[AT_ONCE], total;
-          T::places(is_near, place, total, m);
+          int offset[AT_ONCE], total;
+          T::find_offsets(is_near, offset, total, m);
           for (int u = 0; u < AT_ONCE; ++u)
             if (is_near[u]) {
-              m.partner[queued + place[u]] = p[u];
+              m.partner[queued + offset[u]] = p[u];
               if constexpr (Memory::IS_WEIGHTED)
-                m.weight[queued + place[u]] =
+                m.weight[queued + offset[u]] =
                     static_cast<const Real *>(arg.weight_j)[k + u * SIZE * stride];
             }
           queued += total;

@@ -276,7 +276,7 @@ MasksOfGroups ResidentPairs::test_pairs(int a, int b, const Reach &reach, cudaSt
 
 void ResidentPairs::find_rows(int i, int j, cudaStream_t stream)
 {
-  const int a = place(0, i), b = place(two ? 1 : 0, j);
+  const int a = part_index(0, i), b = part_index(two ? 1 : 0, j);
   if (n_of[a] == 0 || n_of[b] == 0) return;
   Candidates candidates = {};
   candidates.atom_of = atom_of.data();
@@ -404,8 +404,8 @@ void ResidentPairs::choose_tiles(FoundRows &rows) const
   rows.differ = !rows.in_place && is_wasteful(FOUR * rows.longest * rows.ntiles, rows.npairs);
 }
 
-// Removes candidates without partners, unless the rows are in place. The view lacks only tiles and
-// partners.
+// Removes candidates without partners, unless the rows are in place. The view lacks only tiles
+// and partners.
 DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffers,
                                        cudaStream_t stream)
 {
@@ -414,15 +414,15 @@ DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffer
   buffers.atom.reserve(n);
   buffers.count.reserve(n);
   if (!rows.in_place) {
-    const thrust::counting_iterator<int> places(0);
+    const thrust::counting_iterator<int> indices(0);
     const HasPartners has_partners = {candidate_count.data()};
     active.reserve(ncandidates);
     std::size_t bytes = 0;
-    check(cub::DeviceSelect::If(nullptr, bytes, places, active.data(), numbers.data() + ROWS,
+    check(cub::DeviceSelect::If(nullptr, bytes, indices, active.data(), numbers.data() + ROWS,
                                 ncandidates, has_partners, stream),
           "planning a selection");
     workspace.reserve(bytes);
-    check(cub::DeviceSelect::If(workspace.data(), bytes, places, active.data(),
+    check(cub::DeviceSelect::If(workspace.data(), bytes, indices, active.data(),
                                 numbers.data() + ROWS, ncandidates, has_partners, stream),
           "selecting rows");
   }

@@ -120,11 +120,11 @@ namespace {
     atom_of[k] = row;
   }
 
-  __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n,
+  __global__ void make_search_points(const DeviceAtom *sorted, const int *caller_index, int n,
                                      int first_point, double inverse_unit, int4 *point)
   {
     const int k = thread_number();
-    if (k < n) point[k] = search_point(sorted[k], inverse_unit, first_point + place[k]);
+    if (k < n) point[k] = search_point(sorted[k], inverse_unit, first_point + caller_index[k]);
   }
 
   __global__ void list_sorted_rows(const DeviceAtom *sorted, int n, int *row)
@@ -332,7 +332,7 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
   for (int i = 0; i < nparts; ++i)
     for (int j = 0; j < nparts; ++j) {
       if (range_between(i, j) < 0.0) continue;
-      const int a = place(0, i), b = place(two ? 1 : 0, j);
+      const int a = part_index(0, i), b = part_index(two ? 1 : 0, j);
       npairs += static_cast<double>(nowned_of[a]) * n_of[b];
       if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
     }
@@ -378,7 +378,7 @@ double ResidentPairs::mean_partners(const Bounds &bounds) const
       double volume = 1.0;
       for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + reach;
       const double share = 4.0 / 3.0 * 3.14159265358979 * reach * reach * reach / volume;
-      const int a = place(0, i), b = place(two ? 1 : 0, j);
+      const int a = part_index(0, i), b = part_index(two ? 1 : 0, j);
       rows += nowned_of[a] + (two ? nowned_of[b] : 0);
       partners += share * nowned_of[a] * n_of[b] + (two ? share * nowned_of[b] * n_of[a] : 0.0);
     }
@@ -412,8 +412,8 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
     if (n == 0) continue;
     sorted[k] = bins[k].sort(grid, gathered[k].data(), n, n, stream);
     search_points[k].reserve(n);
-    make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].place, n,
-                                                             first_point[k], 1.0 / search_unit(),
+    make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].caller_index,
+                                                             n, first_point[k], 1.0 / search_unit(),
                                                              search_points[k].data());
     check(cudaGetLastError(), "launching make_search_points");
   }
@@ -443,7 +443,7 @@ void ResidentPairs::list_rows_in_bins()
   for (int ci = 0; ci < type_classes.size(); ++ci)
     for (int cj = 0; cj < type_classes.size(); ++cj) {
       if (!type_classes(ci, cj).exists()) continue;
-      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      const int a = part_index(0, ci), b = part_index(two ? 1 : 0, cj);
       for (const bool second : {false, true}) {
         const int i = second ? b : a, j = second ? a : b;
         if ((second && !two) || nowned_of[i] == 0 || n_of[j] == 0) continue;

@@ -69,7 +69,7 @@ class ResidentPairs {
   const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }
   int first_point_of(int list) const { return first_point[list]; }
   // Number of points of group a. They are the first points.
-  int npoints_of_a() const { return two ? first_point[place(1, 0)] : n_points; }
+  int npoints_of_a() const { return two ? first_point[part_index(1, 0)] : n_points; }
   // Distance by which two atoms may approach each other before the next rebuild.
   double allowed_approach() const { return skin; }
   const TypeClasses &classes() const { return type_classes; }
@@ -94,7 +94,7 @@ class ResidentPairs {
     DeviceBuffer<std::int64_t> tile;
   };
 
-  int place(int group, int part) const { return group * parts->size() + part; }
+  int part_index(int group, int part) const { return group * parts->size() + part; }
   double longest_range() const;
   BinGrid grid_of_lists(const Bounds &) const;
   double range_between(int part_i, int part_j) const;
@@ -140,7 +140,7 @@ class ResidentPairs {
   DeviceBuffer<int> class_of_type, group_of_type;
   DeviceBuffer<float> range_of_classes;    // see Reach::range
   BinGrid grid = {};
-  // Indexed by group and part; see place().
+  // Indexed by group and part; see part_index().
   std::deque<DeviceBuffer<int>> selected;
   std::deque<DeviceBuffer<DeviceAtom>> gathered;
   std::deque<Bins> bins;

@@ -176,7 +176,7 @@ namespace {
   };
 
   struct BlocksOut {
-    RowBlocks::Place *place;
+    RowBlocks::Entry *entries;
     int *nlines, *line;
     uint4 *partner;
     std::int64_t stride;
@@ -257,25 +257,25 @@ namespace {
     }
     if (nlines > MAX_LINES) return;
 
-    const auto place_of = [&](unsigned point) {
+    const auto index_of = [&](unsigned point) {
       return lines.number_of(slot, point / LINE) * LINE + point % LINE;
     };
     uint4 *const of_row = lists + t / 32 * out.stride + t % 32;
-    const auto put = [&](unsigned k, unsigned place) {
+    const auto put = [&](unsigned k, unsigned index) {
       reinterpret_cast<unsigned short *>(of_row + 32 * (k / EIGHT))[k % EIGHT] =
-          place * sizeof(int4);
+          index * sizeof(int4);
     };
     Arrangement arrangement(mine);
     for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
       if (!exists) return;
-      const unsigned place = place_of(point);
-      put(begin + arrangement.next(place, t), place);
+      const unsigned index = index_of(point);
+      put(begin + arrangement.next(index, t), index);
     });
     if (!valid) return;
-    const unsigned self = place_of(row);
+    const unsigned self = index_of(row);
     if (part == 0)
-      out.place[p] = {static_cast<int>(row), static_cast<unsigned short>(count),
-                      static_cast<unsigned short>(self * sizeof(int4))};
+      out.entries[p] = {static_cast<int>(row), static_cast<unsigned short>(count),
+                        static_cast<unsigned short>(self * sizeof(int4))};
     if (mine == 0) return;    // each group of eight belongs to one thread
     for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
@@ -345,7 +345,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
             nwarps = nblocks * (BLOCK_ROWS / 32);
   sort(atoms, reach, stream);
   blocks.stride = 32 * static_cast<std::int64_t>(eights(neighbors.capacity));
-  place.reserve(n);
+  entries.reserve(n);
   nlines.reserve(nblocks);
   line.reserve(static_cast<std::size_t>(nblocks) * MAX_LINES);
   partner.reserve(static_cast<std::size_t>(nwarps) * blocks.stride);
@@ -357,7 +357,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
         "requesting shared memory");
   make_row_blocks<<<nblocks, BUILD_THREADS, bytes, stream>>>(
       neighbors, order.data(), n, pages(atoms.nall),
-      {place.data(), nlines.data(), line.data(), partner.data(), blocks.stride, most.data()});
+      {entries.data(), nlines.data(), line.data(), partner.data(), blocks.stride, most.data()});
   check(cudaGetLastError(), "launching make_row_blocks");
   check(cudaMemcpyAsync(most_host.data(), most.data(), sizeof(int), cudaMemcpyDeviceToHost, stream),
         "copying from it");
@@ -365,7 +365,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
   const int most_lines = most_host[0];
   if (most_lines > MAX_LINES || bytes_of_points(most_lines) > room()) return {};
   blocks.most_lines = most_lines;
-  blocks.place = place.data();
+  blocks.entries = entries.data();
   blocks.nlines = nlines.data();
   blocks.line = line.data();
   blocks.partner = partner.data();
@@ -375,7 +375,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
 std::size_t RowBlockBuilder::bytes() const
 {
   return keys.bytes() + keys_sorted.bytes() + numbers.bytes() + order.bytes() + workspace.bytes() +
-      place.bytes() + nlines.bytes() + line.bytes() + most.bytes() + partner.bytes();
+      entries.bytes() + nlines.bytes() + line.bytes() + most.bytes() + partner.bytes();
 }
 
 }    // namespace gpucoord

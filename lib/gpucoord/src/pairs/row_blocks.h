@@ -31,7 +31,7 @@ class RowBlockBuilder {
   DeviceBuffer<unsigned> keys, keys_sorted;
   DeviceBuffer<int> numbers, order;
   DeviceBuffer<char> workspace;
-  DeviceBuffer<RowBlocks::Place> place;
+  DeviceBuffer<RowBlocks::Entry> entries;
   DeviceBuffer<int> nlines, line, most;
   DeviceBuffer<uint4> partner;
   PinnedBuffer<int> most_host;

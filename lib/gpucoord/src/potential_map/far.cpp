@@ -57,12 +57,14 @@ namespace {
   void for_near_points(const MeshBrick &brick, const double (&reciprocal)[3][3], const double *x,
                        int begin, int end, const Use &use)
   {
-    double place[3];
+    double coordinate[3];
     for (int a = 2; a >= 0; --a) {
-      place[a] = place_on_mesh(brick.box.origin, reciprocal[a], brick.mesh[a], x) - brick.lo[a];
-      if (!is_near_points(place[a], a == 2 ? begin : 0, a == 2 ? end : brick.n[a])) return;
+      coordinate[a] =
+          mesh_coordinate(brick.box.origin, reciprocal[a], brick.mesh[a], x) - brick.lo[a];
+      if (!is_near_points(coordinate[a], a == 2 ? begin : 0, a == 2 ? end : brick.n[a])) return;
     }
-    const Splines sx = splines_of(place[0]), sy = splines_of(place[1]), sz = splines_of(place[2]);
+    const Splines sx = splines_of(coordinate[0]), sy = splines_of(coordinate[1]),
+                  sz = splines_of(coordinate[2]);
     const int x_begin = std::max(0, sx.first), x_end = std::min(brick.n[0], sx.first + FAR_ORDER);
     const int y_begin = std::max(0, sy.first), y_end = std::min(brick.n[1], sy.first + FAR_ORDER);
     const int z_begin = std::max(begin, sz.first), z_end = std::min(end, sz.first + FAR_ORDER);

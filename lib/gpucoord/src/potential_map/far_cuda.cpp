@@ -40,14 +40,14 @@ namespace {
       if (out.field) take(m.field, m.field_arrives, nthreads, out.field);
     }
 
-    void at_places(const EwaldMesh &mesh, const MapCharges &charges, const double *x, int n,
-                   int nthreads, double *at) override
+    void at_positions(const EwaldMesh &mesh, const MapCharges &charges, const double *x, int n,
+                      int nthreads, double *at) override
     {
       Memory &m = memory.enter();
       begin(mesh, charges, nthreads);
-      stage_all(x, n, nthreads, m.stream, m.places);
+      stage_all(x, n, nthreads, m.stream, m.positions);
       m.phi.reserve(n);
-      m.engine.at_places(m.places.device.data(), n, m.phi.device.data(), m.stream);
+      m.engine.at_positions(m.positions.device.data(), n, m.phi.device.data(), m.stream);
       fetch(m.phi, n, m.phi_arrives);
       take(m.phi, m.phi_arrives, nthreads, at);
       // Wait even if there are no positions.
@@ -57,7 +57,7 @@ namespace {
    private:
     struct Memory {
       Stream stream;
-      Staged<DeviceAtom> charges, places;
+      Staged<DeviceAtom> charges, positions;
       Staged<double> q, phi, field;
       Arrivals phi_arrives, field_arrives;
       FarEngine engine;

@@ -66,9 +66,9 @@ namespace {
     const int a = threadIdx.x / 3, axis = threadIdx.x % 3, k = blockIdx.x * ATOMS + a;
     if (a < ATOMS && k < arg.natoms) {
       const double x[3] = {arg.atom[k].x, arg.atom[k].y, arg.atom[k].z};
-      const double place = place_on_mesh(arg.origin, arg.reciprocal[axis], arg.n[axis], x);
-      if (is_near_points(place, 0, arg.n[axis]))
-        of_atom[a][axis] = splines_of(place);
+      const double coordinate = mesh_coordinate(arg.origin, arg.reciprocal[axis], arg.n[axis], x);
+      if (is_near_points(coordinate, 0, arg.n[axis]))
+        of_atom[a][axis] = splines_of(coordinate);
       else
         of_atom[a][axis].first = arg.n[axis];    // no mesh point
     }
@@ -137,7 +137,7 @@ namespace {
     double alpha, volume;        // 1/distance, distance^3
     const double *splines[3];    // [n] factors of the splines
     int component;               // component of the field; -1: potential
-    bool for_places;             // interpolate: apply the factors of the splines once more
+    bool for_positions;          // interpolate: apply the factors of the splines once more
     const double2 *spectrum;     // [nz][ny][nx/2 + 1] transform of the density
     double2 *changed;            // [nz][ny][nx/2 + 1] transform of the result
   };
@@ -153,7 +153,7 @@ namespace {
         arg.splines[0][index[0]] * arg.splines[1][index[1]] * arg.splines[2][index[2]];
     double factor =
         influence_at(arg.reciprocal, arg.n, arg.alpha, index, wave) / arg.volume * splines;
-    if (arg.for_places) factor *= splines;
+    if (arg.for_positions) factor *= splines;
     const double2 s = arg.spectrum[p];
     if (arg.component < 0) {
       arg.changed[p] = {factor * s.x, factor * s.y};
@@ -275,7 +275,7 @@ void FarEngine::begin(const EwaldMesh &mesh_in, const ChargesOnDevice &charges, 
             "launching a transform");
 }
 
-void FarEngine::transform_back(int component, bool for_places, cudaStream_t stream)
+void FarEngine::transform_back(int component, bool for_positions, cudaStream_t stream)
 {
   WaveArguments arg;
   mesh.box.reciprocal(arg.reciprocal);
@@ -284,7 +284,7 @@ void FarEngine::transform_back(int component, bool for_places, cudaStream_t stre
   arg.volume = mesh.box.volume();
   for (int a = 0; a < 3; ++a) arg.splines[a] = splines[a].data();
   arg.component = component;
-  arg.for_places = for_places;
+  arg.for_positions = for_positions;
   arg.spectrum = spectrum.data();
   arg.changed = changed.data();
   multiply<<<blocks_of(waves_of(mesh.n), THREADS), THREADS, 0, stream>>>(arg);
@@ -316,11 +316,11 @@ void FarEngine::on_grid(const int fold[3], const int first[3], double *phi, doub
   for (int c = 0; c < 3 && field; ++c) take_from(c, field + c, 3);
 }
 
-void FarEngine::at_places(const DeviceAtom *places, int n, double *at, cudaStream_t stream)
+void FarEngine::at_positions(const DeviceAtom *positions, int n, double *at, cudaStream_t stream)
 {
   if (n == 0) return;
   transform_back(-1, true, stream);
-  interpolate<<<blocks_of(n, ATOMS), THREADS, 0, stream>>>(arguments_of(mesh, places, n),
+  interpolate<<<blocks_of(n, ATOMS), THREADS, 0, stream>>>(arguments_of(mesh, positions, n),
                                                            values.data(), at);
   check(cudaGetLastError(), "launching interpolate");
 }

@@ -56,28 +56,28 @@ namespace {
       charge[k] = {};
       return;
     }
-    const DeviceAtom a = atom[charges.order.place[k]];
+    const DeviceAtom a = atom[charges.order.caller_index[k]];
     charge[k] = store<Stored>(charges, a, q[a.id]);
   }
 
-  // Sets where, [charges], to the index among the sorted charges, by row.
-  __global__ void invert(const DeviceAtom *atom, const int *place, int n, int *where)
+  // Sets sorted_index, [charges], to the index among the sorted charges, by row.
+  __global__ void invert(const DeviceAtom *atom, const int *caller_index, int n, int *sorted_index)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k < n) where[atom[place[k]].id] = k;
+    if (k < n) sorted_index[atom[caller_index[k]].id] = k;
   }
 
-  template <class Stored> __global__ void clear_places(unsigned n, Stored *place)
+  template <class Stored> __global__ void clear_slots(unsigned n, Stored *slot)
   {
     const unsigned k = blockIdx.x * THREADS + threadIdx.x;
-    if (k < n) place[k] = {};
+    if (k < n) slot[k] = {};
   }
 
   // Stores the first charges of each bin. overflows: [n] nonzero: the sorted charge does not fit.
   // of_size: number of bins by number of charges. deepest: number of charges in the fullest bin
   template <class Stored>
-  __global__ void place_in_bins(SortedCharges charges, const DeviceAtom *atom, const double *q,
-                                Stored *place, unsigned char *overflows, int *of_size, int *deepest)
+  __global__ void fill_bins(SortedCharges charges, const DeviceAtom *atom, const double *q,
+                            Stored *slot, unsigned char *overflows, int *of_size, int *deepest)
   {
     const SortedAtoms &order = charges.order;
     const int k = blockIdx.x * THREADS + threadIdx.x;
@@ -85,9 +85,8 @@ namespace {
     const std::uint64_t bin = order.cell(k);
     const int2 range = atoms_of_cells(order, bin, bin + 1);
     const int rank = k - range.x;
-    const DeviceAtom a = atom[order.place[k]];
-    if (rank < charges.depth)
-      place[bin * charges.depth + rank] = store<Stored>(charges, a, q[a.id]);
+    const DeviceAtom a = atom[order.caller_index[k]];
+    if (rank < charges.depth) slot[bin * charges.depth + rank] = store<Stored>(charges, a, q[a.id]);
     overflows[k] = rank >= charges.depth;
     if (rank > 0) return;
     atomicAdd(of_size + (range.y - range.x), 1);
@@ -95,11 +94,11 @@ namespace {
   }
 
   // index: [n] indices among the sorted atoms
-  __global__ void gather_atoms(const DeviceAtom *atom, const int *place, const int *index, int n,
-                               DeviceAtom *gathered)
+  __global__ void gather_atoms(const DeviceAtom *atom, const int *caller_index, const int *index,
+                               int n, DeviceAtom *gathered)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k < n) gathered[k] = atom[place[index[k]]];
+    if (k < n) gathered[k] = atom[caller_index[index[k]]];
   }
 
   // Marks the points that are nearer to a charge than radius (distance).
@@ -188,12 +187,12 @@ namespace {
       sorted.range = options.cutoff * (1.0 + 1e-6);
       sorted.depth = wanted.depth;
       sorted.parts = parts_for(grid);
-      const auto nplaces = static_cast<int>(fixed.count() * wanted.depth);
+      const auto nslots = static_cast<int>(fixed.count() * wanted.depth);
       with_stored([&](auto &stored, auto *&in_order) {
-        sorted.end = nplaces;
-        stored.reserve(nplaces + std::size_t(1));
-        clear_places<<<blocks_for(nplaces + 1u), THREADS, 0, stream>>>(nplaces + 1u, stored.data());
-        check(cudaGetLastError(), "launching clear_places");
+        sorted.end = nslots;
+        stored.reserve(nslots + std::size_t(1));
+        clear_slots<<<blocks_for(nslots + 1u), THREADS, 0, stream>>>(nslots + 1u, stored.data());
+        check(cudaGetLastError(), "launching clear_slots");
         in_order = stored.data();
       });
       overflow = {};
@@ -206,10 +205,10 @@ namespace {
       int *const deepest = sizes.data() + in.n + 1, *const number = deepest + 1;
       check(cudaMemsetAsync(sizes.data(), 0, (in.n + 3) * sizeof(int), stream), "clearing numbers");
       with_stored([&](auto &stored, auto *&) {
-        place_in_bins<<<blocks_for(in.n), THREADS, 0, stream>>>(
+        fill_bins<<<blocks_for(in.n), THREADS, 0, stream>>>(
             sorted, in.atom, in.q, stored.data(), overflows.data(), sizes.data(), deepest);
       });
-      check(cudaGetLastError(), "launching place_in_bins");
+      check(cudaGetLastError(), "launching fill_bins");
       chosen.reserve(in.n);
       const thrust::counting_iterator<int> numbers(0);
       std::size_t bytes = 0;
@@ -232,7 +231,7 @@ namespace {
       if (counts[1] == 0) return {};
       overflowing.reserve(counts[1]);
       gather_atoms<<<blocks_for(counts[1]), THREADS, 0, stream>>>(
-          in.atom, sorted.order.place, chosen.data(), counts[1], overflowing.data());
+          in.atom, sorted.order.caller_index, chosen.data(), counts[1], overflowing.data());
       check(cudaGetLastError(), "launching gather_atoms");
       return {overflowing.data(), in.q, counts[1]};
     }
@@ -286,15 +285,15 @@ namespace {
       arg.map.rows = row_search({});
       const SortedAtoms order = bins_of_points.sort(sorted.cells, at, n, n, stream);
       arg.point = order.atom;
-      arg.place = order.place;
+      arg.caller_index = order.caller_index;
       arg.n = n;
       if (charges.n > 0) {
-        where.reserve(charges.n);
-        invert<<<blocks_for(charges.n), THREADS, 0, stream>>>(charges.atom, sorted.order.place,
-                                                              charges.n, where.data());
+        sorted_index.reserve(charges.n);
+        invert<<<blocks_for(charges.n), THREADS, 0, stream>>>(
+            charges.atom, sorted.order.caller_index, charges.n, sorted_index.data());
         check(cudaGetLastError(), "launching invert");
       }
-      arg.where = where.data();
+      arg.sorted_index = sorted_index.data();
       arg.phi = phi;
       arg.field = field;
       launchers.points[is_soft()][field != nullptr](arg, stream);
@@ -312,7 +311,7 @@ namespace {
     std::size_t bytes() const override
     {
       return bins.bytes() + bins_of_points.bytes() + sorted_charges.bytes() +
-          packed_charges.bytes() + overflowing.bytes() + where.bytes() + sizes.bytes() +
+          packed_charges.bytes() + overflowing.bytes() + sorted_index.bytes() + sizes.bytes() +
           chosen.bytes() + near.bytes() + overflows.bytes() + workspace.bytes();
     }
 
@@ -329,7 +328,7 @@ namespace {
       check(cudaMemsetAsync(tested_on_device.data(), 0, sizeof(unsigned long long), stream),
             "clearing a number");
       if (in.n == 0) return;
-      sorted.order = bins.sort_places(cells, in.atom, in.n, stream);
+      sorted.order = bins.sort_indices(cells, in.atom, in.n, stream);
     }
 
     // Calls f(buffer, pointer to the sorted charges) for the charges in the format of the grid
@@ -463,7 +462,7 @@ namespace {
     DeviceBuffer<MapCharge> sorted_charges;
     DeviceBuffer<PackedCharge> packed_charges;
     DeviceBuffer<DeviceAtom> overflowing;
-    DeviceBuffer<int> where, sizes, chosen;
+    DeviceBuffer<int> sorted_index, sizes, chosen;
     DeviceBuffer<unsigned char> near, overflows;
     DeviceBuffer<char> workspace;
     DeviceBuffer<unsigned long long> tested_on_device;

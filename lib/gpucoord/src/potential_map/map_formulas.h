@@ -217,8 +217,8 @@ namespace map_kernel {
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
                                  Real &value, Real &derivative)
     {
-      const Real place = Real(2) * c.inv_cutoff_sq * bare.r_sq - Real(1);
-      const Real u = place < Real(1) ? place : Real(1);    // finite far beyond the cutoff
+      const Real argument = Real(2) * c.inv_cutoff_sq * bare.r_sq - Real(1);
+      const Real u = argument < Real(1) ? argument : Real(1);    // finite far beyond the cutoff
       Real sum = c.erf_series[ErfSeries::TERMS - 1], sum_derivative = 0;
       for (int k = ErfSeries::TERMS - 2; k >= 0; --k) {
         sum_derivative = sum_derivative * u + sum;

@@ -100,8 +100,8 @@ namespace {
       const CellGrid cells = make_cell_grid(points.x, list, {}, range, nthreads);
       bins_of_points.build(cells, points.x, list, nthreads);
       tasks.make(cells, bins_of_points, nthreads);
-      place_of.resize(charges.n);
-      for (int k = 0; k < charges.n; ++k) place_of[bins.row[k]] = k;
+      sorted_index.resize(charges.n);
+      for (int k = 0; k < charges.n; ++k) sorted_index[bins.row[k]] = k;
       run_in_parallel(static_cast<std::int64_t>(tasks.all().size()), nthreads, [&](std::int64_t t) {
         some_points(points, tasks.all()[t], out);
       });
@@ -231,7 +231,7 @@ namespace {
       int size[3];
       const int most[3] = {POINTS_OF_A_ROW, TILE_Y, TILE_Z};
       for (int c = 0; c < 3; ++c) size[c] = std::min(most[c], grid.n[c] - first[c]);
-      const auto place = [&](int i, int j, int k, double *x) {
+      const auto set_point = [&](int i, int j, int k, double *x) {
         for (int c = 0; c < 3; ++c)
           x[c] = grid.origin[c] + (first[0] + i) * grid.step[0][c] +
               (first[1] + j) * grid.step[1][c] + (first[2] + k) * grid.step[2][c];
@@ -239,8 +239,8 @@ namespace {
       BoxOfPoints box;
       double x[3], origin[3];
       for (int corner = 0; corner < 8; ++corner) {
-        place(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0,
-              corner & 4 ? size[2] - 1 : 0, x);
+        set_point(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0,
+                  corner & 4 ? size[2] - 1 : 0, x);
         box.add(x);
       }
       for (int c = 0; c < 3; ++c) origin[c] = 0.5 * (box.lo[c] + box.hi[c]);
@@ -255,7 +255,7 @@ namespace {
             RowOfPoints<Real> row;
             row.n = POINTS_OF_A_ROW;
             for (int i = 0; i < POINTS_OF_A_ROW; ++i) {
-              place(std::min(i, size[0] - 1), j, k, x);
+              set_point(std::min(i, size[0] - 1), j, k, x);
               row.x[i] = static_cast<Real>(x[0] - origin[0]);
             }
             row.y = static_cast<Real>(x[1] - origin[1]);
@@ -308,12 +308,13 @@ namespace {
           const int self = points.self ? points.self[bins_of_points.row[p]] : -1;
           const int own = self < 0
               ? n
-              : static_cast<int>(std::find(s.index.begin(), s.index.begin() + n, place_of[self]) -
-                                 s.index.begin());
+              : static_cast<int>(
+                    std::find(s.index.begin(), s.index.begin() + n, sorted_index[self]) -
+                    s.index.begin());
           if (own < n) s.q[own] = 0;
           s.tested += kernel(constants, s.view(n), row,
                              sums.data() + MAP_VALUES * static_cast<std::size_t>(p - task.begin));
-          if (own < n) s.q[own] = charge[place_of[self]];
+          if (own < n) s.q[own] = charge[sorted_index[self]];
         }
       });
       for (int p = task.begin; p < task.end; ++p)
@@ -329,8 +330,8 @@ namespace {
     std::vector<Scratch> scratch;    // [nthreads]
     CellGrid cells_of_charges;
     CellBins bins, bins_of_points;
-    std::vector<Real> charge;     // [charges] in sorted order
-    std::vector<int> place_of;    // [charges] index among the sorted charges
+    std::vector<Real> charge;         // [charges] in sorted order
+    std::vector<int> sorted_index;    // [charges] index among the sorted charges
     CellTasks tasks;
   };
 

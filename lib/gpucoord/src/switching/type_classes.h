@@ -22,7 +22,7 @@ class TypeClasses {
   {
     std::vector<int> first;    // first type of each class
     const auto weight_of = [&](int i, int j) {
-      return weight ? weight[table.place(i, j)] : 1.0;
+      return weight ? weight[table.index(i, j)] : 1.0;
     };
     const auto same = [&](int i, int j) {
       for (int k = 1; k <= table.ntypes(); ++k)
