@@ -85,12 +85,12 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
   // This fix was defined after the last setup (run pre no).
   if (std::find(users.begin(), users.end(), caller) == users.end()) caller->check_variables();
   // Each user calls once per force evaluation, in any order. The first one announces for all.
-  const bool goes_on = level == level_of_callers && !callers.empty() &&
+  const bool continues = level == level_of_callers && !callers.empty() &&
       std::find(callers.begin(), callers.end(), caller) == callers.end();
-  if (!goes_on) forget_evaluation();
+  if (!continues) forget_evaluation();
   callers.push_back(caller);
   level_of_callers = level;
-  if (goes_on) return;
+  if (continues) return;
 
   for (VariableUser *user : users) {
     if (!has_level(user, level)) continue;
@@ -212,11 +212,11 @@ void BiasBoard::start(const std::vector<CollectiveVariable *> &due, bool is_for_
 // If a rank fails, its numbers contain an error flag. All ranks therefore reach the sum.
 void BiasBoard::finish(const std::vector<CollectiveVariable *> &due)
 {
-  constexpr int N = CollectiveVariable::NSHARED;
+  constexpr int N = CollectiveVariable::NNUMBERS;
   if (due.empty()) return;
   numbers.resize(N * due.size());
   sums.resize(N * due.size());
-  for (std::size_t k = 0; k < due.size(); ++k) due[k]->share(&numbers[N * k]);
+  for (std::size_t k = 0; k < due.size(); ++k) due[k]->get_local_numbers(&numbers[N * k]);
   MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_SUM,
                 world);
   for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[N * k]);

@@ -112,8 +112,8 @@ void PlumedBias::check_input(const PlumedInput &input)
   }
   for (int v = 0; v < nvariables(); ++v) {
     const std::string &name = names[v];
-    for (const char *const taken : NAMES_OF_PLUMED)
-      if (name == taken)
+    for (const char *const reserved : NAMES_OF_PLUMED)
+      if (name == reserved)
         throw std::runtime_error("PLUMED uses the name " + name +
                                  " itself - give the variable another one, as " + labels()[v] +
                                  " as NAME");
@@ -241,7 +241,7 @@ void PlumedBias::begin_step(std::int64_t timestep, const Matrix &box, bool is_ch
   plumed->command("prepareDependencies");
 }
 
-void PlumedBias::ask_for_atoms()
+void PlumedBias::request_atoms()
 {
   int n = 0;
   const int *list = nullptr;
@@ -264,7 +264,7 @@ const PlumedBias::Needs &PlumedBias::prepare(std::int64_t timestep, const Matrix
   if (needs_energy)
     throw std::runtime_error("PLUMED's ENERGY is not available, which PLUMED file " +
                              settings.file + " uses - leave it out, or use fix plumed for it");
-  ask_for_atoms();
+  request_atoms();
   return needed;
 }
 

@@ -98,7 +98,7 @@ class PlumedBias : public gpucoord::Bias {
   double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;
   void trim_files() const;
   void begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
-  void ask_for_atoms();
+  void request_atoms();
 
   const Settings settings;
   const std::shared_ptr<const PlumedKernel> kernel;

@@ -32,7 +32,7 @@ using namespace LAMMPS_NS;
 
 PlumedAtoms::PlumedAtoms(LAMMPS *lmp, std::string owner_in) :
     Pointers(lmp), owner(std::move(owner_in)), board(BiasBoard::of(lmp)), has_all(false),
-    asked(false), knows_masses(false)
+    any_requested(false), knows_masses(false)
 {
 }
 
@@ -83,8 +83,8 @@ std::vector<int> PlumedAtoms::find() const
 
 void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
 {
-  asked = !ids.empty();
-  if (!asked || (ids == requested && is_all == has_all)) return;
+  any_requested = !ids.empty();
+  if (!any_requested || (ids == requested && is_all == has_all)) return;
   if (ids.size() > static_cast<std::size_t>(MAXSMALLINT / COLUMNS))
     error->all(FLERR, Error::NOLASTLINE,
                "{}: PLUMED requests {} atoms, but MPI supports at most {} - use command "
@@ -94,9 +94,9 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
   requested = ids;
   has_all = is_all;
   if (knows_masses && !is_all)
-    take_masses();
+    select_masses();
   else
-    share_masses();
+    sum_masses();
   if (!is_all) return;
   knows_masses = true;
   masses_of_all = masses;
@@ -104,7 +104,7 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
 }
 
 // PLUMED keeps the masses and charges of its first timestep, in which it requests all atoms.
-void PlumedAtoms::take_masses()
+void PlumedAtoms::select_masses()
 {
   if (comm->me != 0) return;
   masses.clear();
@@ -115,7 +115,7 @@ void PlumedAtoms::take_masses()
   }
 }
 
-void PlumedAtoms::share_masses()
+void PlumedAtoms::sum_masses()
 {
   board->atoms_to_host();
   const std::vector<int> index = find();
@@ -147,7 +147,7 @@ void PlumedAtoms::own_positions(double *rows)
 
 void PlumedAtoms::collect()
 {
-  const std::size_t n = asked ? requested.size() : 0;
+  const std::size_t n = any_requested ? requested.size() : 0;
   positions.resize(3 * n);
   is_there.resize(n);
   if (!n) return;

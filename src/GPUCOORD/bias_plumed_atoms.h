@@ -62,7 +62,7 @@ class PlumedAtoms : protected Pointers {
  protected:
   static constexpr int COLUMNS = 4;    // columns of own_positions(): x, y, z, and 1
   // Returns whether PLUMED requests atoms in this evaluation.
-  bool is_asked() const { return asked; }
+  bool has_request() const { return any_requested; }
   // find() returns the index of each requested atom of this rank, or NOT_HERE.
   static constexpr int NOT_HERE = gpucoord::ResidentAtoms::NOT_HERE;
   std::vector<int> find() const;
@@ -76,11 +76,11 @@ class PlumedAtoms : protected Pointers {
 
  private:
   int index_of(int id) const;
-  void share_masses();
-  void take_masses();
+  void sum_masses();
+  void select_masses();
   void check_map() const;
 
-  bool asked;
+  bool any_requested;
   std::vector<double> positions, masses, charges;
   bool knows_masses;                                    // masses_of_all and charges_of_all are set
   std::vector<double> masses_of_all, charges_of_all;    // on rank 0, [IDs]

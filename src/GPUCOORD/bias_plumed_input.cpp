@@ -104,26 +104,26 @@ void PlumedInput::read(const std::string &file, int depth)
   std::string line;
   std::vector<std::string> action;
   int number = 0, first = 0;
-  bool goes_on = false;
+  bool continues = false;
   while (!has_ended && std::getline(stream, line)) {
     ++number;
     for (const char c : line + "\n") sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211ull;
     std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
-    if (goes_on) {
+    if (continues) {
       if (words[0] == "...") {
-        goes_on = false;
+        continues = false;
         words.clear();    // a label may follow
       }
     } else {
       first = number;
       if (words.back() == "...") {
-        goes_on = true;
+        continues = true;
         words.pop_back();
       }
     }
     action.insert(action.end(), words.begin(), words.end());
-    if (goes_on) continue;
+    if (continues) continue;
     add(action, file + ", line " + std::to_string(first), depth);
     action.clear();
   }

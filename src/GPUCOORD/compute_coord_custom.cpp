@@ -305,9 +305,9 @@ void ComputeCoordCustom::reneighbored(bool due)
 }
 
 // The values of the children are already sums over all ranks. Nothing is left to be summed.
-void ComputeCoordCustom::share(double *numbers)
+void ComputeCoordCustom::get_local_numbers(double *numbers)
 {
-  std::fill_n(numbers, NSHARED, 0.0);
+  std::fill_n(numbers, NNUMBERS, 0.0);
 }
 
 void ComputeCoordCustom::finish(const double * /*sums*/)

@@ -57,7 +57,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
   bool is_known() const override { return state == State::HOST; }
   void start(bool /*is_for_forces*/) override {}
-  void share(double *numbers) override;
+  void get_local_numbers(double *numbers) override;
   void finish(const double *sums) override;
   double value() const override { return known_value; }
   double rounding() const override;

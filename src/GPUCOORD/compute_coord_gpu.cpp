@@ -121,7 +121,7 @@ void ComputeCoordGPU::init()
     check_ghost_shell(cutghost);
     const std::string also =
         fmt::format(" and {}{}", args->range_word(),
-                    args->takes("engine") ? ", or engine allpairs with image minimum" : "");
+                    args->accepts("engine") ? ", or engine allpairs with image minimum" : "");
     const std::string why = GhostRange::why_ghosts_too_many(
         cutghost, table->dmax() + neighbor->skin, also, atom, comm, domain, force);
     if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, why);
@@ -236,8 +236,8 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
 void ComputeCoordGPU::check_ghost_shell(double cutghost) const
 {
   const auto or_allpairs = [this](const char *verb) {
-    return args->takes("engine") ? fmt::format(", or {}engine allpairs with image minimum", verb)
-                                 : "";
+    return args->accepts("engine") ? fmt::format(", or {}engine allpairs with image minimum", verb)
+                                   : "";
   };
   if (comm->mode != Comm::SINGLE)
     error->all(FLERR, Error::NOLASTLINE,
@@ -375,7 +375,7 @@ gpucoord::CellsInput ComputeCoordGPU::cells_input() const
 }
 
 /* ----------------------------------------------------------------------
-   Returns this rank's share, computed by the backend or by the reference loops.
+   Returns this rank's contribution, computed by the backend or by the reference loops.
 ------------------------------------------------------------------------- */
 
 gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, double *peratom,
@@ -446,11 +446,11 @@ ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
 
 /* ---------------------------------------------------------------------- */
 
-void ComputeCoordGPU::compute_share(Share &share)
+void ComputeCoordGPU::compute_local(LocalEvaluation &local)
 {
-  const Path path = share.path;
+  const Path path = local.path;
   atoms_to_host();
-  share.bad_atom = select_atoms();
+  local.bad_atom = select_atoms();
 
   if (path == Path::LIST) {
     if (neighbor->exclude)
@@ -475,38 +475,38 @@ void ComputeCoordGPU::compute_share(Share &share)
       gather->ids(args->pair_ids);
     else
       gather->groups(groupbit, groupbit2);
-    share.bad_atom = gather->bad_atom();
+    local.bad_atom = gather->bad_atom();
     // These functions raise errors on all ranks. Do not call them if one rank can fail alone.
-    if (path == Path::PAIRS && !share.bad_atom)
+    if (path == Path::PAIRS && !local.bad_atom)
       pairs = args->groups == Groups::PAIRS
           ? gather->pairs_of_groups(box)
           : gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
   }
 
-  begin_share(share);
-  if (!share.bad_atom) {
+  begin_local(local);
+  if (!local.bad_atom) {
     try {
-      evaluate_share(share);
+      evaluate_local(local);
     } catch (const gpucoord::DeviceError &e) {
-      share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
+      local.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
     } catch (const std::bad_alloc &) {
-      share.failed = failure(path, "out of memory",
+      local.failed = failure(path, "out of memory",
                              fmt::format("use more ranks or a smaller {}", args->range_word()));
     }
   }
   // Other ranks wait for the numbers of this rank. Gathered atoms are the same on all ranks.
-  const bool can_fail_alone = path == Path::CELLS || path == Path::LIST || !share.bad_atom;
-  if (can_fail_alone) take_part(share);
+  const bool can_fail_alone = path == Path::CELLS || path == Path::LIST || !local.bad_atom;
+  if (can_fail_alone) complete_exchanges(local);
 }
 
-void ComputeCoordGPU::evaluate_share(Share &share)
+void ComputeCoordGPU::evaluate_local(LocalEvaluation &local)
 {
   if (function) {
-    share.mine = evaluate_function(share, false);
+    local.mine = evaluate_function(local, false);
     return;
   }
-  share.mine = evaluate_path(share.path, share.want, share.peratom, false, nullptr);
-  share.value = share.mine.value;
+  local.mine = evaluate_path(local.path, local.want, local.peratom, false, nullptr);
+  local.value = local.mine.value;
 }
 
 /* ----------------------------------------------------------------------
@@ -516,11 +516,11 @@ void ComputeCoordGPU::evaluate_share(Share &share)
 
 double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 {
-  double numbers[NSHARED], sums[NSHARED];
+  double numbers[NNUMBERS], sums[NNUMBERS];
   if (state == State::STARTED) state = State::UNKNOWN;    // discard the started evaluation
   start_evaluation(want, is_for_forces);
-  share(numbers);
-  MPI_Allreduce(numbers, sums, NSHARED, MPI_DOUBLE, MPI_SUM, world);
+  get_local_numbers(numbers);
+  MPI_Allreduce(numbers, sums, NNUMBERS, MPI_DOUBLE, MPI_SUM, world);
   return finish_evaluation(sums);
 }
 
@@ -549,14 +549,14 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
     }
   }
   with_memory([&] {
-    start_share(running);
+    start_local(running);
   });
 }
 
-void ComputeCoordGPU::share(double *numbers)
+void ComputeCoordGPU::get_local_numbers(double *numbers)
 {
   with_memory([&] {
-    compute_share(running);
+    compute_local(running);
   });
   numbers[0] = running.value;
   for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];

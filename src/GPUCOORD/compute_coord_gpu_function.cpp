@@ -59,16 +59,16 @@ void ComputeCoordGPU::begin_function(Path path)
   of.weights.assign(has_ghosts ? atom->nmax : atom->nlocal, 0.0);
 }
 
-void ComputeCoordGPU::begin_share(const Share &share)
+void ComputeCoordGPU::begin_local(const LocalEvaluation &local)
 {
-  if (function) begin_function(share.path);
+  if (function) begin_function(local.path);
 }
 
-void ComputeCoordGPU::take_part(Share &share)
+void ComputeCoordGPU::complete_exchanges(LocalEvaluation &local)
 {
   if (!function || of.is_reduced) return;
   of.rows.clear();
-  weigh(share);
+  weigh(local);
 }
 
 // Finds the owned atom whose image each atom is.
@@ -86,19 +86,19 @@ void ComputeCoordGPU::find_owners()
    atoms or the pairs of the engine; null: derivatives are not requested.
 ------------------------------------------------------------------------- */
 
-const double *ComputeCoordGPU::weigh(Share &share)
+const double *ComputeCoordGPU::weigh(LocalEvaluation &local)
 try {
   of.is_reduced = true;
   const auto n = static_cast<std::int64_t>(of.rows.size());
   for (std::int64_t k = 0; k < n; ++k) of.s[k] = of.s_of_atoms[of.rows[k]];
   const auto result =
       function->evaluate(n, of.s.data(), of.f.data(), of.dSds.data(), reduction(), comm->nthreads);
-  share.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
-  if (result.bad >= 0) share.failed = not_finite(of.rows[result.bad], of.s[result.bad]);
-  if (!(share.want & (DERIVATIVES | VIRIAL))) return nullptr;
+  local.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
+  if (result.bad >= 0) local.failed = not_finite(of.rows[result.bad], of.s[result.bad]);
+  if (!(local.want & (DERIVATIVES | VIRIAL))) return nullptr;
 
   for (std::int64_t k = 0; k < n; ++k) of.weights[of.rows[k]] = of.dSds[k];
-  switch (share.path) {
+  switch (local.path) {
     case Path::PAIRS:
       return gather->numbers_of_pairs(of.weights.data()).data();
     case Path::ALLPAIRS:
@@ -134,37 +134,38 @@ std::string ComputeCoordGPU::of_atom(int row) const
 }
 
 // Collective. reference: use plain loops
-gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool reference)
+gpucoord::Contribution ComputeCoordGPU::evaluate_function(LocalEvaluation &local, bool reference)
 {
   gpucoord::SecondPass second;
   second.s = of.s_of_atoms.data();
-  second.nweights = share.path == Path::PAIRS ? pairs.n
-      : share.path == Path::ALLPAIRS          ? gather->allpairs(box).a.n
+  second.nweights = local.path == Path::PAIRS ? pairs.n
+      : local.path == Path::ALLPAIRS          ? gather->allpairs(box).a.n
                                               : atom->nlocal + atom->nghost;
   second.weights = [&] {
-    return weigh(share);
+    return weigh(local);
   };
-  const bool may_be_on_gpu = on_gpu && share.path == Path::CELLS && !reference;
+  const bool may_be_on_gpu = on_gpu && local.path == Path::CELLS && !reference;
   if (may_be_on_gpu) {
-    if (share.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
+    if (local.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
     on_gpu->owner = owner_of_atom.data();
-    on_gpu->f = share.is_for_forces ? nullptr : of.f.data();    // biases only read gradients
+    on_gpu->f = local.is_for_forces ? nullptr : of.f.data();    // biases only read gradients
     second.on_device = on_gpu.get();
   }
-  const auto mine = evaluate_path(share.path, share.want, share.peratom, reference, &second);
+  const auto mine = evaluate_path(local.path, local.want, local.peratom, reference, &second);
   if (may_be_on_gpu && on_gpu->is_evaluated) {
-    share.value = mine.value;
+    local.value = mine.value;
     of.is_reduced = true;    // there are no other ranks
   }
   return mine;
 }
 
-gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const Share &share, double *peratom)
+gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const LocalEvaluation &local,
+                                                           double *peratom)
 {
-  if (!function) return evaluate_path(share.path, share.want, peratom, true, nullptr);
+  if (!function) return evaluate_path(local.path, local.want, peratom, true, nullptr);
   const OfFunction kept = of;
-  begin_function(share.path);
-  Share again = share;
+  begin_function(local.path);
+  LocalEvaluation again = local;
   again.peratom = peratom;
   gpucoord::Contribution reference = evaluate_function(again, true);
   reference.value = again.value;

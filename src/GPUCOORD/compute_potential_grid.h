@@ -120,7 +120,7 @@ class ComputePotentialGrid : public Compute {
   std::string mesh_in_words() const;
 
   void begin_evaluation(bool on_gpu);
-  Sums share_sums(const Sums &, bigint bad) const;
+  Sums reduce_sums(const Sums &, bigint bad) const;
   void refresh_ghosts();
   bool is_without_ghosts() const;
   bool have_ghosts_jumped();
@@ -128,7 +128,7 @@ class ComputePotentialGrid : public Compute {
   Sums select_charges(bigint &bad);
   void gather_charges();
   void add_far(const gpucoord::MapCharges &);
-  void take_charges_from_their_points(const gpucoord::MapCharges &);
+  void subtract_charges_on_points(const gpucoord::MapCharges &);
   class Region *reference_region() const;
   void set_reference();
   void subtract_coincident_charges(std::vector<double> &at_atoms) const;
@@ -136,7 +136,7 @@ class ComputePotentialGrid : public Compute {
   template <class Evaluate> void evaluate(const Evaluate &);
   void run_far(const std::function<void()> &);
   void check_overflow(const gpucoord::MapOverflow &);
-  double share_of_tiles() const;
+  double used_fraction_of_tiles() const;
 
   bool is_set_up;    // set_up() was called in this run: alpha is known
   bool has_warned, has_warned_of_overflow;

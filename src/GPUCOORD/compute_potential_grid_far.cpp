@@ -82,7 +82,7 @@ void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
   });
   for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
   for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
-  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_from_their_points(charges);
+  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) subtract_charges_on_points(charges);
   for (std::size_t k = 0; k < phi.size(); ++k) phi.data()[k] = near.data()[k] + far.data()[k];
 }
 
@@ -90,7 +90,7 @@ void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
    Subtracts the far field of charges that the near field excludes from the sum of a point.
 ------------------------------------------------------------------------- */
 
-void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCharges &charges)
+void ComputePotentialGrid::subtract_charges_on_points(const gpucoord::MapCharges &charges)
 {
   const gpucoord::MapGrid points = brick();
   const double tiny_sq = settings->map.tiny * settings->map.tiny;
@@ -146,7 +146,7 @@ void ComputePotentialGrid::subtract_coincident_charges(std::vector<double> &at_a
     return x[3 * a] < x[3 * b];
   });
   const double tiny = settings->map.tiny;
-  const auto take = [&](std::size_t from, std::size_t charge) {
+  const auto subtract = [&](std::size_t from, std::size_t charge) {
     if (from < at_atoms.size()) at_atoms[from] -= q[charge] * potential_far->of_itself();
   };
   for (std::size_t i = 0; i < along_x.size(); ++i)
@@ -155,8 +155,8 @@ void ComputePotentialGrid::subtract_coincident_charges(std::vector<double> &at_a
       if (b[0] - a[0] >= tiny) break;
       const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
       if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >= tiny * tiny) continue;
-      take(along_x[i], along_x[j]);
-      take(along_x[j], along_x[i]);
+      subtract(along_x[i], along_x[j]);
+      subtract(along_x[j], along_x[i]);
     }
 }
 

@@ -125,13 +125,13 @@ bool ComputePotentialGrid::have_ghosts_jumped()
   const double *const first = atom->nghost > 0 ? atom->x[atom->nlocal] : nullptr;
   const std::vector<double> before(first, first + 3 * static_cast<std::size_t>(atom->nghost));
   forward_positions();
-  double most = 0.0;
+  double maximum = 0.0;
   for (std::size_t k = 0; k < before.size(); k += 3) {
     const double d[3] = {first[k] - before[k], first[k + 1] - before[k + 1],
                          first[k + 2] - before[k + 2]};
-    most = MAX(most, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    maximum = MAX(maximum, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
   }
-  return most > 0.25 * neighbor->skin * neighbor->skin;
+  return maximum > 0.25 * neighbor->skin * neighbor->skin;
 }
 
 int ComputePotentialGrid::pack_forward_comm(int n, int *list, double *buf, int, int *)

@@ -39,7 +39,7 @@ class CoordArguments : protected Pointers {
   virtual ~CoordArguments() = default;
 
   const std::string style;    // 'coord/gpu'
-  bool takes(const std::string &keyword) const;
+  bool accepts(const std::string &keyword) const;
 
   Groups groups = Groups::SELF;
   std::string group2;                                 // for TWO and PAIRS: name of the second group

@@ -50,7 +50,7 @@ const SwitchParameter *find(const SwitchInfo &function, const std::string &keywo
   return nullptr;
 }
 
-bool any_takes(const std::string &keyword)
+bool accepted_by_any(const std::string &keyword)
 {
   const auto &all = SwitchInfo::all();
   return std::any_of(all.begin(), all.end(), [&keyword](const SwitchInfo &function) {
@@ -130,7 +130,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
     const std::string keyword = arg[iarg];
     const SwitchParameter *const parameter = find(function, keyword);
     if (!parameter) {
-      if (!any_takes(keyword)) break;
+      if (!accepted_by_any(keyword)) break;
       error->all(FLERR, position(arg[iarg]), "{} {} takes no {} - it takes {}", command, name,
                  keyword, switch_keywords(function));
     }

@@ -88,7 +88,7 @@ class FixCoordBias : public Fix, public VariableUser {
   std::string printed;
 
   int ilevel_respa;
-  int evaluations_a_step, evaluations_done;    // rRESPA: evaluations of this fix's level
+  int evaluations_per_step, evaluations_done;    // rRESPA: evaluations of this fix's level
   bigint last_step;
   bigint first_of_minimization;
 };

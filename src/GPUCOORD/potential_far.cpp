@@ -43,8 +43,8 @@ static constexpr double BOX_CHANGE = 0.01, CHARGE_CHANGE = 0.05;
 
 // Limits of mesh points, per rank and per grid point. The limit per rank corresponds to some 10 GiB
 // and 10 s for a map. Without it, cutoffs that are too short for their charges would need any
-// number of points. A mesh may always have MOST_OF_A_POINT points for each grid point.
-static constexpr double MOST_OF_A_RANK = 1 << 27, MOST_OF_A_POINT = 8;
+// number of points. A mesh may always have MAX_POINTS_PER_GRID_POINT points for each grid point.
+static constexpr double MAX_POINTS_PER_RANK = 1 << 27, MAX_POINTS_PER_GRID_POINT = 8;
 
 static constexpr double PI = 3.14159265358979323846;
 
@@ -132,8 +132,8 @@ PotentialFar::PotentialFar(LAMMPS *lmp, const DeviceChoice &choice, double cutof
     throw std::runtime_error("far fft needs the Fourier transforms of LAMMPS' KSPACE package, "
                              "without which GPUCOORD was built - build LAMMPS with PKG_KSPACE=on "
                              "and without heFFTe, and then GPUCOORD, or use one rank with a GPU");
-  constexpr double LEAST_OF_FLOAT = 1e-5;
-  if (!on_gpu && Transform::is_float() && error_wanted < LEAST_OF_FLOAT)
+  constexpr double MIN_ERROR_OF_FLOAT = 1e-5;
+  if (!on_gpu && Transform::is_float() && error_wanted < MIN_ERROR_OF_FLOAT)
     throw std::runtime_error("far fft needs a tolerance >= 1e-5 with this LAMMPS, whose Fourier "
                              "transforms are in single precision (FFT_SINGLE)");
   for (int a = 0; a < 3; ++a) {
@@ -239,11 +239,11 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
       // Charges are only known up to the cutoff, and the box may grow.
       const double widest = cutoff / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));
-      const double of_grid = MOST_OF_A_POINT * points[0] * points[1] * points[2];
-      const int most = static_cast<int>(
-          std::min<double>(MAXSMALLINT, std::max(MOST_OF_A_RANK * comm->nprocs, of_grid)));
+      const double of_grid = MAX_POINTS_PER_GRID_POINT * points[0] * points[1] * points[2];
+      const int max_points = static_cast<int>(
+          std::min<double>(MAXSMALLINT, std::max(MAX_POINTS_PER_RANK * comm->nprocs, of_grid)));
       chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS,
-                                              widest, most);
+                                              widest, max_points);
     } catch (const std::invalid_argument &e) {
       failure = e.what();
     }
@@ -269,10 +269,10 @@ void PotentialFar::set_points(const int *lo_in, const int *hi_in, const double *
 double PotentialFar::reach() const
 {
   const FarBox box = box_now();
-  double most = 0.0;
+  double maximum = 0.0;
   for (int a = 0; a < 3; ++a)
-    most = std::max(most, 0.5 * gpucoord::FAR_ORDER * box.height(a) / the_mesh.n[a]);
-  return most;
+    maximum = std::max(maximum, 0.5 * gpucoord::FAR_ORDER * box.height(a) / the_mesh.n[a]);
+  return maximum;
 }
 
 double PotentialFar::background() const
@@ -351,7 +351,7 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
   const auto on_mesh = [&](int a, int point) {
     return fold(a) * point + offset_in_fold(a) - mine.lo[a];
   };
-  const auto take = [&](double *out, int stride) {
+  const auto sample = [&](double *out, int stride) {
     for (int k = lo[2]; k <= hi[2]; ++k)
       for (int j = lo[1]; j <= hi[1]; ++j)
         for (int i = lo[0]; i <= hi[0]; ++i, out += stride) {
@@ -366,7 +366,7 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
         im *= of_wave[p];
       },
       values);
-  take(phi, 1);
+  sample(phi, 1);
   for (int c = 0; c < 3 && with_field; ++c) {    // - d phi/dx is a product with - i k
     transform->backward(
         [&](std::size_t p, double &re, double &im) {
@@ -375,7 +375,7 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
           im = -k * was;
         },
         values);
-    if (field) take(field + c, 3);
+    if (field) sample(field + c, 3);
   }
 }
 

@@ -37,7 +37,7 @@ using gpucoord::DERIVATIVES;
 
 template <class DeviceType, class Base>
 ComputeCoordKokkos<DeviceType, Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, char **arg) :
-    Base(lmp, narg, arg), warned_moved(false), takes_neighbors(false), skin(0.0),
+    Base(lmp, narg, arg), warned_moved(false), uses_neighbors(false), skin(0.0),
     function_is_resident(false), function_version(0), owners_version(0), weights(Weights::HOST)
 {
   this->kokkosable = 1;
@@ -78,7 +78,7 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
 {
   if (is_resident(path)) {
     std::string text = "atoms and derivatives stay on the GPU";
-    if (takes_neighbors) text += ", pairs of LAMMPS' neighbor list";
+    if (uses_neighbors) text += ", pairs of LAMMPS' neighbor list";
     const bool packs_on_host = comm->style != Comm::BRICK ||
         lmp->kokkos->forward_compute_comm_legacy;
     if (sends_numbers() && comm->nprocs > 1 && packs_on_host)
@@ -224,7 +224,7 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
 template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::reneighbored(bool due)
 {
-  if (!is_resident() || !this->dynamic_group().empty() || (!due && !takes_neighbors)) return;
+  if (!is_resident() || !this->dynamic_group().empty() || (!due && !uses_neighbors)) return;
   // After an error, the evaluation calls rebuild() again and reports the error on all ranks.
   try {
     rebuild();
@@ -236,37 +236,37 @@ void ComputeCoordKokkos<DeviceType, Base>::reneighbored(bool due)
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::start_share(Share &share)
+void ComputeCoordKokkos<DeviceType, Base>::start_local(LocalEvaluation &local)
 {
-  if (!is_resident(share.path)) return;
+  if (!is_resident(local.path)) return;
   state = State::UNKNOWN;     // overwrites enqueued results, and the gradients on the GPU
   if (args->check_every) {    // the reference reads atoms
     atoms_to_host();
     this->select_atoms();
   }
   gpucoord::Request request;
-  request.want = share.want;
-  request.for_forces_only = keeps_gradients(share) && !share.peratom;
+  request.want = local.want;
+  request.for_forces_only = keeps_gradients(local) && !local.peratom;
   // Positions outside of force evaluations have no number.
-  request.positions = share.is_for_forces ? device->positions() : 0;
-  evaluate_on_device(share, request);
+  request.positions = local.is_for_forces ? device->positions() : 0;
+  evaluate_on_device(local, request);
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::compute_share(Share &share)
+void ComputeCoordKokkos<DeviceType, Base>::compute_local(LocalEvaluation &local)
 {
-  if (!is_resident(share.path)) {
-    Base::compute_share(share);
+  if (!is_resident(local.path)) {
+    Base::compute_local(local);
     return;
   }
-  attempt(share, [&] {
+  attempt(local, [&] {
     const auto result = on_device()->result(device->stream());
-    share.mine.value = share.value = result.value;
-    std::copy_n(result.virial, 6, share.mine.virial);
-    if (result.bad_atom >= 0) share.bad_atom = id_of_bad_atom();
+    local.mine.value = local.value = result.value;
+    std::copy_n(result.virial, 6, local.mine.virial);
+    if (result.bad_atom >= 0) local.bad_atom = id_of_bad_atom();
     if (result.moved) warn_of_moved_atoms();
-    if (share.peratom && !share.bad_atom) on_device()->peratom(share.peratom, device->stream());
-    if (function && !share.bad_atom) take_function(share);
+    if (local.peratom && !local.bad_atom) on_device()->peratom(local.peratom, device->stream());
+    if (function && !local.bad_atom) fetch_function(local);
   });
   this->nlocal_selected = Base::NOT_SELECTED;    // these numbers are not those of the lists
   nowned_a = static_cast<int>(on_device()->natoms_a());
@@ -385,25 +385,25 @@ std::string ComputeCoordKokkos<DeviceType, Base>::dSds_too_large(int row, double
 
 // Waits for S and, if requested, for the per-atom numbers and their f.
 template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::take_function(Share &share)
+void ComputeCoordKokkos<DeviceType, Base>::fetch_function(LocalEvaluation &local)
 {
   const auto result = function_on_device->result();
-  if (is_sum_of_function()) share.value = result.value;
+  if (is_sum_of_function()) local.value = result.value;
   if (result.bad >= 0) {
     atomKK->sync(Host, TAG_MASK);
     const double dSds = std::fabs(result.dSds_of_bad);
-    share.failed = std::isfinite(dSds) && dSds > gpucoord::max_dSds(args->precision)
+    local.failed = std::isfinite(dSds) && dSds > gpucoord::max_dSds(args->precision)
         ? dSds_too_large(result.bad, result.s_of_bad, result.dSds_of_bad)
         : this->not_finite(result.bad, result.s_of_bad);
   }
-  if (!share.peratom) return;
-  const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(share.want);
+  if (!local.peratom) return;
+  const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(local.want);
   of.s.resize(nlocal);
   of.f.resize(nlocal);
   of.rows.resize(nlocal);
   std::iota(of.rows.begin(), of.rows.end(), 0);
   function_on_device->copy_numbers(of.s.data(), of.f.data(), device->stream());
-  for (std::size_t i = 0; i < nlocal; ++i) share.peratom[columns * i] += of.s[i];
+  for (std::size_t i = 0; i < nlocal; ++i) local.peratom[columns * i] += of.s[i];
 }
 
 template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::atoms_to_host()

@@ -128,10 +128,11 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::fetch_f
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_listener(Listener *who)
+template <class DeviceType>
+void ComputePotentialGridKokkos<DeviceType>::set_listener(Listener *listener_in)
 {
-  ComputePotentialGrid::set_listener(who);
-  if (!who) keeps_sum = false;
+  ComputePotentialGrid::set_listener(listener_in);
+  if (!listener_in) keeps_sum = false;
 }
 
 template <class DeviceType>

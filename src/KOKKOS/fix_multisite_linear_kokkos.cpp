@@ -77,21 +77,22 @@ template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::min_setup
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::take_away(Vectors which)
+template <class DeviceType>
+void FixMultisiteLinearKokkos<DeviceType>::remove_axial_components(Vectors which)
 {
   const bool are_torques = which == Vectors::TORQUES;
   if (!stays_on_gpu()) {
     atoms_to_host();
     atomKK->sync(Host, ANGMOM_MASK);
-    FixMultisiteLinear::take_away(which);
+    FixMultisiteLinear::remove_axial_components(which);
     atomKK->modified(Host, are_torques ? TORQUE_MASK : ANGMOM_MASK);
     return;
   }
   try {
     if (!on_device) on_device = gpucoord::make_resident_axes(axis);
-    on_device->take_away(device->atoms(true, true), device->bodies(), groupbit,
-                         are_torques ? device->begin_torques() : device->begin_angular_momenta(),
-                         device->stream());
+    on_device->remove_axial_components(
+        device->atoms(true, true), device->bodies(), groupbit,
+        are_torques ? device->begin_torques() : device->begin_angular_momenta(), device->stream());
   } catch (const gpucoord::DeviceError &e) {
     on_device.reset();
     error->one(FLERR, Error::NOLASTLINE,

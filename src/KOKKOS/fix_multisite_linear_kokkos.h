@@ -34,7 +34,7 @@ template <class DeviceType> class FixMultisiteLinearKokkos : public FixMultisite
   void min_setup(int) override;
 
  private:
-  void take_away(Vectors) override;
+  void remove_axial_components(Vectors) override;
   void atoms_to_host() override;
   bool stays_on_gpu() const;
 

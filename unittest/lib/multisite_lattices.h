@@ -103,9 +103,9 @@ inline Result evaluate(gpucoord::Multisite &backend, const System &s,
 
 inline double largest(const std::vector<double> &values)
 {
-  double most = 0.0;
-  for (const double v : values) most = std::max(most, std::fabs(v));
-  return most;
+  double maximum = 0.0;
+  for (const double v : values) maximum = std::max(maximum, std::fabs(v));
+  return maximum;
 }
 
 inline std::map<std::string, double> &worst_errors()

@@ -188,12 +188,12 @@ inline void check_resident(const TestedOrder &order, const System &s, bool two,
       OnGpu<double> forces(std::vector<double>(3 * s.nall + 3, 0.5));
       device.order->add_forces({forces.data()}, {2.0}, nullptr);
       const auto after = forces.get();
-      const double most = std::max(1.0, largest(expected.result.peratom, 4, 1, 4));
+      const double maximum = std::max(1.0, largest(expected.result.peratom, 4, 1, 4));
       for (int i = 0; i < s.nall; ++i)
         for (int c = 0; c < 3; ++c)
           ASSERT_NEAR(after[3 * i + c],
                       0.5 - 2.0 * (i < s.nlocal ? expected.result.peratom[4 * i + 1 + c] : 0.0),
-                      4.0 * tolerance * most)
+                      4.0 * tolerance * maximum)
               << here;
     }
   }

@@ -93,10 +93,10 @@ AtomFunctionOptions custom_of(const std::string &text)
   return o;
 }
 
-Numbers coordination_numbers(int n, double least, double most, unsigned seed)
+Numbers coordination_numbers(int n, double minimum, double maximum, unsigned seed)
 {
   std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> u(least, most);
+  std::uniform_real_distribution<double> u(minimum, maximum);
   Numbers s;
   for (int k = 0; k < n; ++k) s.push_back(u(random));
   return s;
@@ -293,15 +293,15 @@ TEST(AtomFunction, min_max_alt_min_and_moments_equal_their_definitions)
 TEST(AtomFunction, exponents_do_not_overflow)
 {
   const Numbers s = {1e4, 0.0, 12.0, 1e-3, 1e4};
-  const Values most = evaluate(with_beta(AtomFunctionKind::MAX, 0.01), s);
-  EXPECT_NEAR(most.result.value, 1e4 + 0.01 * std::log(2.0), 1e-11);
-  EXPECT_NEAR(most.dSds[0], 0.5, 1e-15);
-  EXPECT_EQ(most.dSds[2], 0.0);
-  EXPECT_EQ(most.result.bad, -1);
-  const Values least = evaluate(with_beta(AtomFunctionKind::MIN, 500.0), {1e-3, 12.0, 1e4});
-  EXPECT_NEAR(least.result.value, 1e-3, 1e-15);
-  EXPECT_NEAR(least.dSds[0], 1.0, 1e-12);
-  EXPECT_EQ(least.result.bad, -1);
+  const Values highest = evaluate(with_beta(AtomFunctionKind::MAX, 0.01), s);
+  EXPECT_NEAR(highest.result.value, 1e4 + 0.01 * std::log(2.0), 1e-11);
+  EXPECT_NEAR(highest.dSds[0], 0.5, 1e-15);
+  EXPECT_EQ(highest.dSds[2], 0.0);
+  EXPECT_EQ(highest.result.bad, -1);
+  const Values lowest = evaluate(with_beta(AtomFunctionKind::MIN, 500.0), {1e-3, 12.0, 1e4});
+  EXPECT_NEAR(lowest.result.value, 1e-3, 1e-15);
+  EXPECT_NEAR(lowest.dSds[0], 1.0, 1e-12);
+  EXPECT_EQ(lowest.result.bad, -1);
   const Values other = evaluate(with_beta(AtomFunctionKind::ALT_MIN, 500.0), s);
   EXPECT_NEAR(other.result.value, 0.0, 1e-2);
   EXPECT_EQ(other.result.bad, -1);
@@ -315,8 +315,8 @@ TEST(AtomFunction, exponents_do_not_overflow)
 
 TEST(AtomFunction, min_is_0_with_no_derivatives_where_an_atom_has_no_partner)
 {
-  for (const double least : {0.0, -1e-7}) {    // s that rounding makes slightly negative
-    const Values v = evaluate(with_beta(AtomFunctionKind::MIN, 2.0), {3.0, least, 1.0});
+  for (const double lowest : {0.0, -1e-7}) {    // s that rounding makes slightly negative
+    const Values v = evaluate(with_beta(AtomFunctionKind::MIN, 2.0), {3.0, lowest, 1.0});
     EXPECT_EQ(v.result.value, 0.0);
     for (int k = 0; k < 3; ++k) EXPECT_EQ(v.dSds[k], 0.0);
     EXPECT_EQ(v.result.bad, -1);

@@ -590,7 +590,7 @@ TEST(EnvironmentSimilarityRanks, results_do_not_depend_on_the_number_of_ranks)
 }
 
 TEST(EnvironmentSimilarityRanks,
-     take_part_makes_the_exchanges_that_a_failed_evaluation_has_not_made)
+     complete_exchanges_makes_the_exchanges_that_a_failed_evaluation_has_not_made)
 {
   AtomFunctionOptions maximum;
   maximum.kind = AtomFunctionKind::MAX;

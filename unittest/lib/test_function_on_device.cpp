@@ -73,9 +73,10 @@ class FunctionOnDevice : public testing::Test {
       }
     for (const int k : owner) type.push_back(1 + k % NTYPES);
   }
-  void move(double most)
+  void move(double distance)
   {
-    std::uniform_real_distribution<double> step(-most / std::sqrt(3.0), most / std::sqrt(3.0));
+    std::uniform_real_distribution<double> step(-distance / std::sqrt(3.0),
+                                                distance / std::sqrt(3.0));
     for (double &v : positions) v += step(random);
   }
 
@@ -248,11 +249,11 @@ TEST_F(FunctionOnDevice, equals_the_host_for_groups_types_and_outputs)
 
 TEST_F(FunctionOnDevice, equals_the_host_while_atoms_move_within_the_skin_and_beyond)
 {
-  for (const double most : {0.0, 0.04, 0.5, 0.04}) {
-    move(most);
+  for (const double distance : {0.0, 0.04, 0.5, 0.04}) {
+    move(distance);
     for (const bool two : {false, true})
       expect_host(two, false, 1, Precision::DOUBLE, EVERYTHING, custom("s^2*exp(-s/3)"),
-                  "moved by up to " + std::to_string(most));
+                  "moved by up to " + std::to_string(distance));
   }
 }
 

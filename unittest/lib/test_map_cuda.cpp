@@ -43,7 +43,7 @@ struct System {
     }
   }
   MapCharges charges() const { return {x.data(), q.data(), static_cast<int>(q.size())}; }
-  std::vector<int> everyone() const
+  std::vector<int> all_indices() const
   {
     std::vector<int> all(q.size());
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
@@ -139,7 +139,7 @@ TEST(MapOnGpu, EqualsTheHost)
         if (c.tilt != 0.0) o.alpha = (c.tilt > 0.0 ? 5.0 : 3.499) / c.cutoff;
         const MapGrid grid = grid_of(c.n, c.length, c.tilt);
         const System s(c.charges, c.length, ++seed);
-        const auto self = s.everyone();
+        const auto self = s.all_indices();
         const MapPoints points = {s.x.data(), self.data(), std::min(c.charges, 3000)};
         Values expected(size_of(grid)), expected_at(points.n);
         const auto host = make_host_potential_map(o, Precision::DOUBLE, 2);

@@ -433,12 +433,12 @@ TEST(Multisite, Ls1)
           r.sums.virial[0] + r.sums.virial[1] + r.sums.virial[2] + 3.0 * r.sums.reaction_field;
       EXPECT_NEAR(w, ls1.w, 1e-10 * std::max(std::fabs(ls1.w), std::fabs(ls1.u))) << name;
       // Forces of F0 vanish: they are compared with the size of the terms that cancel.
-      double most_force = std::fabs(ls1.u) / ls1.s.nlocal / std::stod(rc), most_torque = most_force;
-      for (const double f : ls1.force) most_force = std::max(most_force, std::fabs(f));
-      for (const double t : ls1.torque) most_torque = std::max(most_torque, std::fabs(t));
+      double max_force = std::fabs(ls1.u) / ls1.s.nlocal / std::stod(rc), max_torque = max_force;
+      for (const double f : ls1.force) max_force = std::max(max_force, std::fabs(f));
+      for (const double t : ls1.torque) max_torque = std::max(max_torque, std::fabs(t));
       for (std::size_t k = 0; k < ls1.force.size(); ++k) {
-        ASSERT_NEAR(r.force[k], ls1.force[k], 1e-9 * most_force) << name << " " << k;
-        ASSERT_NEAR(r.torque[k], ls1.torque[k], 1e-9 * most_torque) << name << " " << k;
+        ASSERT_NEAR(r.force[k], ls1.force[k], 1e-9 * max_force) << name << " " << k;
+        ASSERT_NEAR(r.torque[k], ls1.torque[k], 1e-9 * max_torque) << name << " " << k;
       }
     }
   }

@@ -77,9 +77,9 @@ System lattice(const MultisiteModel &model, int n, int along_x, int along_y)
 
 double largest(const std::vector<double> &values)
 {
-  double most = 0.0;
-  for (const double v : values) most = std::max(most, std::fabs(v));
-  return most;
+  double maximum = 0.0;
+  for (const double v : values) maximum = std::max(maximum, std::fabs(v));
+  return maximum;
 }
 
 void expect_near(const std::vector<double> &found, const std::vector<double> &expected,
@@ -319,7 +319,7 @@ template <class Real> void expect_kept_points()
   for (const SiteKernels<Real> &kernels : all_kernels<Real>())
     for (int n = 0; n < 70; ++n) {
       const std::size_t room = n + KEPT_MARGIN;
-      std::vector<Real> x[3], from(room), taken(room);
+      std::vector<Real> x[3], from(room), values(room);
       for (auto &c : x)
         for (std::size_t k = 0; k < room; ++k) c.push_back(coordinate(random));
       for (std::size_t k = 0; k < room; ++k) from[k] = static_cast<Real>(k) + Real(0.5);
@@ -337,10 +337,10 @@ template <class Real> void expect_kept_points()
       EXPECT_EQ(any_outside, outside);
       const int count = kernels.list_kept(n, kept.data(), numbers.data());
       ASSERT_EQ(count, static_cast<int>(expected.size()));
-      kernels.take_kept(n, kept.data(), count, numbers.data(), from.data(), 3, taken.data());
+      kernels.copy_kept(n, kept.data(), count, numbers.data(), from.data(), 3, values.data());
       for (int m = 0; m < count; ++m) {
         EXPECT_EQ(numbers[m], expected[m]);
-        EXPECT_EQ(taken[m], from[expected[m]] - 3);
+        EXPECT_EQ(values[m], from[expected[m]] - 3);
       }
     }
 }
@@ -359,7 +359,7 @@ template <class Real> void expect_records()
           records[k] = static_cast<Real>(k / size * 100 + k % size);
         std::vector<int> index;
         for (int m = 0; m < n; ++m) index.push_back(m * 17 % nrecords);
-        kernels.take_records(n, index.data(), size, nfields, records.data(), stride, to.data());
+        kernels.gather_records(n, index.data(), size, nfields, records.data(), stride, to.data());
         for (int m = 0; m < n; ++m)
           for (int field = 0; field < nfields; ++field)
             EXPECT_EQ(to[field * stride + m], 100 * index[m] + field);
@@ -374,7 +374,7 @@ TEST(MultisiteHost, PointsThatAreKept)
   expect_kept_points<float>();
 }
 
-TEST(MultisiteHost, RecordsThatAreTaken)
+TEST(MultisiteHost, GatherRecords)
 {
   expect_records<double>();
   expect_records<float>();

@@ -207,7 +207,7 @@ TEST(MultisiteModel, ReachAndRange)
 
 // Products of moments in SI and cgs exceed the range of single precision. Those in usual units do
 // not.
-TEST(MultisiteModel, WhatFloatHolds)
+TEST(MultisiteModel, RangeOfFloat)
 {
   Component c;
   c.name = "polar";
@@ -247,7 +247,7 @@ TEST(MultisiteModel, WhatFloatHolds)
 }
 
 // lennard_jones() computes powers of sigma/cutoff, which must be within the range of float.
-TEST(MultisiteModel, SigmaThatFloatHolds)
+TEST(MultisiteModel, SigmaInFloat)
 {
   const auto why = [&](const LennardJonesSite &site, double cutoff,
                        double eta = 1.0) -> std::string {

@@ -497,9 +497,9 @@ TEST(PotentialMap, InstructionSetsAgree)
     for (int k = 0; k < n; ++k) x[k] = s.x[3 * k], y[k] = s.x[3 * k + 1], z[k] = s.x[3 * k + 2];
     const std::vector<float> xf(x.begin(), x.end()), yf(y.begin(), y.end()), zf(z.begin(), z.end()),
         qf(s.q.begin(), s.q.end());
-    RowOfPoints<double> row = {{}, 3.1, 2.9, POINTS_OF_A_ROW};
-    RowOfPoints<float> row_f = {{}, 3.1f, 2.9f, POINTS_OF_A_ROW};
-    for (int i = 0; i < POINTS_OF_A_ROW; ++i)
+    RowOfPoints<double> row = {{}, 3.1, 2.9, POINTS_PER_ROW};
+    RowOfPoints<float> row_f = {{}, 3.1f, 2.9f, POINTS_PER_ROW};
+    for (int i = 0; i < POINTS_PER_ROW; ++i)
       row_f.x[i] = static_cast<float>(row.x[i] = 1.5 + 0.4 * i);
     std::vector<std::vector<double>> results;
     const auto add = [&](const MapKernels<double> &k, const MapKernels<float> &kf) {
@@ -507,7 +507,7 @@ TEST(PotentialMap, InstructionSetsAgree)
         RowOfPoints<double> r = row;
         RowOfPoints<float> rf = row_f;
         if (alone) r.n = rf.n = 1;
-        std::vector<double> sums(POINTS_OF_A_ROW * MAP_VALUES, 0.0), sums_f = sums;
+        std::vector<double> sums(POINTS_PER_ROW * MAP_VALUES, 0.0), sums_f = sums;
         k.row[alone][true](c, {n, x.data(), y.data(), z.data(), s.q.data()}, r, sums.data());
         kf.row[alone][true](cf, {n, xf.data(), yf.data(), zf.data(), qf.data()}, rf, sums_f.data());
         results.push_back(sums);
@@ -533,7 +533,7 @@ TEST(PotentialMap, InstructionSetsAgree)
 #endif
     for (std::size_t set = 1; set < results.size() / 4; ++set)
       for (int which = 0; which < 4; ++which)
-        for (int v = 0; v < POINTS_OF_A_ROW * MAP_VALUES; ++v)
+        for (int v = 0; v < POINTS_PER_ROW * MAP_VALUES; ++v)
           ASSERT_NEAR(results[4 * set + which][v], results[which][v], which % 2 ? 2e-3 : 1e-10);
   }
 }

@@ -66,11 +66,11 @@ TEST(ResidentBias, Restraints)
     device->add_forces({f.data(), false, 3, 1}, {2.0, bias->dVdS(0)}, nullptr);
     const auto forces = f.get();
     const Result derivatives = on_host(function, s, false, DERIVATIVES);
-    const double most = 2.0 * std::fabs(dVdS_of_all[0]) * largest(derivatives.peratom, 4, 1, 4);
+    const double maximum = 2.0 * std::fabs(dVdS_of_all[0]) * largest(derivatives.peratom, 4, 1, 4);
     for (int i = 0; i < s.nall; ++i)
       for (int c = 0; c < 3; ++c)
         ASSERT_NEAR(forces[3 * i + c], -2.0 * dVdS_of_all[0] * derivatives.peratom[4 * i + 1 + c],
-                    1e-9 * most);
+                    1e-9 * maximum);
     state = bias->wait(nullptr);
     EXPECT_NEAR(state.s[0], value, 1e-12 * value);
     EXPECT_NEAR(state.energy, energy, 1e-9);
@@ -135,15 +135,15 @@ TEST(ResidentBias, of_expressions)
       b->add_forces(forces, {scale_b, outer->product(1)}, nullptr);
     }
     const auto found = f.get();
-    const double most = 2 *
+    const double maximum = 2 *
         (std::fabs(by_a) * largest(of_a.peratom, 4, 1, 4) +
          std::fabs(by_b) * largest(of_b.peratom, 4, 1, 4));
-    ASSERT_GT(most, 0.0);
+    ASSERT_GT(maximum, 0.0);
     for (int i = 0; i < s.nall; ++i)
       for (int c = 0; c < 3; ++c)
         ASSERT_NEAR(found[3 * i + c],
                     -2 * (by_a * of_a.peratom[4 * i + 1 + c] + by_b * of_b.peratom[4 * i + 1 + c]),
-                    1e-9 * most)
+                    1e-9 * maximum)
             << n << " atoms, " << i;
     state = bias->wait(nullptr);
     EXPECT_NEAR(state.dVdS[0], dVdS, 1e-10 * std::fabs(dVdS));

@@ -116,7 +116,7 @@ TEST(ResidentCoordination, NeighborList)
     for (const int n : {0, 1, 33, 1000, 6000}) {
       System s(n, n / 3, density, n + 5);
       std::vector<std::vector<int>> lists(n);
-      int most = 0;
+      int maximum = 0;
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < s.nall; ++j) {
           double r_sq = 0.0;
@@ -125,9 +125,9 @@ TEST(ResidentCoordination, NeighborList)
           if (j != i && r_sq < 1.25 * 1.25)
             lists[i].push_back(j);    // slightly farther than necessary
         }
-        most = std::max(most, static_cast<int>(lists[i].size()));
+        maximum = std::max(maximum, static_cast<int>(lists[i].size()));
       }
-      const int capacity = most + 7;    // entries beyond the neighbors must not be read
+      const int capacity = maximum + 7;    // entries beyond the neighbors must not be read
       for (const bool by_atom : {true, false}) {
         std::vector<int> neighbor(static_cast<std::size_t>(std::max(1, n)) * capacity, -1000000000),
             count(n);
@@ -441,7 +441,7 @@ TEST(ResidentCoordination, SharedPairs)
 }
 
 // Atoms far from the origin, sparse atoms in a large space, and positions in float.
-TEST(ResidentCoordination, WhereAtomsAre)
+TEST(ResidentCoordination, LocationsOfAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double offset : {0.0, -1e5, 3e6})

@@ -24,8 +24,8 @@ using namespace gpucoord;
 
 namespace {
 
-// Vectors with lengths from 0.3 to 0.7. most_types: types from 0 to this one.
-Environment random_environment(int n, unsigned seed, int most_types = 0)
+// Vectors with lengths from 0.3 to 0.7. max_type: types from 0 to this one.
+Environment random_environment(int n, unsigned seed, int max_type = 0)
 {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> component(-1.0, 1.0), of_length(0.3, 0.7);
@@ -36,7 +36,7 @@ Environment random_environment(int n, unsigned seed, int most_types = 0)
     if (length < 0.1) continue;
     const double factor = of_length(random) / length;
     for (double &x : v.r) x *= factor;
-    v.type = most_types > 0 ? static_cast<int>(random() % (most_types + 1)) : 0;
+    v.type = max_type > 0 ? static_cast<int>(random() % (max_type + 1)) : 0;
     e.push_back(v);
   }
   return e;

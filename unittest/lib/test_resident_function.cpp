@@ -112,9 +112,9 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
       EXPECT_NEAR(value, expected.second.sums.value,
                   tolerance_of(precision) * std::max(1.0, std::fabs(value)))
           << label_here;
-      const double most = std::max(1.0, largest(expected.s, 1, 0, 1));
+      const double maximum = std::max(1.0, largest(expected.s, 1, 0, 1));
       for (int i = 0; i < s.nlocal; ++i)
-        ASSERT_NEAR(found_s[i], expected.s[i], tolerance_of(precision) * most) << label_here;
+        ASSERT_NEAR(found_s[i], expected.s[i], tolerance_of(precision) * maximum) << label_here;
       EXPECT_EQ(found_s[s.nlocal], 7.0);
 
       const DeviceWeights given = with_owners ? DeviceWeights{of_owned.data(), owner.data(), unit}
@@ -476,9 +476,9 @@ TEST(ResidentFunction, derivatives_must_fit_the_precision)
 
 TEST(ResidentFunction, refuses_functions_that_only_the_host_can_evaluate)
 {
-  AtomFunctionOptions most, deep, deep_sigma;
-  most.kind = AtomFunctionKind::MAX;
-  most.beta = 0.1;
+  AtomFunctionOptions highest, deep, deep_sigma;
+  highest.kind = AtomFunctionKind::MAX;
+  highest.beta = 0.1;
   deep.kind = AtomFunctionKind::CUSTOM;
   deep.expression = "s";
   deep_sigma.kind = AtomFunctionKind::MORE_THAN;
@@ -489,7 +489,7 @@ TEST(ResidentFunction, refuses_functions_that_only_the_host_can_evaluate)
     deep.expression = "sin(s)+s*(" + deep.expression + ")";
     deep_sigma.sigma.expression = "exp(-x)/(1+x*(" + deep_sigma.sigma.expression + "))";
   }
-  for (const AtomFunctionOptions &o : {most, deep, deep_sigma}) {
+  for (const AtomFunctionOptions &o : {highest, deep, deep_sigma}) {
     EXPECT_FALSE(can_be_resident(o));
     try {
       make_resident_function(o, Precision::DOUBLE);

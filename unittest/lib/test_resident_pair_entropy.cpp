@@ -142,9 +142,9 @@ double tolerance(Precision precision)
 
 double largest_of(const std::vector<double> &numbers)
 {
-  double most = 0.0;
-  for (const double x : numbers) most = std::max(most, std::fabs(x));
-  return most;
+  double maximum = 0.0;
+  for (const double x : numbers) maximum = std::max(maximum, std::fabs(x));
+  return maximum;
 }
 
 // Differences are relative to the largest number of the same kind. S of many atoms has small
@@ -165,17 +165,17 @@ void compare(const Found &found, const Found &expected, unsigned want, double li
   }
   EXPECT_LE(differ, limit * expected.v.size()) << here;
   if (want & VIRIAL) {
-    const double most = largest_of(std::vector<double>(expected.virial, expected.virial + 6));
+    const double maximum = largest_of(std::vector<double>(expected.virial, expected.virial + 6));
     for (int k = 0; k < 6; ++k)
-      EXPECT_NEAR(found.virial[k], expected.virial[k], 5.0 * limit * most + 1e-14) << here;
+      EXPECT_NEAR(found.virial[k], expected.virial[k], 5.0 * limit * maximum + 1e-14) << here;
   }
   const int columns = peratom_columns(want), ends[] = {1, 4, 10};
   ASSERT_EQ(found.peratom.size(), expected.peratom.size());
   for (int part = 0; part < 2 && ends[part + 1] <= columns; ++part) {
-    const double most = largest(expected.peratom, columns, ends[part], ends[part + 1]);
+    const double maximum = largest(expected.peratom, columns, ends[part], ends[part + 1]);
     for (std::size_t k = 0; k < expected.peratom.size(); ++k)
       if (const int c = static_cast<int>(k % columns); c >= ends[part] && c < ends[part + 1]) {
-        ASSERT_NEAR(found.peratom[k], expected.peratom[k], 5.0 * limit * most + 1e-14)
+        ASSERT_NEAR(found.peratom[k], expected.peratom[k], 5.0 * limit * maximum + 1e-14)
             << here << ", row " << k / columns << ", column " << c;
       }
   }
@@ -207,12 +207,12 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
       const OnGpu<double> forces(std::vector<double>(3 * s.nall + 3, 0.0));
       device.entropy->add_forces({forces.data()}, {2.0}, nullptr);
       const auto after = forces.get();
-      const double most = largest(expected.peratom, 4, 1, 4);
+      const double maximum = largest(expected.peratom, 4, 1, 4);
       for (int i = 0; i < s.nall; ++i)
         for (int c = 0; c < 3; ++c)
           ASSERT_NEAR(after[3 * i + c],
                       -2.0 * (i < s.nlocal ? expected.peratom[4 * i + 1 + c] : 0.0),
-                      10.0 * tolerance(precision) * most + 1e-14)
+                      10.0 * tolerance(precision) * maximum + 1e-14)
               << here;
     }
   }

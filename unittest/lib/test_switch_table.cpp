@@ -408,18 +408,19 @@ TEST(Classes, are_grouped_by_the_classes_that_they_have_functions_with)
   const auto groups_of = [](const Table &table) {
     return gpucoord::ClassGroups(TypeClasses(table.library, table.flat_weight.data())).of_types();
   };
-  Table all(3, all_kinds()), one_pair(3, all_kinds()), most(3, all_kinds()), none(3, all_kinds());
+  Table all(3, all_kinds()), one_pair(3, all_kinds()), weighted(3, all_kinds()),
+      none(3, all_kinds());
   for (int i = 1; i <= 3; ++i)
     for (int j = i; j <= 3; ++j) {
       all.set(i, j, (i + j) % 4);
-      most.set(i, j, 0, i == 3 && j == 3 ? 0.0 : i + j);
+      weighted.set(i, j, 0, i == 3 && j == 3 ? 0.0 : i + j);
     }
   one_pair.set(1, 2, 0);
   Table between_two(4, all_kinds());    // 1 and 2 with 3 and 4
   for (const int i : {1, 2})
     for (const int j : {3, 4}) between_two.set(i, j, i + j);
   EXPECT_EQ(groups_of(all), (std::vector<int>{0, 0, 0, 0}));
-  EXPECT_EQ(groups_of(most), (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(groups_of(weighted), (std::vector<int>{0, 0, 0, 0}));
   EXPECT_EQ(groups_of(one_pair), (std::vector<int>{0, 0, 1, 2}));
   EXPECT_EQ(groups_of(between_two), (std::vector<int>{0, 0, 0, 1, 1}));
   EXPECT_EQ(groups_of(none), (std::vector<int>{0, 0, 0, 0}));

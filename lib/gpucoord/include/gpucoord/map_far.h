@@ -53,13 +53,13 @@ GPUCOORD_API double far_error(const FarBox &, const int n[3], double alpha, doub
 // Chooses a mesh whose error is at most 'error' (charge/distance) and that is hardly finer than
 // necessary. The number of points along each axis is a multiple of multiples_of. The height of mesh
 // cells is at most 'widest' (distance). Throws std::invalid_argument if the mesh needs more than
-// 'most' points.
+// max_points points.
 struct FarMesh {
   int n[3];
   double error;
 };
 GPUCOORD_API FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha,
-                                     double sum_q_sq, double error, double widest, int most);
+                                     double sum_q_sq, double error, double widest, int max_points);
 
 // The part of a mesh that has the points lo to lo + n - 1 along each axis.
 struct MeshBrick {

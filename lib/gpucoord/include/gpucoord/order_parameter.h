@@ -71,7 +71,7 @@ class GPUCOORD_API OrderParameter {
                                const OrderNumbers &) = 0;
   // After an exception of evaluate(): performs the remaining exchanges, with zeros, because other
   // ranks wait for them. Pass the same arguments.
-  virtual void take_part(const OrderInput &, unsigned want) = 0;
+  virtual void complete_exchanges(const OrderInput &, unsigned want) = 0;
   // Returns the largest number of columns of an exchange.
   virtual int exchange_columns() const = 0;
   virtual std::size_t bytes() const = 0;    // memory of the last evaluation, bytes

@@ -225,11 +225,11 @@ namespace {
           if (ci.rows.nowned == 0 || cj.rows.n == 0 || model.range(i, j) == 0.0) continue;
           const int warps = (ci.rows.nowned + team - 1) / team * (team / 32);
           const double partners = near_partners(grid, ci, cj, model.range(i, j));
-          const int enough = std::max(
-              1, static_cast<int>(std::min(partners / tuning::FEWEST_MOLECULES_OF_A_TEAM, 1e3)));
-          const int splits = std::clamp(tuning::ENOUGH_WARPS_OF_MOLECULES / warps, 1,
-                                        std::min(enough, tuning::MAX_SPLITS));
-          const double passes = std::ceil(partners / (tuning::MOLECULES_A_PASS * splits));
+          const int max_teams = std::max(
+              1, static_cast<int>(std::min(partners / tuning::MIN_MOLECULES_PER_TEAM, 1e3)));
+          const int splits = std::clamp(tuning::MIN_MOLECULE_WARPS / warps, 1,
+                                        std::min(max_teams, tuning::MAX_SPLITS));
+          const double passes = std::ceil(partners / (tuning::MOLECULES_PER_PASS * splits));
           all.push_back(
               {i, j, splits,
                static_cast<int>(std::clamp(passes, 1.0, static_cast<double>(tuning::MAX_PASSES))),

@@ -228,14 +228,14 @@ namespace {
       const int ncomponents = static_cast<int>(sites.size());
       const bool once = meets_once();
       std::vector<std::vector<int>> of_first(ncomponents), of_ghosts(ncomponents);
-      std::vector<int> everyone(all.nall), nowned(ncomponents, 0);
+      std::vector<int> all_indices(all.nall), nowned(ncomponents, 0);
       for (int i = 0; i < all.nall; ++i) {
-        everyone[i] = i;
+        all_indices[i] = i;
         const int c = all.component[i];
         (once && i >= all.nlocal ? of_ghosts : of_first)[c].push_back(i);
         if (i < all.nlocal) ++nowned[c];
       }
-      grid = make_cell_grid(all.x, {everyone.data(), all.nall, all.nlocal}, {}, range, nthreads);
+      grid = make_cell_grid(all.x, {all_indices.data(), all.nall, all.nlocal}, {}, range, nthreads);
       const auto build = [&](SortedMolecules<Real> &sorted, const std::vector<int> &index,
                              int owned) {
         sorted.bins.build(grid, all.x, {index.data(), static_cast<int>(index.size()), owned},
@@ -314,7 +314,7 @@ namespace {
       // [3 + fields][partners] centers relative to that of the molecule, then fields of the sites
       Rows<Real> partners;
       PartnerSums<Real> sums;
-      alignas(64) Real no_axis[PARTNERS_OF_A_CHUNK] = {};
+      alignas(64) Real no_axis[PARTNERS_PER_CHUNK] = {};
     };
 
     // Sums of one molecule.
@@ -441,16 +441,16 @@ namespace {
       const Real *const of_candidates[3] = {s.x.data() + from, s.y.data() + from,
                                             s.z.data() + from};
       for (int k = 0; k < 3; ++k)
-        kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(),
+        kernels.copy_kept(found.count - from, s.kept.data(), count, s.numbers.data(),
                           of_candidates[k], center[k], s.partners[k]);
       const int *const index = s.index.data() + from;
       for (int m = 0; m < count; ++m) s.numbers[m] = index[s.numbers[m]];
-      kernels.take_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
-                           mj.sites[0], s.partners.stride(), s.partners[3]);
+      kernels.gather_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
+                             mj.sites[0], s.partners.stride(), s.partners[3]);
       const bool apart = STORES || wants_all;
       OfMolecule sums;
-      for (int begin = 0; begin < count; begin += PARTNERS_OF_A_CHUNK) {
-        const int n = std::min(PARTNERS_OF_A_CHUNK, count - begin);
+      for (int begin = 0; begin < count; begin += PARTNERS_PER_CHUNK) {
+        const int n = std::min(PARTNERS_PER_CHUNK, count - begin);
         if (apart) clear(n, s.sums);
         add_sites<STORES>(mi, mj, list.centers, p, begin, n, s, sums.lennard_jones, sums);
         add_sites<STORES>(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);

@@ -394,7 +394,7 @@ namespace {
     DeviceForces vectors;
   };
 
-  template <class T> __global__ void take_away_along_axes(const AxesArguments arg)
+  template <class T> __global__ void remove_along_axes(const AxesArguments arg)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= arg.nlocal || !(arg.mask[i] & arg.groupbit)) return;
@@ -415,8 +415,8 @@ namespace {
   class Axes : public ResidentAxes {
    public:
     explicit Axes(const std::vector<int> &axis_of) { send_table(axis_of, axes); }
-    void take_away(const DeviceAtoms &atoms, const DeviceBodies &bodies, int groupbit,
-                   const DeviceForces &vectors, DeviceStream stream) const override
+    void remove_axial_components(const DeviceAtoms &atoms, const DeviceBodies &bodies, int groupbit,
+                                 const DeviceForces &vectors, DeviceStream stream) const override
     {
       if (atoms.nlocal == 0) return;
       cudaGetLastError();
@@ -424,10 +424,10 @@ namespace {
                                  groupbit,   bodies,     vectors};
       const unsigned blocks = blocks_of(atoms.nlocal);
       if (vectors.is_float)
-        take_away_along_axes<float><<<blocks, THREADS, 0, stream>>>(arg);
+        remove_along_axes<float><<<blocks, THREADS, 0, stream>>>(arg);
       else
-        take_away_along_axes<double><<<blocks, THREADS, 0, stream>>>(arg);
-      check(cudaGetLastError(), "launching take_away_along_axes");
+        remove_along_axes<double><<<blocks, THREADS, 0, stream>>>(arg);
+      check(cudaGetLastError(), "launching remove_along_axes");
     }
 
    private:

@@ -130,8 +130,8 @@ namespace {
     set_kind<Real, SitePairKind::QUADRUPOLES>(kernels);
     kernels.keep_partners = keep_partners;
     kernels.list_kept = list_kept;
-    kernels.take_kept = take_kept;
-    kernels.take_records = take_records<Real>;
+    kernels.copy_kept = copy_kept;
+    kernels.gather_records = gather_records<Real>;
   }
 
 }    // namespace

@@ -57,10 +57,10 @@ namespace {
   }
 
   // Returns ln(sum of exp(e_k)) over all ranks, or -infinity if there are no terms; e_k is
-  // exponent(s_k). Sets the share of each term in the sum, or 0 for all terms if an exponent is
-  // infinite.
+  // exponent(s_k). Sets the weight of each term, which is its part of the sum, or 0 for all terms
+  // if an exponent is infinite.
   template <class Exponent>
-  double log_sum_exp(std::int64_t n, const double *s, double *share, const Exponent &exponent,
+  double log_sum_exp(std::int64_t n, const double *s, double *weight, const Exponent &exponent,
                      const AtomFunction::Reduce &reduce, int nthreads)
   {
     double largest = -std::numeric_limits<double>::infinity();
@@ -68,12 +68,12 @@ namespace {
     reduce(&largest, 1, Reduction::MAX);
     const bool is_finite = std::isfinite(largest);
     double sum = sum_terms<1>(n, nthreads, [&](std::int64_t k, double *total) {
-      share[k] = is_finite ? std::exp(exponent(s[k]) - largest) : 0.0;
-      total[0] += share[k];
+      weight[k] = is_finite ? std::exp(exponent(s[k]) - largest) : 0.0;
+      total[0] += weight[k];
     })[0];
     reduce(&sum, 1, Reduction::SUM);
     if (!is_finite) return largest;
-    for (std::int64_t k = 0; k < n; ++k) share[k] /= sum;
+    for (std::int64_t k = 0; k < n; ++k) weight[k] /= sum;
     return largest + std::log(sum);
   }
 

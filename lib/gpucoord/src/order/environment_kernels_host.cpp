@@ -55,14 +55,14 @@ namespace {
     }
   };
 
-  // Gaussians below e^LEAST_EXPONENT are far below rounding and count as 0. Their products with
+  // Gaussians below e^MIN_EXPONENT are far below rounding and count as 0. Their products with
   // weights would be denormal numbers, which are many times slower.
-  template <class Real> constexpr Real LEAST_EXPONENT = sizeof(Real) == sizeof(float) ? -40 : -300;
+  template <class Real> constexpr Real MIN_EXPONENT = sizeof(Real) == sizeof(float) ? -40 : -300;
 
   template <class Real> inline __attribute__((always_inline)) Real gaussian(Real x, Real y, Real z)
   {
     const Real exponent = -(x * x + y * y + z * z), value = exponential(exponent);
-    return exponent < LEAST_EXPONENT<Real> ? Real(0) : value;
+    return exponent < MIN_EXPONENT<Real> ? Real(0) : value;
   }
 
   template <class Real>

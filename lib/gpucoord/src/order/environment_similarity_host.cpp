@@ -115,7 +115,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned want) override
+    void complete_exchanges(const OrderInput &in, unsigned want) override
     {
       make_missing_exchanges(nmade, options, function, in, want);
       nmade = 0;
@@ -147,9 +147,9 @@ namespace {
       for (int i = 0; i < a.nowned; ++i) {
         const int row = a.index[i];
         for (int e = 0; e < table.n; ++e) {
-          const double share =
-              share_of_environment(options.lambda, similarity[row][e], values.value[row]);
-          weight[row][e] = values.dSdv[row] * share / environments.nvectors(e);
+          const double factor =
+              environment_weight(options.lambda, similarity[row][e], values.value[row]);
+          weight[row][e] = values.dSdv[row] * factor / environments.nvectors(e);
         }
       }
       in.exchange.forward(weight.all.data(), table.n);
@@ -162,20 +162,20 @@ namespace {
           unit_of(weight.all.data(), static_cast<std::int64_t>(weight.all.size()), nthreads);
       if (unit == 0.0) return;
       // Weights far below rounding would give denormal numbers, which are many times slower.
-      const double least = std::sqrt(static_cast<double>(std::numeric_limits<Real>::min()));
+      const double minimum = std::sqrt(static_cast<double>(std::numeric_limits<Real>::min()));
       rounded.resize(weight.all.size());
 #pragma omp parallel for schedule(static) num_threads(nthreads)
       for (std::size_t k = 0; k < rounded.size(); ++k) {
         const double w = weight.all[k] / unit;
-        rounded[k] = std::fabs(w) < least ? Real(0) : static_cast<Real>(w);
+        rounded[k] = std::fabs(w) < minimum ? Real(0) : static_cast<Real>(w);
       }
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(table.n, Real(0));
       const int *const types = in.cells.types.type;
       const auto pass = [&](const PartnersHost<Real> &of, bool with_own, bool with_others,
-                            double share) {
+                            double virial_scale) {
         add_forces_of_blocks(
-            of, nthreads, unit, share, want, peratom, result,
+            of, nthreads, unit, virial_scale, want, peratom, result,
             [&](const Block &block, std::size_t k, double *sums) {
               const int row = block.atom[k];
               const Real *const own = rounded.data() + static_cast<std::size_t>(row) * table.n;

@@ -30,7 +30,7 @@ template <class Real> GPUCOORD_HD double joined_similarity(double lambda, int n,
 }
 
 // Returns dv/dk of one environment.
-GPUCOORD_HD double share_of_environment(double lambda, double k, double v)
+GPUCOORD_HD double environment_weight(double lambda, double k, double v)
 {
   return exp(lambda * (k - v));
 }

@@ -46,7 +46,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned want) override
+    void complete_exchanges(const OrderInput &in, unsigned want) override
     {
       make_missing_exchanges(nmade, opt, function, in, want);
       nmade = 0;
@@ -122,7 +122,7 @@ namespace {
         if (numbers.order) numbers.order[i] = order[k];
         if (numbers.f) numbers.f[i] = f[k];
         for (int e = 0; e < n; ++e)
-          weight[n * i + e] = dSdv[k] * share_of_environment(opt.lambda, all[k * n + e], order[k]);
+          weight[n * i + e] = dSdv[k] * environment_weight(opt.lambda, all[k * n + e], order[k]);
       }
       set_bad(a, order.data(), f.data(), dSdv.data(), result);
     }

@@ -65,7 +65,7 @@ OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *per
   return result;
 }
 
-void CudaOrder::take_part(const OrderInput &in, unsigned want)
+void CudaOrder::complete_exchanges(const OrderInput &in, unsigned want)
 {
   int number = 0;
   std::vector<double> zeros;

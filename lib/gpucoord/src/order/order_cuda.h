@@ -38,7 +38,7 @@ class CudaOrder : public OrderParameter {
   std::size_t bytes() const override;
   OrderResult evaluate(const OrderInput &, unsigned want, double *peratom,
                        const OrderNumbers &) override;
-  void take_part(const OrderInput &, unsigned want) override;
+  void complete_exchanges(const OrderInput &, unsigned want) override;
 
  protected:
   virtual ResidentOrderParameter &engine() const = 0;
@@ -81,7 +81,10 @@ template <class Interface, class Backend = Interface> class GuardedOrder : publi
   {
     return backend.enter().evaluate(in, want, peratom, numbers);
   }
-  void take_part(const OrderInput &in, unsigned want) override { backend->take_part(in, want); }
+  void complete_exchanges(const OrderInput &in, unsigned want) override
+  {
+    backend->complete_exchanges(in, want);
+  }
   int exchange_columns() const override { return backend->exchange_columns(); }
   std::size_t bytes() const override { return backend->bytes(); }
 

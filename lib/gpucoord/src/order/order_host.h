@@ -76,11 +76,11 @@ void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work
 
 // Calls sum(block, k, sums) for each atom k of each block. It sets the sums: H, then H_a d_b in the
 // order xx yy zz xy xz yz. Subtracts unit times the sums from the forces and virials of the atoms,
-// and unit times share times the sums from the total virial. share is 1/2 if W counts each pair
-// from both ends. Blocks are added in order.
+// and unit times virial_scale times the sums from the total virial. virial_scale is 1/2 if W counts
+// each pair from both ends. Blocks are added in order.
 template <class Real, class Sum>
 void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, double unit,
-                          double share, unsigned want, double *peratom, OrderResult &result,
+                          double virial_scale, unsigned want, double *peratom, OrderResult &result,
                           const Sum &sum)
 {
   struct Virial {
@@ -99,7 +99,7 @@ void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, doub
     }
   });
   for (const Virial &block : virials)
-    for (int c = 0; c < 6; ++c) result.virial[c] += share * block.w[c];
+    for (int c = 0; c < 6; ++c) result.virial[c] += virial_scale * block.w[c];
 }
 
 }    // namespace gpucoord

@@ -399,7 +399,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           load_row<L>(arg.uniform, 0, at.valid && of_a, own);
         else
           load_row<L>(order.of_points, at.point, at.valid, own);
-        const Real share = of_b || !arg.uniform ? Real(1) : Real(0);
+        const Real scale_j = of_b || !arg.uniform ? Real(1) : Real(0);
         for (Real &sum : g) sum = 0;
         for_each_bond(order, at, [&](const Bond<Real> &d, int point, std::int64_t element, int k) {
           Real of_j[STRIDE];
@@ -407,13 +407,13 @@ __global__ void __launch_bounds__(GATHER_THREADS)
                       of_j);
           Real p[L + 1];
           set_legendre<L>(order.harmonics, d.z, p);
-          const Real a_0 = own[0] + PARITY * share * of_j[0];
+          const Real a_0 = own[0] + PARITY * scale_j * of_j[0];
           Real sum = a_0 * p[0], gx = 0, gy = 0, gz = a_0 * order.harmonics.of_derivative[0] * p[1];
           Real c = 1, s = 0;    // (x + iy)^(m-1)
 #pragma unroll
           for (int m = 1; m <= L; ++m) {
-            const Real ac = own[2 * m - 1] + PARITY * share * of_j[2 * m - 1],
-                       as = own[2 * m] + PARITY * share * of_j[2 * m], mp = m * p[m];
+            const Real ac = own[2 * m - 1] + PARITY * scale_j * of_j[2 * m - 1],
+                       as = own[2 * m] + PARITY * scale_j * of_j[2 * m], mp = m * p[m];
             gx += mp * (ac * c + as * s);
             gy += mp * (as * c - ac * s);
             const Real next = c * d.x - s * d.y;
@@ -426,7 +426,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           const Real s_over_r = part(order.partners.s[element], k) * d.inverse_r;
           const Real along = d.x * gx + d.y * gy + d.z * gz;
           const Real radial =
-              part(order.partners.ds[element], k) * (sum - own[SIZE] - share * of_j[SIZE]) -
+              part(order.partners.ds[element], k) * (sum - own[SIZE] - scale_j * of_j[SIZE]) -
               s_over_r * along;
           const Real hx = s_over_r * gx + radial * d.x, hy = s_over_r * gy + radial * d.y,
                      hz = s_over_r * gz + radial * d.z;

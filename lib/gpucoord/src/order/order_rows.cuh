@@ -34,12 +34,12 @@ __device__ inline int atom_of(const DeviceRows &rows, const RowPosition &positio
 template <int WARPS = PARTNER_WARPS, class Work, class End>
 __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End &end)
 {
-  const int lanes = rows.lanes, rows_a_tile = 32 / lanes;
+  const int lanes = rows.lanes, rows_per_tile = 32 / lanes;
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
-  const int ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
+  const int ntiles = (rows.n + rows_per_tile - 1) / rows_per_tile;
   for (int tile = blockIdx.x * WARPS + warp; tile < ntiles; tile += gridDim.x * WARPS) {
     RowPosition position;
-    position.row = tile * rows_a_tile + thread / lanes;
+    position.row = tile * rows_per_tile + thread / lanes;
     position.valid = position.row < rows.n;
     position.point = !position.valid ? 0 : rows.point ? rows.point[position.row] : position.row;
     position.lane = thread % lanes;
@@ -100,9 +100,9 @@ template <class Kernel, class Arguments>
 void launch_over_rows(const char *what, Kernel *kernel, const Arguments &arg,
                       const DeviceRows &rows, cudaStream_t stream)
 {
-  const int rows_a_block = PARTNER_WARPS * (32 / rows.lanes);
+  const int rows_per_block = PARTNER_WARPS * (32 / rows.lanes);
   const unsigned blocks =
-      std::min((rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
+      std::min((rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
   launch_kernel(what, kernel, true, {blocks, GATHER_THREADS}, stream, arg);
 }
 

@@ -71,7 +71,7 @@ void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFu
   function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
   if (!has_second) return;
   double largest = 0.0;
-  if (exchanges.shares_a_unit) reduce(&largest, 1, AtomFunction::Reduction::MAX);
+  if (exchanges.reduces_unit) reduce(&largest, 1, AtomFunction::Reduction::MAX);
   if (uses_q_of_partners(options.order)) forward(exchanges.columns[1]);
   forward(exchanges.columns[2]);
 }

@@ -104,7 +104,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned want) override
+    void complete_exchanges(const OrderInput &in, unsigned want) override
     {
       make_missing_exchanges(nmade, options, function, in, want,
                              {{size, columns_of_back(), size + 1}, false});
@@ -329,8 +329,8 @@ namespace {
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(lambda.columns, Real(0));
       const auto pass = [&](const PartnersHost<Real> &of, bool with_own, bool with_others,
-                            double share) {
-        add_forces_of_blocks(of, nthreads, unit, share, want, peratom, result,
+                            double virial_scale) {
+        add_forces_of_blocks(of, nthreads, unit, virial_scale, want, peratom, result,
                              [&](const Block &block, std::size_t k, double *sums) {
                                const Real *const own = rounded.data() +
                                    static_cast<std::size_t>(block.atom[k]) * lambda.columns;

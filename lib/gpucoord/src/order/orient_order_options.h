@@ -20,8 +20,8 @@ constexpr bool uses_q_of_partners(OrderKind order)
 
 // The exchanges of a backend.
 struct OrderExchanges {
-  int columns[3];        // columns exchanged before passes 2, 3 and 4
-  bool shares_a_unit;    // reduce the largest weight over all ranks after the function
+  int columns[3];       // columns exchanged before passes 2, 3 and 4
+  bool reduces_unit;    // reduce the largest weight over all ranks after the function
 };
 
 // Performs the exchanges of an evaluation that follow the first nmade ones, with zeros, so that

@@ -195,7 +195,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned want) override
+    void complete_exchanges(const OrderInput &in, unsigned want) override
     {
       nskipped = nmade;
       nmade = 0;
@@ -511,7 +511,7 @@ namespace {
     std::unique_ptr<SwitchEvaluator> sigma;
     std::vector<Atom> atoms;    // [nall]
     Atom total;                 // GLOBAL: n is the sum of all N_i, order is S
-    // Exchanges so far in this evaluation. take_part() skips nskipped of them.
+    // Exchanges so far in this evaluation. complete_exchanges() skips nskipped of them.
     int nmade = 0, nskipped = 0;
   };
 

@@ -91,7 +91,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned) override
+    void complete_exchanges(const OrderInput &in, unsigned) override
     {
       if (nmade == 0) {
         std::vector<double> zeros(options.bins + 2);
@@ -125,11 +125,11 @@ namespace {
     // for large tables.
     std::int64_t number_of_parts() const
     {
-      constexpr std::int64_t MOST = 128, LEAST = 16, TASKS_OF_A_PART = 16, BYTES = 1 << 27;
+      constexpr std::int64_t MAX_PARTS = 128, MIN_PARTS = 16, TASKS_PER_PART = 16, BYTES = 1 << 27;
       const std::int64_t bytes = sizeof(PowerRow<double>) * integral.ncells();
       const auto ntasks = static_cast<std::int64_t>(tasks.all().size());
-      return std::min(
-          {MOST, (ntasks + TASKS_OF_A_PART - 1) / TASKS_OF_A_PART, std::max(LEAST, BYTES / bytes)});
+      return std::min({MAX_PARTS, (ntasks + TASKS_PER_PART - 1) / TASKS_PER_PART,
+                       std::max(MIN_PARTS, BYTES / bytes)});
     }
 
     // Runs work(number of the part, task) in parallel over parts, in order within a part.
@@ -229,14 +229,14 @@ namespace {
       if (want & VIRIAL)
         for (int k = 0; k < 3; ++k) virial[k] -= by_log_volume * a.nowned / density.natoms_a;
       if (!(want & ATOM_VIRIAL) || !peratom) return;
-      const auto share = [&](const AtomList &atoms, double of_atom) {
+      const auto add_volume_term = [&](const AtomList &atoms, double term) {
         for (int n = 0; n < atoms.nowned; ++n)
           for (int k = 0; k < 3; ++k)
             peratom[peratom_columns(want) * static_cast<std::size_t>(atoms.index[n]) + 4 + k] -=
-                of_atom;
+                term;
       };
-      share(a, (b.index ? 1.0 : 2.0) * by_log_volume / density.natoms_a);
-      if (b.index) share(b, by_log_volume / density.natoms_b);
+      add_volume_term(a, (b.index ? 1.0 : 2.0) * by_log_volume / density.natoms_a);
+      if (b.index) add_volume_term(b, by_log_volume / density.natoms_b);
     }
 
     const PairEntropyOptions options;

@@ -116,12 +116,12 @@ namespace {
    public:
     __device__ CellAdder(unsigned *words_in, const DistanceArguments<double> &arg) :
         words(words_in), sums(arg.sums), ncells(arg.cells.ncells), scale(arg.scale),
-        cells_a_distance(1.0 / arg.cells.size)
+        cells_per_distance_unit(1.0 / arg.cells.size)
     {
     }
     __device__ void add(double r, unsigned times) const
     {
-      const double u = r * cells_a_distance;
+      const double u = r * cells_per_distance_unit;
       const int cell = static_cast<int>(u);
       const double twice_t = 2.0 * (u - cell) - 1.0;
       double power = scale;
@@ -158,7 +158,7 @@ namespace {
     unsigned *const words;
     SumOfCells *const sums;
     const int ncells;
-    const double scale, cells_a_distance;
+    const double scale, cells_per_distance_unit;
   };
 
   // ---- passes over rows
@@ -271,7 +271,7 @@ namespace {
       __syncthreads();
     }
     const Real unit = unit_of<Real>(arg), unit_sq = unit * unit,
-               cells_a_unit = static_cast<Real>(unit / arg.cells.size),
+               cells_per_unit = static_cast<Real>(unit / arg.cells.size),
                scale = static_cast<Real>(arg.factor) / unit;
     const int lanes = arg.rows.lanes;
     WarpSums mine = {};
@@ -293,7 +293,7 @@ namespace {
                   const Real r_sq = dx * dx + dy * dy + dz * dz;    // in units of points
                   if (!(u * lanes < left && length_sq(r_sq, unit_sq) <= arg.reach_sq)) continue;
                   const Real per_r = r_sq > 0 ? inverse_sqrt(r_sq) : Real(0);
-                  const Real position = r_sq * per_r * cells_a_unit;
+                  const Real position = r_sq * per_r * cells_per_unit;
                   const int cell = static_cast<int>(position);
                   const Real t = position - static_cast<Real>(cell) - Real(0.5);
                   const Row row = derivatives[cell];
@@ -415,8 +415,8 @@ namespace {
 
   unsigned blocks_of_rows(const DeviceRows &rows, int threads)
   {
-    const int rows_a_block = threads / rows.lanes;
-    return (rows.n + rows_a_block - 1) / rows_a_block;
+    const int rows_per_block = threads / rows.lanes;
+    return (rows.n + rows_per_block - 1) / rows_per_block;
   }
 
   // Calls f(std::bool_constant<COUNTS>) for the kernel that an evaluation needs.
@@ -433,13 +433,13 @@ namespace {
     const std::size_t bytes = sizeof(unsigned) * DistanceCells<Real>::WORDS * cells.ncells,
                       room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     DistanceLaunch launch = {bytes <= room ? bytes : 0, 0};
-    int most = 0;
+    int maximum = 0;
     const auto count = [&](auto *kernel) {
       int blocks = 0;
       check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, SUM_THREADS,
                                                           launch.shared_bytes),
             "querying the occupancy of sum_distances");
-      most = std::max(most, blocks);
+      maximum = std::max(maximum, blocks);
     };
     for (const bool counts : {false, true})
       with_counts(counts, [&](auto is_counting) {
@@ -450,7 +450,7 @@ namespace {
               "reserving shared memory for sum_distances");
         count(sum_distances<Real, true, is_counting()>);
       });
-    launch.most_blocks = std::max(1, most) * device_attribute(cudaDevAttrMultiProcessorCount);
+    launch.max_blocks = std::max(1, maximum) * device_attribute(cudaDevAttrMultiProcessorCount);
     return launch;
   }
 
@@ -458,7 +458,7 @@ namespace {
   void launch_distances(const DistanceArguments<Real> &arg, const DistanceLaunch &launch,
                         cudaStream_t stream)
   {
-    const LaunchShape shape = {std::min(blocks_of_rows(arg.rows, SUM_THREADS), launch.most_blocks),
+    const LaunchShape shape = {std::min(blocks_of_rows(arg.rows, SUM_THREADS), launch.max_blocks),
                                SUM_THREADS, launch.shared_bytes};
     const char *const what = "launching sum_distances";
     with_counts(arg.value, [&](auto counts) {

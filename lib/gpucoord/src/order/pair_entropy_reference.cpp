@@ -60,7 +60,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned) override
+    void complete_exchanges(const OrderInput &in, unsigned) override
     {
       std::vector<double> zeros(opt.bins + 2);
       if (!was_summed) in.exchange.reduce(zeros.data(), opt.bins + 2, AtomFunction::Reduction::SUM);

@@ -34,8 +34,8 @@ namespace {
       for (int k = 0; k < 4; ++k) {
         const int e = 4 * part + k;
         if (e >= n) continue;
-        const double share = n == 1 ? 1.0 : share_of_environment(lambda, four.v[k], value[atom]);
-        four.v[k] = static_cast<Real>(dSdv[atom] * share / (first[e + 1] - first[e]));
+        const double factor = n == 1 ? 1.0 : environment_weight(lambda, four.v[k], value[atom]);
+        four.v[k] = static_cast<Real>(dSdv[atom] * factor / (first[e + 1] - first[e]));
       }
       return four;
     }

@@ -314,8 +314,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   {
     begin(atoms, positions, v, static_cast<PointRows &>(arg), stream);
     if (!has_rows) return;
-    const std::size_t rows_a_tile = 32 / arg.rows.lanes,
-                      ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
+    const std::size_t rows_per_tile = 32 / arg.rows.lanes,
+                      ntiles = (arg.rows.n + rows_per_tile - 1) / rows_per_tile;
     number_in_range.reserve(32 * ntiles);
     points_in_range.reserve(pairs->nelements());
     arg.partners.count = number_in_range.data();

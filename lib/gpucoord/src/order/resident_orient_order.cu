@@ -134,7 +134,7 @@ namespace {
                         const DeviceExchange &exchange, double *v, DeviceStream stream) override
     {
       this->begin(atoms, positions, v, arg, stream);
-      if (has_rows) take_partners();
+      if (has_rows) list_partners();
       arg.value = v;
       arg.norm = has_norm() ? norm.data() : nullptr;
       arg.weight = weight.data();
@@ -251,7 +251,7 @@ namespace {
 
     bool has_norm() const { return order == OrderKind::DOT || order == OrderKind::CONNECTIONS; }
 
-    void take_partners()
+    void list_partners()
     {
       const std::size_t n = pairs->nelements();
       for (DeviceBuffer<Four<Real>> *fours : {&partner_s, &partner_ds}) fours->reserve(n);

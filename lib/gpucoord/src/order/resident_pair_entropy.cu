@@ -111,17 +111,17 @@ namespace {
     }
     const double *distribution() const override { return g_of_host.data(); }
 
-    // With the shares of the atoms in the virial of the density. Atoms without rows have them, too.
+    // Includes the virial of the density, also for atoms without rows.
     void add_peratom(double *peratom, const int *row_of_atom, int nthreads,
                      DeviceStream stream) override
     {
       Shared::add_peratom(peratom, row_of_atom, nthreads, stream);
       if (!(wanted & ATOM_VIRIAL)) return;
-      EntropyNumbers of;
-      this->copy(&of, numbers_of_all.data(), 1, stream);
+      EntropyNumbers sums;
+      this->copy(&sums, numbers_of_all.data(), 1, stream);
       this->wait(stream);
       const bool two = pairs->has_two_groups();
-      const auto share = [&](int first_point, std::int64_t n, double of_atom) {
+      const auto add_volume_term = [&](int first_point, std::int64_t n, double term) {
         const int *const row_of = pairs->points().row_of();
         std::vector<int> atom_of(row_of ? n : 0);
         if (row_of) {
@@ -131,12 +131,14 @@ namespace {
         for (std::int64_t k = 0; k < n; ++k) {
           const auto atom = row_of ? atom_of[k] : first_point + k;
           const std::size_t row = row_of_atom ? row_of_atom[atom] : atom;
-          for (int c = 4; c < 7; ++c) peratom[peratom_columns(wanted) * row + c] -= of_atom;
+          for (int c = 4; c < 7; ++c) peratom[peratom_columns(wanted) * row + c] -= term;
         }
       };
-      share(0, pairs->natoms(0), (two ? 1.0 : 2.0) * of.by_log_volume / of.density.natoms_a);
+      add_volume_term(0, pairs->natoms(0),
+                      (two ? 1.0 : 2.0) * sums.by_log_volume / sums.density.natoms_a);
       if (two)
-        share(pairs->npoints_of_a(), pairs->natoms(1), of.by_log_volume / of.density.natoms_b);
+        add_volume_term(pairs->npoints_of_a(), pairs->natoms(1),
+                        sums.by_log_volume / sums.density.natoms_b);
     }
 
     std::vector<DeviceExchange::Call> exchanges(unsigned) const override

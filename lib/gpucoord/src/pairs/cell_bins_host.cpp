@@ -15,13 +15,13 @@ namespace {
 
   // Up to this number of cells per atom, the starts of all cells are stored.
   constexpr double MAX_CELLS_PER_ATOM = 8;
-  constexpr int ENOUGH_ATOMS = 4096;    // fewest atoms per thread
-  constexpr int DIGIT_BITS = 11;        // bits per digit of the radix sort
+  constexpr int MIN_ATOMS_PER_THREAD = 4096;    // fewest atoms per thread
+  constexpr int DIGIT_BITS = 11;                // bits per digit of the radix sort
   constexpr std::size_t DIGITS = 1 << DIGIT_BITS;
 
   int threads_for(int n, int nthreads)
   {
-    return std::max(1, std::min(nthreads, n / ENOUGH_ATOMS));
+    return std::max(1, std::min(nthreads, n / MIN_ATOMS_PER_THREAD));
   }
 
   void extend(const double *x, const AtomList &list, double *lo, double *hi, int nthreads)

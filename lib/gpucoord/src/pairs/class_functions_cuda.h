@@ -117,7 +117,7 @@ template <class Real> struct FunctionsByClass {
     else
       other(6, c.top);
     static_assert(NCONSTANTS == 16, "all constants are set here");
-    // Indices in CONSTANTS_OF_A_FUNCTION. Constants that a formula does not read are not loaded.
+    // Indices in CONSTANTS_PER_FUNCTION. Constants that a formula does not read are not loaded.
     other(2, c.d0);
     other(8, c.n);
     other(9, c.m);
@@ -196,7 +196,7 @@ make_functions_by_class(const TypeClasses &classes,
         *factor *= own ? static_cast<Real>(between.weight) : Real(0);
       functions.push_back({c.inv_r0, c.dmax_sq, c.stretch, c.shift});
       for (int k = 0; k < NCONSTANTS; ++k) {
-        const auto constant = CONSTANTS_OF_A_FUNCTION<Real>[k];
+        const auto constant = CONSTANTS_PER_FUNCTION<Real>[k];
         if (c.*constant != result.constants.*constant) result.varying |= 1u << k;
         all[(static_cast<std::size_t>(k) * n + i) * n + j] = c.*constant;
       }

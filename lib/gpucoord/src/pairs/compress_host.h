@@ -337,23 +337,23 @@ namespace {
     return count;
   }
 
-  inline void take_kept(int n, const unsigned char *kept, int, const int *, const double *from,
+  inline void copy_kept(int n, const unsigned char *kept, int, const int *, const double *from,
                         double minus, double *to)
   {
     for (int k = 0; k < n; k += 8) {
       const __mmask8 keep = kept[k / 8];
-      const __m512d taken = _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(keep, from + k));
-      _mm512_storeu_pd(to, _mm512_sub_pd(taken, _mm512_set1_pd(minus)));
+      const __m512d values = _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(keep, from + k));
+      _mm512_storeu_pd(to, _mm512_sub_pd(values, _mm512_set1_pd(minus)));
       to += _mm_popcnt_u32(keep);
     }
   }
-  inline void take_kept(int n, const unsigned char *kept, int, const int *, const float *from,
+  inline void copy_kept(int n, const unsigned char *kept, int, const int *, const float *from,
                         float minus, float *to)
   {
     for (int k = 0; k < n; k += 16) {
       const auto keep = static_cast<__mmask16>(kept[k / 8] | kept[k / 8 + 1] << 8);
-      const __m512 taken = _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(keep, from + k));
-      _mm512_storeu_ps(to, _mm512_sub_ps(taken, _mm512_set1_ps(minus)));
+      const __m512 values = _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(keep, from + k));
+      _mm512_storeu_ps(to, _mm512_sub_ps(values, _mm512_set1_ps(minus)));
       to += _mm_popcnt_u32(keep);
     }
   }
@@ -420,8 +420,8 @@ namespace {
 
   // See ../multisite/site_kernels_host.h.
   template <class Real>
-  void take_records(int n, const int *index, int size, int nfields, const Real *from,
-                    std::size_t stride, Real *to)
+  void gather_records(int n, const int *index, int size, int nfields, const Real *from,
+                      std::size_t stride, Real *to)
   {
     constexpr int WIDTH = 64 / sizeof(Real);
     for (int m = 0; m < n; m += WIDTH)
@@ -594,15 +594,15 @@ namespace {
   }
 
   template <class Real>
-  void take_kept(int, const unsigned char *, int count, const int *numbers, const Real *from,
+  void copy_kept(int, const unsigned char *, int count, const int *numbers, const Real *from,
                  Real minus, Real *to)
   {
     for (int m = 0; m < count; ++m) to[m] = from[numbers[m]] - minus;
   }
 
   template <class Real>
-  void take_records(int n, const int *index, int size, int nfields, const Real *from,
-                    std::size_t stride, Real *to)
+  void gather_records(int n, const int *index, int size, int nfields, const Real *from,
+                      std::size_t stride, Real *to)
   {
     for (int m = 0; m < n; ++m) {
       const Real *const record = from + static_cast<std::size_t>(index[m]) * size;

@@ -202,9 +202,9 @@ template <class Real> struct Center {
   }
 };
 
-// The work of a team: as many i-atoms as it has threads, with all or a share of their partners.
+// The work of a team: as many i-atoms as it has threads, with all or a part of their partners.
 struct TeamItem {
-  int split;                        // index of the share of partners
+  int split;                        // index of the part of partners
   int t;                            // index of this thread's atom among the owned i-atoms
   bool valid;                       // this thread has an atom
   int number;                       // index of this thread's atom among the sorted atoms
@@ -213,7 +213,7 @@ struct TeamItem {
   std::int64_t column;    // column of the cell of this thread's atom
 };
 
-// item: index of the share times the number of atom blocks, plus the index of the atom block
+// item: index of the part times the number of atom blocks, plus the index of the atom block
 template <int SIZE>
 __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
 {
@@ -239,8 +239,8 @@ __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int r
 // id_of(atom, index) returns the id that is stored with a partner. Lengths are multiplied by
 // inverse_unit.
 //
-// A share takes every shares-th chunk of the atoms that a team loads at once. INTERLEAVED: a share
-// takes every shares-th partner instead, in several passes. A batch then covers the whole
+// A part has every nparts-th chunk of the atoms that a team loads at once. INTERLEAVED: a part has
+// every nparts-th partner instead, in several passes. A batch then covers the whole
 // neighborhood evenly, and all threads have similar numbers of partners in range.
 template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
 __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits,
@@ -254,7 +254,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
   const DeviceAtom &atom = its.atom;
   const Real range_sq = static_cast<Real>(arg.range_sq) * inverse_unit * inverse_unit;
   const bool one_group = arg.i.atom == arg.j.atom;
-  const int shares = splits * passes, stride = INTERLEAVED ? shares : 1;
+  const int nparts = splits * passes, stride = INTERLEAVED ? nparts : 1;
 
   // Atoms of one column that are not too far apart share an origin and a search for partners.
   bool waits = its.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
@@ -295,7 +295,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
                                  here ? limit : Real(-1), own_id};
 
     const int ncolumns = arg.neighborhood.n;
-    for (int share = its.split; share < shares; share += splits) {
+    for (int part = its.split; part < nparts; part += splits) {
       // begin, end: sorted j-atoms left in this column.
       int chunk = 0, column = 0, begin = 0, end = 0;
       for (bool more = true; more;) {
@@ -311,14 +311,14 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
               m.range[rank] = find_partners(arg, column + rank, cy, cz, lo, hi);
               T::sync();
             }
-            begin = m.range[column % SIZE].x + (INTERLEAVED ? share : 0);
+            begin = m.range[column % SIZE].x + (INTERLEAVED ? part : 0);
             end = m.range[column % SIZE].y;
             ++column;
             continue;
           }
           const int chunk_begin = begin, k = begin + rank * stride;
           begin += AT_ONCE * SIZE * stride;
-          if (!INTERLEAVED && shares > 1 && chunk++ % shares != share) continue;
+          if (!INTERLEAVED && nparts > 1 && chunk++ % nparts != part) continue;
           may_be_same = may_be_same || INTERLEAVED ||
               (chunk_begin <= its.last_number && its.first_number < begin);
           DeviceAtom a[AT_ONCE];

@@ -114,7 +114,7 @@ namespace {
                                std::index_sequence<F...>)
   {
     SwitchConstants<Real> c = common;
-    ((c.*CONSTANTS_OF_A_FUNCTION<Real>[F] = constant[F][k]), ...);
+    ((c.*CONSTANTS_PER_FUNCTION<Real>[F] = constant[F][k]), ...);
     Formula::eval(c, r_sq, value, dfunc);
   }
 

@@ -36,7 +36,7 @@ template <class Real> struct ClassConstants {
   int nclasses;
   const Real *range_sq;    // [nclasses] dmax^2; -1: the class has no such function
   const Real *weight;      // [nclasses] factor of the terms
-  // Constants that differ between functions: indices in CONSTANTS_OF_A_FUNCTION, and values.
+  // Constants that differ between functions: indices in CONSTANTS_PER_FUNCTION, and values.
   int nvarying;
   const int *varying;
   const Real *values;    // [nvarying][nclasses]

@@ -177,17 +177,17 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0, unit_sq = unit * unit;
-  const int lanes = arg.rows.lanes, rows_a_tile = 32 / lanes;
+  const int lanes = arg.rows.lanes, rows_per_tile = 32 / lanes;
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32, a = thread / lanes,
             lane = thread % lanes;
-  const int ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
+  const int ntiles = (arg.rows.n + rows_per_tile - 1) / rows_per_tile;
 
   WarpSums mine = {};
   const auto *const loaded = functions.load();
   wait_for_kernel_before();    // it may write the points
   for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
        tile += gridDim.x * PARTNER_WARPS) {
-    const int r = tile * rows_a_tile + a;
+    const int r = tile * rows_per_tile + a;
     const bool valid = r < arg.rows.n;
     AtomSums<Real, double, WANT> sums;
     const int point = !valid ? 0 : arg.rows.point ? arg.rows.point[r] : r;

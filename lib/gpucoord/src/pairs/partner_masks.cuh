@@ -28,7 +28,7 @@ struct PartnerMasks {
   __host__ __device__ int words() const { return (nother + 31) / 32; }
   __host__ __device__ int chunks() const { return (n + 31) / 32; }    // chunks of 32 candidates
   // Number of threads that list the partners of a candidate.
-  __host__ __device__ int lanes() const { return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1; }
+  __host__ __device__ int lanes() const { return words() > tuning::MAX_WORDS_PER_THREAD ? 32 : 1; }
 };
 
 constexpr int MASK_THREADS = 128;

@@ -341,7 +341,7 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
       (selection.is_evaluated_once && type_classes.size() == 1);
   const bool needs_bins = listing != Listing::ALWAYS && !ranges.empty() &&
       (avoids_lists || !can_search(bounds) || !can_resolve(bounds));
-  few = !needs_bins && npairs <= tuning::FEW_PAIRS_OF_LISTS;
+  few = !needs_bins && npairs <= tuning::MAX_TESTED_PAIRS;
   uses_bins = needs_bins ||
       (listing == Listing::AUTO && !few && mean_partners(bounds) >= MANY_PARTNERS);
   if (listing == Listing::ALWAYS && !few && !ranges.empty() && !can_search(bounds))
@@ -377,10 +377,11 @@ double ResidentPairs::mean_partners(const Bounds &bounds) const
       if (range < 0.0) continue;
       double volume = 1.0;
       for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + reach;
-      const double share = 4.0 / 3.0 * 3.14159265358979 * reach * reach * reach / volume;
+      const double fraction = 4.0 / 3.0 * 3.14159265358979 * reach * reach * reach / volume;
       const int a = part_index(0, i), b = part_index(two ? 1 : 0, j);
       rows += nowned_of[a] + (two ? nowned_of[b] : 0);
-      partners += share * nowned_of[a] * n_of[b] + (two ? share * nowned_of[b] * n_of[a] : 0.0);
+      partners +=
+          fraction * nowned_of[a] * n_of[b] + (two ? fraction * nowned_of[b] * n_of[a] : 0.0);
     }
   return rows > 0.0 ? partners / rows : 0.0;
 }
@@ -471,7 +472,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
   uses_bins = false;
   all_atoms = selection.neighbors.neighbor;
   if (all_atoms)
-    take_neighbors(atoms, selection.neighbors, stream);
+    use_neighbors(atoms, selection.neighbors, stream);
   else {
     row_blocks.reset();
     choose_parts(atoms, selection, stream);

@@ -113,11 +113,11 @@ class ResidentPairs {
   struct FoundRows;
   FoundRows search_partners(int a, int b, const Candidates &, const Reach &, RowBuffers &,
                             cudaStream_t);
-  int enough_threads() const;
+  int min_threads() const;
   void choose_tiles(FoundRows &) const;
   DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
   void fill_tiles(const FoundRows &, RowBuffers &, DeviceRows &, cudaStream_t);
-  void take_neighbors(const DeviceAtoms &, const DeviceNeighbors &, cudaStream_t);
+  void use_neighbors(const DeviceAtoms &, const DeviceNeighbors &, cudaStream_t);
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;
 

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The kernel over rows in blocks (rows_cuda.h).
 //
 // Launch: BLOCK_ROWS threads per block and at most MAX_PARTNER_BLOCKS blocks, which take the blocks
-// of rows in turn. Shared memory: the points of a block of rows, bytes_of_points(most_lines), and
+// of rows in turn. Shared memory: the points of a block of rows, bytes_of_points(max_lines), and
 // the sums of the block's warps.
 
 #ifndef GPUCOORD_ROW_BLOCK_KERNELS_CUH

@@ -36,7 +36,7 @@ struct RowBlocks {
   const int *nlines;       // [blocks] number of lines
   // [blocks][MAX_LINES] ascending. Line l consists of the points LINE * l to LINE * l + LINE - 1.
   const int *line;
-  int most_lines;    // largest number of lines of a block
+  int max_lines;    // largest number of lines of a block
   // Offsets of the partners' points in shared memory, in bytes, 16 bits each. The offsets of thread
   // t of warp w (counted over all blocks) are in partner[w * stride + 32 * m + t], eight per
   // element. null: rows are in tiles.

@@ -104,9 +104,9 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
     return std::sqrt(sum_q_sq / volume) * std::exp(-x * x) /
         (alpha * alpha * cutoff * std::sqrt(cutoff));
   };
-  // Limits of alpha times cutoff. Above MOST, the rounding errors of double exceed the gain.
-  constexpr double LEAST = 0.5, MOST = 5.0;
-  double low = LEAST / cutoff, high = MOST / cutoff;
+  // Limits of alpha times cutoff. Above MAX_ALPHA, the rounding errors of double exceed the gain.
+  constexpr double MIN_ALPHA = 0.5, MAX_ALPHA = 5.0;
+  double low = MIN_ALPHA / cutoff, high = MAX_ALPHA / cutoff;
   if (error_of(high) > error)
     throw std::invalid_argument(
         "it is less than what double precision can give within such a cutoff");
@@ -122,7 +122,7 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
 {
   // Largest number of sampled wave numbers per axis. They are evenly spaced, because the summand is
   // smooth.
-  constexpr int MOST = 64;
+  constexpr int MAX_COUNT = 64;
   double reciprocal[3][3];
   box.reciprocal(reciprocal);
   std::vector<int> m[3];
@@ -131,7 +131,7 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
   // Length of the smallest wave vector that is not on the mesh, 1/distance.
   double smallest = std::numeric_limits<double>::infinity();
   for (int a = 0; a < 3; ++a) {
-    const int count = std::min(n[a], MOST);
+    const int count = std::min(n[a], MAX_COUNT);
     for (int k = 0; k < count; ++k) {
       m[a].push_back(wave_number(static_cast<int>(static_cast<long long>(n[a]) * k / count), n[a]));
       aliases[a].push_back(SplineTransform(m[a].back(), n[a]).aliases);
@@ -171,22 +171,22 @@ double near_background(double cutoff, double alpha)
 }
 
 FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq,
-                        double error, double widest, int most)
+                        double error, double widest, int max_points)
 {
   // Largest mesh spacing times alpha. Coarser meshes are never accurate enough, so that their error
   // is not computed.
   constexpr double COARSEST = 1.5;
   double n[3];
   for (int a = 0; a < 3; ++a) {
-    const double least =
+    const double minimum =
         std::max(length_of(box.edge[a]) * alpha / COARSEST, box.height(a) / widest);
-    n[a] = multiples_of[a] * std::max(1.0, std::ceil(least / multiples_of[a]));
+    n[a] = multiples_of[a] * std::max(1.0, std::ceil(minimum / multiples_of[a]));
   }
   for (;;) {
-    if (n[0] * n[1] * n[2] > most) {
+    if (n[0] * n[1] * n[2] > max_points) {
       std::ostringstream text;
       text << std::setprecision(10) << "it needs a mesh of " << n[0] << " x " << n[1] << " x "
-           << n[2] << " points or more, and the most is " << most << " points";
+           << n[2] << " points or more, and the most is " << max_points << " points";
       throw std::invalid_argument(text.str());
     }
     FarMesh mesh;

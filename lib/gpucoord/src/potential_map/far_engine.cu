@@ -31,7 +31,7 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256, WARPS = THREADS / 32, ATOMS = 64;    // per block
-  constexpr int ROWS = FAR_ORDER * FAR_ORDER, ROWS_OF_A_WARP = 32 / FAR_ORDER;
+  constexpr int ROWS = FAR_ORDER * FAR_ORDER, ROWS_PER_WARP = 32 / FAR_ORDER;
   static_assert(3 * ATOMS <= THREADS, "each axis of an atom has its own thread");
   static_assert(32 % FAR_ORDER == 0, "a warp processes whole rows");
   // The largest value of a spline of order 8 is 151/315. Its cube is less than 1/8 times 0.89. 2^66
@@ -82,7 +82,7 @@ namespace {
     const int lane = threadIdx.x % 32, t = lane % FAR_ORDER, i = of_atom[0].first + t;
     if (i < 0 || i >= n[0]) return;
     const double weight = of_atom[0].at[t];
-    for (int row = lane / FAR_ORDER; row < ROWS; row += ROWS_OF_A_WARP) {
+    for (int row = lane / FAR_ORDER; row < ROWS; row += ROWS_PER_WARP) {
       const int u = row % FAR_ORDER, v = row / FAR_ORDER, j = of_atom[1].first + u,
                 k = of_atom[2].first + v;
       if (j < 0 || j >= n[1] || k < 0 || k >= n[2]) continue;
@@ -166,7 +166,7 @@ namespace {
     }
   }
 
-  struct TakeArguments {
+  struct SampleArguments {
     int n[3];                 // mesh points
     int fold[3], first[3];    // take every fold-th point, starting at first
     int of[3];                // number of points of the map
@@ -175,7 +175,7 @@ namespace {
     int stride;
   };
 
-  __global__ void __launch_bounds__(THREADS) take(TakeArguments arg)
+  __global__ void __launch_bounds__(THREADS) sample(SampleArguments arg)
   {
     const unsigned p = blockIdx.x * THREADS + threadIdx.x, nx = arg.of[0], ny = arg.of[1];
     if (p >= nx * ny * arg.of[2]) return;
@@ -297,7 +297,7 @@ void FarEngine::transform_back(int component, bool for_positions, cudaStream_t s
 void FarEngine::on_grid(const int fold[3], const int first[3], double *phi, double *field,
                         cudaStream_t stream)
 {
-  TakeArguments arg;
+  SampleArguments arg;
   for (int a = 0; a < 3; ++a) {
     arg.n[a] = mesh.n[a];
     arg.fold[a] = fold[a];
@@ -305,15 +305,15 @@ void FarEngine::on_grid(const int fold[3], const int first[3], double *phi, doub
     arg.of[a] = mesh.n[a] / fold[a];
   }
   arg.values = values.data();
-  const auto take_from = [&](int component, double *to, int stride) {
+  const auto sample_component = [&](int component, double *to, int stride) {
     transform_back(component, false, stream);
     arg.to = to;
     arg.stride = stride;
-    take<<<blocks_of(product(arg.of), THREADS), THREADS, 0, stream>>>(arg);
+    sample<<<blocks_of(product(arg.of), THREADS), THREADS, 0, stream>>>(arg);
     check(cudaGetLastError(), "launching take");
   };
-  take_from(-1, phi, 1);
-  for (int c = 0; c < 3 && field; ++c) take_from(c, field + c, 3);
+  sample_component(-1, phi, 1);
+  for (int c = 0; c < 3 && field; ++c) sample_component(c, field + c, 3);
 }
 
 void FarEngine::at_positions(const DeviceAtom *positions, int n, double *at, cudaStream_t stream)

@@ -266,13 +266,13 @@ namespace {
         if (first_layer == 0) mark(grid, n, stream);
         arg.zero = near.data();
       }
-      const int blocks_of_a_layer = arg.blocks[0] * arg.blocks[1];
-      arg.first_block = first_layer * blocks_of_a_layer;
+      const int blocks_per_layer = arg.blocks[0] * arg.blocks[1];
+      arg.first_block = first_layer * blocks_per_layer;
       arg.add = add;
       arg.phi = phi;
       arg.field = field;
-      launchers.grid[is_soft()][field != nullptr](
-          arg, (end_layer - first_layer) * blocks_of_a_layer, stream);
+      launchers.grid[is_soft()][field != nullptr](arg, (end_layer - first_layer) * blocks_per_layer,
+                                                  stream);
     }
 
     void at_points(const DeviceAtom *at, int n, double *phi, double *field,
@@ -373,9 +373,9 @@ namespace {
     // charges than necessary.
     double cell_width(double density) const
     {
-      constexpr double CHARGES_OF_A_CUBE = 2.0, LEAST = 0.1;
-      return density > 0.0 ? std::clamp(std::cbrt(CHARGES_OF_A_CUBE / density),
-                                        LEAST * options.cutoff, options.cutoff)
+      constexpr double CHARGES_PER_CUBE = 2.0, MIN_SIZE = 0.1;
+      return density > 0.0 ? std::clamp(std::cbrt(CHARGES_PER_CUBE / density),
+                                        MIN_SIZE * options.cutoff, options.cutoff)
                            : options.cutoff;
     }
 
@@ -470,7 +470,7 @@ namespace {
 
 }    // namespace
 
-int points_of_a_layer()
+int points_per_layer()
 {
   return BLOCK_Z;
 }

@@ -52,7 +52,7 @@ class GPUCOORD_TEST_API MapEngine {
 GPUCOORD_TEST_API std::unique_ptr<MapEngine> make_map_engine(const MapOptions &, Precision);
 
 // Returns the number of points in a layer along z.
-int points_of_a_layer();
+int points_per_layer();
 
 GPUCOORD_TEST_API Bounds bounds_of(const MapGrid &);
 

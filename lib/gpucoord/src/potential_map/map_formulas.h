@@ -33,7 +33,7 @@ template <class Real> struct MapConstants {
 };
 
 // Returns whether EwaldInFloat replaces Ewald.
-template <class Real> GPUCOORD_HD bool takes_erf_series(const MapOptions &options)
+template <class Real> GPUCOORD_HD bool uses_erf_series(const MapOptions &options)
 {
   return sizeof(Real) == sizeof(float) && options.kernel == MapKernel::EWALD &&
       options.alpha * options.cutoff <= ErfSeries::LARGEST;
@@ -41,12 +41,12 @@ template <class Real> GPUCOORD_HD bool takes_erf_series(const MapOptions &option
 
 template <class Real> inline MapConstants<Real> make_map_constants(const MapOptions &options)
 {
-  // The squares of LARGE and LEAST_TINY are within the range of float.
-  constexpr double LARGE = 1e30, LEAST_TINY = 1e-12, ROOT_PI = 1.77245385090551602730;
+  // The squares of LARGE and MIN_TINY are within the range of float.
+  constexpr double LARGE = 1e30, MIN_TINY = 1e-12, ROOT_PI = 1.77245385090551602730;
   const bool has_cutoff = options.kernel != MapKernel::DIRECT;
   const double cutoff_sq = has_cutoff ? options.cutoff * options.cutoff : LARGE;
   const double inv_cutoff = has_cutoff ? 1.0 / options.cutoff : 0.0;
-  const double tiny = options.tiny > LEAST_TINY ? options.tiny : LEAST_TINY;
+  const double tiny = options.tiny > MIN_TINY ? options.tiny : MIN_TINY;
   const double inv_radius = options.overlap == MapOverlap::SOFT ? 1.0 / options.radius : 0.0;
   MapConstants<Real> c;
   c.cutoff_sq = static_cast<Real>(cutoff_sq);
@@ -60,9 +60,8 @@ template <class Real> inline MapConstants<Real> make_map_constants(const MapOpti
   c.radius_sq = static_cast<Real>(options.radius * options.radius);
   c.ball_top = static_cast<Real>(1.5 * inv_radius);
   c.ball_curve = static_cast<Real>(0.5 * inv_radius * inv_radius * inv_radius);
-  const ErfSeries series = takes_erf_series<Real>(options)
-      ? ErfSeries::make(options.alpha, options.cutoff)
-      : ErfSeries();
+  const ErfSeries series =
+      uses_erf_series<Real>(options) ? ErfSeries::make(options.alpha, options.cutoff) : ErfSeries();
   for (int k = 0; k < ErfSeries::TERMS; ++k)
     c.erf_series[k] = static_cast<Real>(series.coefficient[k]);
   return c;
@@ -236,7 +235,7 @@ template <class Real, class Visitor>
 inline void visit_map_kernel(const MapOptions &options, Visitor &&visitor)
 {
   if constexpr (sizeof(Real) == sizeof(float)) {
-    if (takes_erf_series<Real>(options)) return visitor(map_kernel::EwaldInFloat());
+    if (uses_erf_series<Real>(options)) return visitor(map_kernel::EwaldInFloat());
   }
   switch (options.kernel) {
     case MapKernel::SMOOTH:

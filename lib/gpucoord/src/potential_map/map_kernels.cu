@@ -214,9 +214,9 @@ namespace {
       int end = memory.count[number], begin = end % UNROLL;
       if (is_end) {
         begin = 0;
-        constexpr Real NOWHERE = 1e6;
+        constexpr Real FAR_COORDINATE = 1e6;
         const int lane = threadIdx.x % 32, more = (UNROLL - end % UNROLL) % UNROLL;
-        if (lane < more) list[end + lane] = {NOWHERE, NOWHERE, NOWHERE, 0};
+        if (lane < more) list[end + lane] = {FAR_COORDINATE, FAR_COORDINATE, FAR_COORDINATE, 0};
         end += more;
         __syncwarp();
       }
@@ -293,14 +293,14 @@ namespace {
       }
       // Both halves of the warp have sums of both points of a row. Each half keeps the total of one
       // point.
-      const bool takes_first = (half == 0) != is_mirrored;
+      const bool keeps_first = (half == 0) != is_mirrored;
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         PointSums<VALUES, Real> sum = sums[S::TOGETHER * i];
         if constexpr (S::TOGETHER == 2) {
           const Real first = sums[2 * i].v[0], second = sums[2 * i + 1].v[0];
-          sum.v[0] = (takes_first ? first : second) +
-              __shfl_xor_sync(ALL_LANES, takes_first ? second : first, 16);
+          sum.v[0] = (keeps_first ? first : second) +
+              __shfl_xor_sync(ALL_LANES, keeps_first ? second : first, 16);
         }
         if constexpr (FIELD) sum.v[1] = is_mirrored ? -sum.v[1] : sum.v[1];
 #pragma unroll
@@ -375,9 +375,9 @@ namespace {
       const int axis = a + 1, cell = first[a] + i;
       const float size = search.size[a], begin = edge[a] + i * size;
       const float before = cell == 0 ? 0.0f : begin - search.half[axis],
-                  behind = cell == charges.cells.n[axis] - 1 ? 0.0f
-                                                             : -search.half[axis] - (begin + size);
-      return fmaxf(0.0f, fmaxf(before, behind));
+                  above = cell == charges.cells.n[axis] - 1 ? 0.0f
+                                                            : -search.half[axis] - (begin + size);
+      return fmaxf(0.0f, fmaxf(before, above));
     }
 
     const SortedCharges &charges;

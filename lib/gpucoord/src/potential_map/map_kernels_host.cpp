@@ -91,8 +91,8 @@ namespace {
   double sum_row(const MapConstants<Real> &c, const NearCharges<Real> &all,
                  const RowOfPoints<Real> &row, double *sums)
   {
-    static_assert(POINTS_OF_A_ROW % POINTS_AT_A_TIME == 0, "a row is a whole number of steps");
-    constexpr int N = ALONE ? 1 : POINTS_OF_A_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME,
+    static_assert(POINTS_PER_ROW % POINTS_AT_A_TIME == 0, "a row is a whole number of steps");
+    constexpr int N = ALONE ? 1 : POINTS_PER_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME,
                   WIDTH = 64 / sizeof(Real);
     constexpr Real MARGIN_OF_ROUNDING = Real(1.00001);    // keep all charges despite rounding
     const Real middle = Real(0.5) * (row.x[0] + row.x[N - 1]),
