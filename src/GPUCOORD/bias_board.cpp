@@ -28,9 +28,9 @@ using namespace LAMMPS_NS;
 
 /* ---------------------------------------------------------------------- */
 
-std::shared_ptr<BiasBoard> BiasBoard::of(LAMMPS *lmp)
+std::shared_ptr<BiasBoard> BiasBoard::get(LAMMPS *lmp)
 {
-  return OnePerLammps<BiasBoard>::of(lmp);
+  return OnePerLammps<BiasBoard>::get(lmp);
 }
 
 BiasBoard::~BiasBoard()
@@ -180,7 +180,7 @@ void BiasBoard::evaluate()
 
 void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
 {
-  const std::vector<Entry> of_forces = std::move(entries);
+  const std::vector<Entry> force_entries = std::move(entries);
   entries.clear();
   add_with_children(variable, want | CollectiveVariable::ON_HOST, true);
   std::vector<CollectiveVariable *> due;
@@ -192,11 +192,11 @@ void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
     start(due, false);
     finish(due);
   } catch (...) {
-    entries = of_forces;
+    entries = force_entries;
     throw;
   }
   // Other fixes may still need these variables in this force evaluation. They evaluate them again.
-  entries = of_forces;
+  entries = force_entries;
   for (const Entry &one : entries)
     if (std::find(due.begin(), due.end(), one.variable) != due.end())
       one.variable->announce(one.want);

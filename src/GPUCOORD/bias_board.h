@@ -65,7 +65,7 @@ class HostAtoms {
 class BiasBoard : protected Pointers {
  public:
   // Returns the board of this LAMMPS instance.
-  static std::shared_ptr<BiasBoard> of(LAMMPS *);
+  static std::shared_ptr<BiasBoard> get(LAMMPS *);
   explicit BiasBoard(LAMMPS *lmp) : Pointers(lmp) {}
   ~BiasBoard();
   BiasBoard(const BiasBoard &) = delete;

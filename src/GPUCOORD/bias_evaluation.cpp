@@ -34,7 +34,7 @@ using namespace LAMMPS_NS;
 BiasEvaluation::BiasEvaluation(LAMMPS *lmp, std::string owner_in, gpucoord::Bias &bias_in,
                                VariableUser &user_in) :
     Pointers(lmp),
-    owner(std::move(owner_in)), bias(bias_in), user(user_in), board(BiasBoard::of(lmp)),
+    owner(std::move(owner_in)), bias(bias_in), user(user_in), board(BiasBoard::get(lmp)),
     enqueued(lmp, owner, bias, user.variables()), is_enqueued(false), nevaluations(0),
     copied_before(-1.0)
 {
@@ -63,8 +63,8 @@ void BiasEvaluation::end_run()
 
 double BiasEvaluation::bytes_copied() const
 {
-  const double others = user.bytes_copied(), of_variables = enqueued.bytes_copied();
-  return others < 0.0 || of_variables < 0.0 ? -1.0 : others + of_variables;
+  const double variable_bytes = user.bytes_copied(), enqueued_bytes = enqueued.bytes_copied();
+  return variable_bytes < 0.0 || enqueued_bytes < 0.0 ? -1.0 : variable_bytes + enqueued_bytes;
 }
 
 /* ---------------------------------------------------------------------- */

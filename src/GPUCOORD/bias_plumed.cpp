@@ -224,8 +224,8 @@ void PlumedBias::trim_files() const
 void PlumedBias::begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint)
 {
   stop = 0;
-  of_atoms.box = box;
-  of_atoms.virial = {};
+  atom_data.box = box;
+  atom_data.virial = {};
   long long step = timestep;
   plumed->command("setStepLongLong", &step);
   plumed->command("setStopFlag", &stop);
@@ -234,8 +234,8 @@ void PlumedBias::begin_step(std::int64_t timestep, const Matrix &box, bool is_ch
     plumed->command("setExtraCV " + settings.names[v], &value[v]);
     plumed->command("setExtraCVForce " + settings.names[v], &force[v]);
   }
-  plumed->command("setBox", &of_atoms.box);
-  plumed->command("setVirial", &of_atoms.virial);
+  plumed->command("setBox", &atom_data.box);
+  plumed->command("setVirial", &atom_data.virial);
   int checkpoint = is_checkpoint ? 1 : 0;
   plumed->command("doCheckPoint", &checkpoint);
   plumed->command("prepareDependencies");
@@ -273,9 +273,9 @@ const PlumedBias::Needs &PlumedBias::prepare(std::int64_t timestep, const Matrix
 void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
                             const std::vector<double> &charge)
 {
-  of_atoms.id = needed.atoms;
-  of_atoms.x = x;
-  of_atoms.force.assign(x.size(), 0.0);
+  atom_data.id = needed.atoms;
+  atom_data.x = x;
+  atom_data.force.assign(x.size(), 0.0);
   if (!x.empty()) {    // otherwise keep those of all atoms
     masses = mass;
     charges = charge;
@@ -288,8 +288,8 @@ void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<doub
   }
   plumed->command("setMasses", masses.data());
   plumed->command("setCharges", charges.data());
-  plumed->command("setPositions", of_atoms.x.data());
-  plumed->command("setForces", of_atoms.force.data());
+  plumed->command("setPositions", atom_data.x.data());
+  plumed->command("setForces", atom_data.force.data());
   plumed->command("shareData");
   plumed->command("clearFullList");
 }
@@ -302,7 +302,7 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
       (step.moment == Step::Moment::SETUP && updates_at_setup);
   plumed->command(updates ? "performCalc" : "performCalcNoUpdate");
   if (updates) now.own[0] = static_cast<double>(step.number);
-  of_atoms.stops = stop;
+  atom_data.stops = stop;
   double energy = 0.0;
   plumed->command("getBias", &energy);
   now.work = 0.0;
@@ -319,7 +319,7 @@ void PlumedBias::save(gpucoord::Archive &archive) const
   Bias::save(archive);
   archive.write(saved_timestep);
   archive.write(settings.checksum);
-  const Atoms &saved = known_step() == NONE ? Atoms() : of_atoms;
+  const Atoms &saved = known_step() == NONE ? Atoms() : atom_data;
   archive.write(std::vector<double>(saved.id.begin(), saved.id.end()));
   archive.write(saved.x);
   archive.write(saved.force);
@@ -333,15 +333,15 @@ void PlumedBias::load(gpucoord::Archive &archive)
   saved_timestep = archive.read_number();
   if (archive.read_integer() != settings.checksum) set_known_step(NONE);
   const auto ids = archive.read_numbers();
-  of_atoms.id.assign(ids.begin(), ids.end());
-  of_atoms.x = archive.read_numbers();
-  of_atoms.force = archive.read_numbers();
-  for (auto *matrix : {&of_atoms.box, &of_atoms.virial})
+  atom_data.id.assign(ids.begin(), ids.end());
+  atom_data.x = archive.read_numbers();
+  atom_data.force = archive.read_numbers();
+  for (auto *matrix : {&atom_data.box, &atom_data.virial})
     for (auto &row : *matrix) {
       const auto numbers = archive.read_numbers();
       if (numbers.size() != row.size()) throw std::runtime_error("its saved state is damaged");
       std::copy(numbers.begin(), numbers.end(), row.begin());
     }
-  if (of_atoms.x.size() != 3 * ids.size() || of_atoms.force.size() != of_atoms.x.size())
+  if (atom_data.x.size() != 3 * ids.size() || atom_data.force.size() != atom_data.x.size())
     throw std::runtime_error("its saved state is damaged");
 }

@@ -88,7 +88,7 @@ class PlumedBias : public gpucoord::Bias {
                   const std::vector<double> &charge);
 
   // Valid after evaluate() on rank 0. The caller sends it to all ranks.
-  Atoms &atoms() { return of_atoms; }
+  Atoms &atoms() { return atom_data; }
 
  private:
   double potential(const gpucoord::Step &, const double *s, double *dVdS) override;
@@ -118,7 +118,7 @@ class PlumedBias : public gpucoord::Bias {
   std::vector<double> works;
   std::vector<int> atoms_of_plumed;    // atoms announced to PLUMED, IDs minus 1
   std::vector<double> masses, charges;
-  Atoms of_atoms;
+  Atoms atom_data;
   Needs needed;
 };
 

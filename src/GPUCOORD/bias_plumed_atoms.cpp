@@ -31,7 +31,7 @@ using namespace LAMMPS_NS;
 /* ---------------------------------------------------------------------- */
 
 PlumedAtoms::PlumedAtoms(LAMMPS *lmp, std::string owner_in) :
-    Pointers(lmp), owner(std::move(owner_in)), board(BiasBoard::of(lmp)), has_all(false),
+    Pointers(lmp), owner(std::move(owner_in)), board(BiasBoard::get(lmp)), has_all(false),
     any_requested(false), knows_masses(false)
 {
 }

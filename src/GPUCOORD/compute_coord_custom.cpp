@@ -42,7 +42,7 @@ static constexpr int EXPRESSION = 3;    // index of its argument
 static constexpr int CHILDREN = 4;      // index of the argument of the first name
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), board(BiasBoard::of(lmp)), wanted(0), state(State::UNKNOWN),
+    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), wanted(0), state(State::UNKNOWN),
     known_value(0.0), nmax(0)
 {
   if (igroup != 0)
@@ -272,11 +272,11 @@ bool ComputeCoordCustom::can_enqueue() const
 gpucoord::DeviceValue ComputeCoordCustom::enqueue()
 {
   // Output during a force evaluation may have evaluated a child with other outputs.
-  std::vector<gpucoord::DeviceValue> of_children;
-  for (CollectiveVariable *variable : variables) of_children.push_back(variable->enqueue());
+  std::vector<gpucoord::DeviceValue> child_values;
+  for (CollectiveVariable *variable : variables) child_values.push_back(variable->enqueue());
   if (state != State::ENQUEUED) {
     try {
-      resident->evaluate(of_children, stream());
+      resident->evaluate(child_values, stream());
     } catch (const gpucoord::DeviceError &e) {
       error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
     }
@@ -330,9 +330,9 @@ double ComputeCoordCustom::rounding() const
 {
   double sum = 0.0, largest = CollectiveVariable::rounding();
   for (std::size_t k = 0; k < variables.size(); ++k) {
-    const double of_child = variables[k]->rounding();
-    sum += std::fabs(derivatives[k]) * of_child * std::max(1.0, std::fabs(values[k]));
-    largest = std::max(largest, of_child);
+    const double child_rounding = variables[k]->rounding();
+    sum += std::fabs(derivatives[k]) * child_rounding * std::max(1.0, std::fabs(values[k]));
+    largest = std::max(largest, child_rounding);
   }
   if (state != State::HOST) return largest;
   return std::max(CollectiveVariable::rounding(), sum / std::max(1.0, std::fabs(known_value)));

@@ -202,12 +202,12 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: the range{} is infinite, so all images of an atom are in range - use image "
                  "minimum, or give dmax below {:.10g}, half the shortest period of the box",
-                 name, args->of_longest(), limit);
+                 name, args->longest_coeff(), limit);
     error->all(
         FLERR, Error::NOLASTLINE,
         "{}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of the box, so "
         "several images of one atom are in range - give a smaller dmax, or use image minimum{}",
-        name, dmax, args->of_longest(),
+        name, dmax, args->longest_coeff(),
         std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
         args->engine == Engine::ALLPAIRS ? "" : " or image all");
   }
@@ -223,7 +223,7 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
         error->all(FLERR, Error::NOLASTLINE,
                    "{}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
                    "shortest period of the box, needs engine allpairs or auto",
-                   name, dmax, args->of_longest(), limit);
+                   name, dmax, args->longest_coeff(), limit);
       return args->engine == Engine::LIST ? Path::LIST : Path::CELLS;
   }
 }
@@ -252,7 +252,7 @@ void ComputeCoordGPU::check_ghost_shell(double cutghost) const
     error->all(FLERR, Error::NOLASTLINE,
                "{}: {}{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
                "comm_modify cutoff {} or more",
-               name, args->range_word(), args->of_longest(), need, cutghost,
+               name, args->range_word(), args->longest_coeff(), need, cutghost,
                GhostAtoms::in_four_digits(need));
 }
 
@@ -561,7 +561,7 @@ void ComputeCoordGPU::get_local_numbers(double *numbers)
   numbers[0] = running.value;
   for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];
   const bool counts_rows = function && args->groups == Groups::PAIRS_FILE;
-  numbers[7] = counts_rows ? static_cast<double>(of.rows.size()) : nowned_a;
+  numbers[7] = counts_rows ? static_cast<double>(function_numbers.rows.size()) : nowned_a;
   numbers[8] = groupbit2 ? nowned_b : nowned_a;
   numbers[9] = running.bad_atom ? 1.0 : 0.0;
   numbers[10] = 0.0;    // NaN if a gradient is not finite
@@ -617,7 +617,8 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
     for (std::size_t i = 0; i < nlocal; ++i) std::copy_n(peratom + ncolumns * i, 4, array_atom[i]);
   if (peratom && function) {
     for (std::size_t i = 0; i < nlocal; ++i) array_atom[i][4] = 0.0;
-    for (std::size_t k = 0; k < of.rows.size(); ++k) array_atom[of.rows[k]][4] = of.f[k];
+    for (std::size_t k = 0; k < function_numbers.rows.size(); ++k)
+      array_atom[function_numbers.rows[k]][4] = function_numbers.f[k];
   }
   return scale * sum[0];
 }
@@ -676,6 +677,8 @@ double ComputeCoordGPU::memory_usage()
       static_cast<double>(index_a.capacity() + index_b.capacity()) * sizeof(int) +
       static_cast<double>(ten_columns.capacity() + four_columns.capacity()) * sizeof(double) +
       static_cast<double>(owner_of_atom.capacity()) * sizeof(int) +
-      static_cast<double>(of.s_of_atoms.capacity() + of.weights.capacity()) * sizeof(double) +
+      static_cast<double>(function_numbers.s_of_atoms.capacity() +
+                          function_numbers.weights.capacity()) *
+      sizeof(double) +
       static_cast<double>(member.capacity());
 }

@@ -143,7 +143,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   const double *weigh(LocalEvaluation &);
   gpucoord::AtomFunction::Reduce reduction() const;
   std::string not_finite(int row, double s) const;
-  std::string of_atom(int row) const;
+  std::string atom_text(int row) const;
   void set_histogram();
   gpucoord::CellsInput cells_input() const;
   std::string failure(Path, const char *what, const std::string &way_out) const;
@@ -159,7 +159,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // Words for the per-atom numbers in messages.
   struct NumberWords {
     const char *symbol = "s", *number = "s_i", *numbers = "coordination numbers",
-               *of_ghosts = "weights";    // numbers sent to ghost atoms
+               *ghost_numbers = "weights";    // numbers sent to ghost atoms
   } words;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
@@ -187,13 +187,13 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::vector<double> four_columns;
 
   // Data of the function in this evaluation.
-  struct OfFunction {
+  struct FunctionNumbers {
     std::vector<int> rows;             // owned atoms that s and f refer to
     std::vector<double> s, f, dSds;    // [rows]
     std::vector<double> s_of_atoms;    // [nlocal]
     std::vector<double> weights;       // [nlocal + nghost]
     bool is_reduced = false;           // this rank has taken part in the sums over ranks
-  } of;
+  } function_numbers;
 
   // The function that a GPU evaluates without KOKKOS; null: the host evaluates it.
   std::unique_ptr<gpucoord::DeviceFunction> on_gpu;

@@ -81,7 +81,7 @@ const gpucoord::OrderParameter &ComputeCoordOrder::order_parameter() const
 
 std::string ComputeCoordOrder::range_of_partners() const
 {
-  return fmt::format("{}{} {:.10g}", args->range_word(), args->of_longest(), table->dmax());
+  return fmt::format("{}{} {:.10g}", args->range_word(), args->longest_coeff(), table->dmax());
 }
 
 std::string ComputeCoordOrder::description() const
@@ -158,24 +158,24 @@ void ComputeCoordOrder::reserve_exchange()
 
 void ComputeCoordOrder::evaluate_local(LocalEvaluation &local)
 {
-  wanted_numbers.order = of.s_of_atoms.data();
+  wanted_numbers.order = function_numbers.s_of_atoms.data();
   wanted_numbers.f = f_of_atoms.data();
   const auto result =
       (*order_backend)->evaluate(input(), local.want, local.peratom, wanted_numbers);
   natoms_with_partners = result.natoms_with_partners;
-  of.is_reduced = true;
+  function_numbers.is_reduced = true;
   local.mine = result;
   local.value = local_value(result.value);
-  for (std::size_t k = 0; k < of.rows.size(); ++k) {
-    of.s[k] = of.s_of_atoms[of.rows[k]];
-    of.f[k] = f_of_atoms[of.rows[k]];
+  for (std::size_t k = 0; k < function_numbers.rows.size(); ++k) {
+    function_numbers.s[k] = function_numbers.s_of_atoms[function_numbers.rows[k]];
+    function_numbers.f[k] = f_of_atoms[function_numbers.rows[k]];
   }
   if (result.bad >= 0) local.failed = not_finite(static_cast<int>(result.bad), result.order_of_bad);
 }
 
 void ComputeCoordOrder::complete_exchanges(LocalEvaluation &local)
 {
-  if (!of.is_reduced) (*order_backend)->complete_exchanges(input(), local.want);
+  if (!function_numbers.is_reduced) (*order_backend)->complete_exchanges(input(), local.want);
 }
 
 gpucoord::Contribution ComputeCoordOrder::evaluate_reference(const LocalEvaluation &local,
@@ -241,7 +241,7 @@ double ComputeCoordOrder::finish_evaluation(const double *sum)
 
 double ComputeCoordOrder::memory_usage()
 {
-  const double of_library = order_backend->exists() ? (*order_backend)->bytes() : 0.0;
-  return ComputeCoordGPU::memory_usage() + of_library +
+  const double library_bytes = order_backend->exists() ? (*order_backend)->bytes() : 0.0;
+  return ComputeCoordGPU::memory_usage() + library_bytes +
       static_cast<double>(f_of_atoms.capacity() + exchanged.capacity()) * sizeof(double);
 }

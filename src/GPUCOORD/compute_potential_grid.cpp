@@ -367,10 +367,10 @@ void ComputePotentialGrid::begin_evaluation(bool on_gpu)
    no ID; 0: there is no such atom.
 ------------------------------------------------------------------------- */
 
-ComputePotentialGrid::Sums ComputePotentialGrid::reduce_sums(const Sums &of_this_rank,
+ComputePotentialGrid::Sums ComputePotentialGrid::reduce_sums(const Sums &local_sums,
                                                              bigint bad) const
 {
-  Sums mine = of_this_rank, sums;
+  Sums mine = local_sums, sums;
   mine.bad = bad ? 1.0 : 0.0;
   MPI_Allreduce(&mine, &sums, sizeof(Sums) / sizeof(double), MPI_DOUBLE, MPI_SUM, world);
   if (sums.bad > 0.0) {

@@ -76,11 +76,11 @@ void ComputePotentialGrid::run_far(const std::function<void()> &run)
 
 void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
 {
-  std::vector<double> of_far(field.size());
+  std::vector<double> far_field(field.size());
   run_far([&] {
-    potential_far->on_grid(charges, far.data(), settings->field, of_far.data());
+    potential_far->on_grid(charges, far.data(), settings->field, far_field.data());
   });
-  for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
+  for (std::size_t k = 0; k < far_field.size(); ++k) field.data()[k] += far_field[k];
   for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
   if (settings->map.overlap == gpucoord::MapOverlap::SKIP) subtract_charges_on_points(charges);
   for (std::size_t k = 0; k < phi.size(); ++k) phi.data()[k] = near.data()[k] + far.data()[k];
@@ -108,7 +108,7 @@ void ComputePotentialGrid::subtract_charges_on_points(const gpucoord::MapCharges
       for (int c = 0; c <= a; ++c) d[c] -= nearest * points.step[a][c];
     }
     if (is_here && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < tiny_sq)
-      far.data()[point] -= charges.q[k] * potential_far->of_itself();
+      far.data()[point] -= charges.q[k] * potential_far->self_potential();
   }
 }
 
@@ -129,7 +129,7 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
   comm->reverse_comm(this);
   for (std::size_t k = 0; k < owned.size(); ++k)
     at_atoms[k] +=
-        at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();
+        at_all[owned[k]] + potential_far->background() - q[k] * potential_far->self_potential();
   if (settings->map.overlap == gpucoord::MapOverlap::SKIP) subtract_coincident_charges(at_atoms);
 }
 
@@ -147,7 +147,7 @@ void ComputePotentialGrid::subtract_coincident_charges(std::vector<double> &at_a
   });
   const double tiny = settings->map.tiny;
   const auto subtract = [&](std::size_t from, std::size_t charge) {
-    if (from < at_atoms.size()) at_atoms[from] -= q[charge] * potential_far->of_itself();
+    if (from < at_atoms.size()) at_atoms[from] -= q[charge] * potential_far->self_potential();
   };
   for (std::size_t i = 0; i < along_x.size(); ++i)
     for (std::size_t j = i + 1; j < along_x.size(); ++j) {

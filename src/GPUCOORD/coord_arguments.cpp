@@ -199,12 +199,12 @@ void CoordArguments::check_engine(char **arg) const
       error->all(FLERR, engine_position + 1,
                  "Compute coord/gpu engine {} needs a finite dmax, but the switching function{} "
                  "has none - give dmax, or use engine allpairs",
-                 arg[engine_position + 1], of_longest());
+                 arg[engine_position + 1], longest_coeff());
     if (image == Image::ALL)
       error->all(FLERR, image_position + 1,
                  "Compute coord/gpu image all needs a finite dmax, but the switching function{} "
                  "has none - give dmax, or use image minimum",
-                 of_longest());
+                 longest_coeff());
   }
 }
 
@@ -262,7 +262,7 @@ const CoordArguments::Function &CoordArguments::longest() const
   return *std::max_element(functions.begin(), functions.end(), shorter);
 }
 
-std::string CoordArguments::of_longest() const
+std::string CoordArguments::longest_coeff() const
 {
   return functions.size() < 2 ? "" : " of " + longest().words;
 }

@@ -58,30 +58,30 @@ void CoordGather::gather()
 
 /* ---------------------------------------------------------------------- */
 
-void CoordGather::gather_numbers(const double *of_row)
+void CoordGather::gather_numbers(const double *row_numbers)
 {
-  std::vector<double> &of_mine = numbers_out;
-  of_mine.clear();
-  for (const Atom &one : mine) of_mine.push_back(of_row[one.row]);
+  std::vector<double> &local_numbers = numbers_out;
+  local_numbers.clear();
+  for (const Atom &one : mine) local_numbers.push_back(row_numbers[one.row]);
   numbers.resize(atoms.size());
   if (comm->nprocs == 1)
-    numbers = of_mine;
+    numbers = local_numbers;
   else
-    MPI_Allgatherv(of_mine.data(), nowned, MPI_DOUBLE, numbers.data(), counts.data(), first.data(),
-                   MPI_DOUBLE, world);
+    MPI_Allgatherv(local_numbers.data(), nowned, MPI_DOUBLE, numbers.data(), counts.data(),
+                   first.data(), MPI_DOUBLE, world);
 }
 
-const std::vector<double> &CoordGather::numbers_of_group(const double *of_row)
+const std::vector<double> &CoordGather::numbers_of_group(const double *row_numbers)
 {
-  gather_numbers(of_row);
+  gather_numbers(row_numbers);
   numbers_out.clear();
   for (const std::int64_t k : a.id) numbers_out.push_back(numbers[k]);
   return numbers_out;
 }
 
-const std::vector<double> &CoordGather::numbers_of_pairs(const double *of_row)
+const std::vector<double> &CoordGather::numbers_of_pairs(const double *row_numbers)
 {
-  gather_numbers(of_row);
+  gather_numbers(row_numbers);
   numbers_out.clear();
   for (const int k : pair_first) numbers_out.push_back(numbers[k]);
   return numbers_out;

@@ -61,16 +61,16 @@ void FixMultisiteLinear::init()
   if (!MultisiteBodies(atom))
     error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs atom_style ellipsoid, not {}",
                atom->get_style());
-  const auto of_type = PairMultisite::components_of_types(lmp);
-  if (of_type.empty())
+  const auto component_of_type = PairMultisite::components_of_types(lmp);
+  if (component_of_type.empty())
     error->all(FLERR, Error::NOLASTLINE,
                "Fix multisite/linear needs pair_style multisite, which defines molecules");
 
   axis.assign(atom->ntypes + 1, -1);
   bool has_linear = false;
   for (int type = 1; type <= atom->ntypes; ++type) {
-    if (!of_type[type]) continue;
-    const auto &component = *of_type[type];
+    if (!component_of_type[type]) continue;
+    const auto &component = *component_of_type[type];
     axis[type] = MultisiteShape::axis_of_linear(component);
     if (axis[type] >= 0) has_linear = true;
     if (MultisiteShape::half_axes(component)[0] == 0.0 && MultisiteShape::feels_torque(component) &&

@@ -34,11 +34,11 @@ namespace {
 // The C interface of the LAMMPS that loads the plugin, the only interface that all releases share.
 class CInterface {
  public:
-  // of_lammps: address of a function of that LAMMPS
-  explicit CInterface(void *of_lammps)
+  // lammps_function: address of a function of that LAMMPS
+  explicit CInterface(void *lammps_function)
   {
     Dl_info info;
-    if (dladdr(of_lammps, &info)) file = info.dli_fname;
+    if (dladdr(lammps_function, &info)) file = info.dli_fname;
     library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (!library) library = dlopen(nullptr, RTLD_LAZY);    // LAMMPS is linked into the program
   }

@@ -168,9 +168,9 @@ int PotentialFar::offset_in_fold(int axis) const
 // first grid point of the next rank
 int PotentialFar::first_beyond(int axis, double fraction, int point) const
 {
-  const double of_center = at_corners ? 0.0 : 0.5 * fold(axis);
-  const int first =
-      static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - of_center)) + offset_in_fold(axis);
+  const double center_offset = at_corners ? 0.0 : 0.5 * fold(axis);
+  const int first = static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - center_offset)) +
+      offset_in_fold(axis);
   const int its_point = fold(axis) * point + offset_in_fold(axis);
   return std::clamp(std::clamp(first, its_point - fold(axis) + 1, its_point), 0, the_mesh.n[axis]);
 }
@@ -183,10 +183,10 @@ MeshBrick PotentialFar::brick() const
     b.mesh[a] = the_mesh.n[a];
     b.lo[a] = first_beyond(a, from[a], lo[a]);
     b.n[a] = first_beyond(a, to[a], hi[a] + 1) - b.lo[a];
-    const double of_first = at_corners
+    const double first_offset = at_corners
         ? 0.0
         : 0.5 * fold(a) - offset_in_fold(a);    // from the edge of the box, in mesh spacings
-    for (int c = 0; c < 3; ++c) b.box.origin[c] += of_first * b.box.edge[a][c] / the_mesh.n[a];
+    for (int c = 0; c < 3; ++c) b.box.origin[c] += first_offset * b.box.edge[a][c] / the_mesh.n[a];
   }
   return b;
 }
@@ -239,9 +239,9 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
       // Charges are only known up to the cutoff, and the box may grow.
       const double widest = cutoff / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));
-      const double of_grid = MAX_POINTS_PER_GRID_POINT * points[0] * points[1] * points[2];
+      const double grid_points = MAX_POINTS_PER_GRID_POINT * points[0] * points[1] * points[2];
       const int max_points = static_cast<int>(
-          std::min<double>(MAXSMALLINT, std::max(MAX_POINTS_PER_RANK * comm->nprocs, of_grid)));
+          std::min<double>(MAXSMALLINT, std::max(MAX_POINTS_PER_RANK * comm->nprocs, grid_points)));
       chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS,
                                               widest, max_points);
     } catch (const std::invalid_argument &e) {
@@ -280,7 +280,7 @@ double PotentialFar::background() const
   return charge * gpucoord::near_background(cutoff, the_alpha) / box_now().volume();
 }
 
-double PotentialFar::of_itself() const
+double PotentialFar::self_potential() const
 {
   return 2.0 * the_alpha / std::sqrt(PI);
 }
@@ -291,14 +291,14 @@ double PotentialFar::of_itself() const
 template <class Use> void PotentialFar::by_gpu(const Use &use)
 {
   try {
-    if (!of_gpu) of_gpu = gpucoord::make_cuda_far_field(device);
+    if (!gpu_field) gpu_field = gpucoord::make_cuda_far_field(device);
     gpucoord::EwaldMesh mesh;
     mesh.box = brick().box;
     std::copy_n(the_mesh.n, 3, mesh.n);
     mesh.alpha = the_alpha;
     use(mesh);
   } catch (const gpucoord::DeviceError &) {
-    of_gpu.reset();
+    gpu_field.reset();
     throw;
   }
 }
@@ -337,15 +337,15 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
       first[a] = offset_in_fold(a);
     }
     by_gpu([&](const EwaldMesh &mesh) {
-      of_gpu->on_grid(mesh, folds, first, charges, comm->nthreads,
-                      {phi, with_field ? field : nullptr});
+      gpu_field->on_grid(mesh, folds, first, charges, comm->nthreads,
+                         {phi, with_field ? field : nullptr});
     });
     return;
   }
   const MeshBrick mine = spread(charges);
-  std::vector<double> of_wave(values.size()), waves(with_field ? 3 * values.size() : 0);
+  std::vector<double> wave_factor(values.size()), waves(with_field ? 3 * values.size() : 0);
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *wave, double factor, double) {
-    of_wave[p] = factor;
+    wave_factor[p] = factor;
     if (with_field) std::copy_n(wave, 3, &waves[3 * p]);
   });
   const auto on_mesh = [&](int a, int point) {
@@ -362,15 +362,15 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
   };
   transform->backward(
       [&](std::size_t p, double &re, double &im) {
-        re *= of_wave[p];
-        im *= of_wave[p];
+        re *= wave_factor[p];
+        im *= wave_factor[p];
       },
       values);
   sample(phi, 1);
   for (int c = 0; c < 3 && with_field; ++c) {    // - d phi/dx is a product with - i k
     transform->backward(
         [&](std::size_t p, double &re, double &im) {
-          const double k = waves[3 * p + c] * of_wave[p], was = re;
+          const double k = waves[3 * p + c] * wave_factor[p], was = re;
           re = k * im;
           im = -k * was;
         },
@@ -383,19 +383,19 @@ void PotentialFar::at_positions(const MapCharges &charges, const double *x, int 
 {
   if (on_gpu) {
     by_gpu([&](const EwaldMesh &mesh) {
-      of_gpu->at_positions(mesh, charges, x, n, comm->nthreads, phi);
+      gpu_field->at_positions(mesh, charges, x, n, comm->nthreads, phi);
     });
     return;
   }
   const MeshBrick mine = spread(charges);
-  std::vector<double> of_wave(values.size());
+  std::vector<double> wave_factor(values.size());
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *, double factor, double spline) {
-    of_wave[p] = factor * spline;
+    wave_factor[p] = factor * spline;
   });
   transform->backward(
       [&](std::size_t p, double &re, double &im) {
-        re *= of_wave[p];
-        im *= of_wave[p];
+        re *= wave_factor[p];
+        im *= wave_factor[p];
       },
       values);
   gpucoord::interpolate_mesh(mine, values.data(), x, n, comm->nthreads, phi);

@@ -59,7 +59,7 @@ class PotentialFar : protected Pointers {
   // near field. It is constant in space.
   double background() const;
   // Returns the potential of a unit charge at its own position.
-  double of_itself() const;
+  double self_potential() const;
 
  private:
   gpucoord::FarBox box_now() const;
@@ -90,7 +90,7 @@ class PotentialFar : protected Pointers {
 
   class Transform;
   std::unique_ptr<Transform> transform;
-  std::unique_ptr<gpucoord::FarField> of_gpu;
+  std::unique_ptr<gpucoord::FarField> gpu_field;
   std::vector<double> values;    // at the mesh points of this rank
 };
 

@@ -26,7 +26,7 @@ using namespace LAMMPS_NS;
 /* ---------------------------------------------------------------------- */
 
 PlumedAtomsKokkos::PlumedAtomsKokkos(LAMMPS *lmp, const std::string &owner) :
-    PlumedAtoms(lmp, owner), device(KokkosDevice::of(lmp)), version(0)
+    PlumedAtoms(lmp, owner), device(KokkosDevice::get(lmp)), version(0)
 {
 }
 

@@ -187,7 +187,7 @@ void ComputeCoordGPUKokkos<DeviceType>::evaluate_on_device(LocalEvaluation &loca
         this->send_weights();
       });
     else {    // other ranks wait for this one
-      of.weights.assign(atom->nmax, 0.0);
+      function_numbers.weights.assign(atom->nmax, 0.0);
       comm->forward_comm(this);
     }
   }

@@ -44,12 +44,12 @@ class ComputeCoordGPUKokkos : public ComputeCoordKokkos<DeviceType, ComputeCoord
   using Shared::domain;
   using Shared::force;
   using Shared::function;
+  using Shared::function_numbers;
   using Shared::function_on_device;
   using Shared::groupbit;
   using Shared::groupbit2;
   using Shared::igroup;
   using Shared::neighbor;
-  using Shared::of;
   using Shared::table;
   using Shared::uses_gpu;
   using Shared::uses_neighbors;

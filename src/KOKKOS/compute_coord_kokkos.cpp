@@ -46,7 +46,7 @@ ComputeCoordKokkos<DeviceType, Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, 
   this->datamask_read = EMPTY_MASK;
   this->datamask_modify = EMPTY_MASK;
   uses_gpu = coord_is_cuda<DeviceType>() && device_choice().is_cuda();
-  if (uses_gpu) device = KokkosDevice::of(lmp);
+  if (uses_gpu) device = KokkosDevice::get(lmp);
   function_is_resident = uses_gpu && function && gpucoord::can_be_resident(*args->function);
 }
 
@@ -82,7 +82,7 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
     const bool packs_on_host = comm->style != Comm::BRICK ||
         lmp->kokkos->forward_compute_comm_legacy;
     if (sends_numbers() && comm->nprocs > 1 && packs_on_host)
-      text += fmt::format(", {} of ghost atoms through the host", this->words.of_ghosts);
+      text += fmt::format(", {} of ghost atoms through the host", this->words.ghost_numbers);
     return text + device->ghosts_path();
   }
   return Base::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
@@ -309,7 +309,7 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
   comm->forward_comm(this);
   this->forward_comm_device = 0;
   if (weights == Weights::COPIED)
-    function_on_device->set_weights(of.weights.data(), device->stream());
+    function_on_device->set_weights(function_numbers.weights.data(), device->stream());
   weights = Weights::HOST;
   if (!failed_to_send.empty()) throw gpucoord::DeviceError(failed_to_send);
 }
@@ -317,10 +317,10 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
 template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::weights_to_host()
 {
   if (weights != Weights::DEVICE) return;
-  of.weights.assign(atom->nmax, 0.0);
+  function_numbers.weights.assign(atom->nmax, 0.0);
   weights = Weights::COPIED;
   try {
-    function_on_device->get_weights(of.weights.data(), device->stream());
+    function_on_device->get_weights(function_numbers.weights.data(), device->stream());
   } catch (const gpucoord::DeviceError &e) {
     failed_to_send = e.what();
   }
@@ -379,7 +379,7 @@ std::string ComputeCoordKokkos<DeviceType, Base>::dSds_too_large(int row, double
       "{}: the derivative of function {} is {:.3g} at {} = {:.10g}{}, "
       "above {:.3g}, the limit of precision mixed and single with KOKKOS on a GPU - use precision "
       "double or device host",
-      name, function->description(), dSds, this->words.symbol, s, this->of_atom(row),
+      name, function->description(), dSds, this->words.symbol, s, this->atom_text(row),
       gpucoord::max_dSds(args->precision));
 }
 
@@ -398,12 +398,13 @@ void ComputeCoordKokkos<DeviceType, Base>::fetch_function(LocalEvaluation &local
   }
   if (!local.peratom) return;
   const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(local.want);
-  of.s.resize(nlocal);
-  of.f.resize(nlocal);
-  of.rows.resize(nlocal);
-  std::iota(of.rows.begin(), of.rows.end(), 0);
-  function_on_device->copy_numbers(of.s.data(), of.f.data(), device->stream());
-  for (std::size_t i = 0; i < nlocal; ++i) local.peratom[columns * i] += of.s[i];
+  function_numbers.s.resize(nlocal);
+  function_numbers.f.resize(nlocal);
+  function_numbers.rows.resize(nlocal);
+  std::iota(function_numbers.rows.begin(), function_numbers.rows.end(), 0);
+  function_on_device->copy_numbers(function_numbers.s.data(), function_numbers.f.data(),
+                                   device->stream());
+  for (std::size_t i = 0; i < nlocal; ++i) local.peratom[columns * i] += function_numbers.s[i];
 }
 
 template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::atoms_to_host()

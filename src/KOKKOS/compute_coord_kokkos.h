@@ -64,6 +64,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   using Base::error;
   using Base::force;
   using Base::function;
+  using Base::function_numbers;
   using Base::groupbit;
   using Base::groupbit2;
   using Base::igroup;
@@ -72,7 +73,6 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   using Base::neighbor;
   using Base::nowned_a;
   using Base::nowned_b;
-  using Base::of;
   using Base::scale;
   using Base::state;
   using Base::table;

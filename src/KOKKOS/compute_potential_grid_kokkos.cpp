@@ -38,7 +38,7 @@ ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, 
   datamask_read = EMPTY_MASK;
   datamask_modify = EMPTY_MASK;
   uses_gpu = coord_is_cuda<DeviceType>() && backend->is_cuda();
-  if (uses_gpu) device = KokkosDevice::of(lmp);
+  if (uses_gpu) device = KokkosDevice::get(lmp);
 }
 
 // The far field, kernel direct, the mean over a region, and overflow that the host sums need arrays

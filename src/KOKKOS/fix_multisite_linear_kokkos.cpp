@@ -31,7 +31,7 @@ FixMultisiteLinearKokkos<DeviceType>::FixMultisiteLinearKokkos(LAMMPS *lmp, int 
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::get(lmp);
   if (std::is_same_v<KK_ACC_FLOAT, float>) rounding = 1e-4;    // LAMMPS' torques are float
   execution_space = Host;
   datamask_read = EMPTY_MASK;    // this class itself syncs data of host and GPU

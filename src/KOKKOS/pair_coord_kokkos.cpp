@@ -31,11 +31,11 @@ using gpucoord::VIRIAL;
 
 template <class DeviceType>
 PairCoordKokkos<DeviceType>::PairCoordKokkos(LAMMPS *lmp) :
-    PairCoord(lmp), warned_moved(false), of_table(0)
+    PairCoord(lmp), warned_moved(false), table_number(0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::get(lmp);
   execution_space = Host;
   datamask_read = ALL_MASK;
   datamask_modify = F_MASK;
@@ -92,10 +92,10 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag,
 
 template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
 {
-  if (!on_device || of_table != ntables) {
+  if (!on_device || table_number != ntables) {
     on_device = gpucoord::make_resident_pair_pass(
         *table, precision, gpucoord::make_resident_pairs(*table, precision, weight.data()));
-    of_table = ntables;
+    table_number = ntables;
   }
   const auto stream = device->stream();
   const auto atoms = device->atoms(false, true);

@@ -38,7 +38,7 @@ template <class DeviceType> class PairCoordKokkos : public PairCoord {
   void compute_on_gpu();
 
   bool warned_moved;
-  int of_table;    // number of the table that the pass was made for
+  int table_number;    // number of the table that the pass was made for
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::PairPass> on_device;
 };

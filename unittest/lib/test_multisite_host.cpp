@@ -400,7 +400,7 @@ TEST(MultisiteHost, InstructionSets)
     for (int variant = 0; variant < 8; ++variant) {
       std::vector<double> first;
       for (const auto &kernels : everything) {
-        const auto kernel = kernels.of[kind][variant & 1][variant >> 1 & 1][variant >> 2];
+        const auto kernel = kernels.kernel[kind][variant & 1][variant >> 1 & 1][variant >> 2];
         if (!kernel) continue;    // pairs of sites of the same kind are never reversed
         SiteSums sums;
         PartnerSums<double> partners = {};

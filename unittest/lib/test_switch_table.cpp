@@ -384,14 +384,14 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
       };
       int largest = 0;
       for (int i = 1; i <= ntypes; ++i) {
-        largest = std::max(largest, classes.of(i));
+        largest = std::max(largest, classes.index(i));
         for (int j = 1; j <= ntypes; ++j) {
           bool same = true;
           for (int k = 1; k <= ntypes; ++k)
             same = same && table.number[i][k] == table.number[j][k] && weight(i, k) == weight(j, k);
-          EXPECT_EQ(classes.of(i) == classes.of(j), same)
+          EXPECT_EQ(classes.index(i) == classes.index(j), same)
               << "types " << i << ' ' << j << " seed " << seed;
-          const auto &between = classes(classes.of(i), classes.of(j));
+          const auto &between = classes(classes.index(i), classes.index(j));
           EXPECT_EQ(between.function, table.number[i][j]);
           EXPECT_EQ(between.weight, weight(i, j));
           EXPECT_EQ(between.exists(),
@@ -406,7 +406,7 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
 TEST(Classes, are_grouped_by_the_classes_that_they_have_functions_with)
 {
   const auto groups_of = [](const Table &table) {
-    return gpucoord::ClassGroups(TypeClasses(table.library, table.flat_weight.data())).of_types();
+    return gpucoord::ClassGroups(TypeClasses(table.library, table.flat_weight.data())).indices();
   };
   Table all(3, all_kinds()), one_pair(3, all_kinds()), weighted(3, all_kinds()),
       none(3, all_kinds());
@@ -449,7 +449,7 @@ TEST(Classes, sort_atoms_in_the_order_of_the_list_owned_ones_first)
     atoms.sort({index.data(), 6, 4}, type.data(), classes);
     EXPECT_EQ(atoms.all().n, 6);
     for (int t = 1; t <= 3; ++t) {
-      const AtomList list = atoms[classes.of(t)];
+      const AtomList list = atoms[classes.index(t)];
       EXPECT_EQ(std::vector<int>(list.index, list.index + list.n), expected[t - 1]);
       EXPECT_EQ(list.nowned, owned[t - 1]);
       EXPECT_EQ(list.index - atoms.all().index, first[t - 1]);

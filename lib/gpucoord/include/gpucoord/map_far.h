@@ -30,7 +30,7 @@ struct GPUCOORD_API FarBox {
   double volume() const { return edge[0][0] * edge[1][1] * edge[2][2]; }
   // Sets row k to the vector whose dot product with edge k is 1, and with the other edges 0,
   // 1/distance.
-  void reciprocal(double (&of_axis)[3][3]) const;
+  void reciprocal(double (&vectors)[3][3]) const;
   double height(int axis) const;    // distance between the two faces of the axis
 };
 

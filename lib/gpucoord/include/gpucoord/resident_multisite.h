@@ -19,7 +19,7 @@ namespace gpucoord {
 
 // Orientations of the atoms. Pointers are to device memory.
 struct DeviceBodies {
-  const int *of_atom = nullptr;    // [nall] index of the atom's body; negative: no body
+  const int *body_of_atom = nullptr;    // [nall] index of the atom's body; negative: no body
   // Quaternion of body 0: 4 doubles w x y z, from the body's frame to the laboratory frame.
   const void *quaternion = nullptr;
   std::size_t stride = 0;    // bytes from one body to the next

@@ -66,7 +66,7 @@ struct SwitchInfo {
   double SwitchOptions::*size;                // the length that mixing rules use as the range
 
   GPUCOORD_API static const std::vector<SwitchInfo> &all();    // in the order of SwitchKind
-  static const SwitchInfo &of(SwitchKind kind) { return all()[static_cast<int>(kind)]; }
+  static const SwitchInfo &get(SwitchKind kind) { return all()[static_cast<int>(kind)]; }
 };
 
 // A bad option. field: the member of SwitchOptions. what() names the value, the limit and the way

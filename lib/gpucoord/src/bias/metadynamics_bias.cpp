@@ -327,7 +327,7 @@ namespace {
                                    ", but in the run that wrote the restart file it was at " +
                                    shortest_text(saved) + " - give the hills file of that run");
       }
-    std::int64_t of_grid = 0;
+    std::int64_t ngrid_hills = 0;
     bool has_checksums = true;
     if (!read_grid.empty()) {
       try {
@@ -337,9 +337,9 @@ namespace {
             std::string(e.what()) +
             " - leave out keyword read_grid to take all hills from the hills file");
       }
-      of_grid = bias.nhills();
+      ngrid_hills = bias.nhills();
     }
-    for (std::size_t h = of_grid; h < found.hills.size(); ++h) bias.add(found.hills[h]);
+    for (std::size_t h = ngrid_hills; h < found.hills.size(); ++h) bias.add(found.hills[h]);
     if (is_restarted && hills_checksum && *hills_checksum != bias.hills_checksum())
       throw std::runtime_error(
           "the first " + std::to_string(expected) + " hills of hills file " + file +
@@ -367,14 +367,15 @@ namespace {
       context.say("grid file " + read_grid +
                   " is of an earlier version without checksums: compared all its numbers with the "
                   "sum of its " +
-                  std::to_string(of_grid) + " hills");
+                  std::to_string(ngrid_hills) + " hills");
     if (is_restarted && expected > 0 && !hills_checksum)
       context.say("the restart file is of an earlier version without a checksum of the hills: "
                   "compared only the position of the last of " +
                   std::to_string(expected) + " hills");
-    context.say(
-        "continues with " + std::to_string(found.hills.size()) + " hills of " + file +
-        (of_grid ? ", " + std::to_string(of_grid) + " of them from grid file " + read_grid : ""));
+    context.say("continues with " + std::to_string(found.hills.size()) + " hills of " + file +
+                (ngrid_hills
+                     ? ", " + std::to_string(ngrid_hills) + " of them from grid file " + read_grid
+                     : ""));
     if (!found.hills.empty()) set_last_hill(found.hills.back());
   }
 

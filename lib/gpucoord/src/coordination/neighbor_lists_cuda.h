@@ -36,7 +36,7 @@ class NeighborLists {
   int update(const ListInput &, const TypeClasses &, const AtomsByClass &a, const AtomsByClass *b,
              int nthreads, cudaStream_t);
 
-  const FlatList &of(Side side, const TypeClasses &classes, int ci, int cj, int special) const
+  const FlatList &list(Side side, const TypeClasses &classes, int ci, int cj, int special) const
   {
     return lists[side][number(classes, ci, cj, special)];
   }

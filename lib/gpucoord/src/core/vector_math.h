@@ -53,10 +53,10 @@ namespace vector_math {
 
   // 1/k!
   struct InverseFactorials {
-    double of[24] = {1.0};
+    double value[24] = {1.0};
     constexpr InverseFactorials()
     {
-      for (int k = 1; k < 24; ++k) of[k] = of[k - 1] / k;
+      for (int k = 1; k < 24; ++k) value[k] = value[k - 1] / k;
     }
   };
 
@@ -127,8 +127,8 @@ namespace vector_math {
   {
     constexpr InverseFactorials inverse_factorial;
     constexpr int N = Format<Real>::EXP_TERMS;
-    Real sum = Real(inverse_factorial.of[N]);
-    for (int k = N; k > first; --k) sum = sum * r + Real(inverse_factorial.of[k - 1]);
+    Real sum = Real(inverse_factorial.value[N]);
+    for (int k = N; k > first; --k) sum = sum * r + Real(inverse_factorial.value[k - 1]);
     return sum;
   }
 
@@ -219,8 +219,8 @@ template <class Real> GPUCOORD_HD Real sine_of_quarter(Real t)
   const Real t_sq = t * t;
   constexpr int N = vector_math::Format<Real>::SIN_TERMS;
   constexpr vector_math::InverseFactorials inverse_factorial;
-  Real sum = Real(inverse_factorial.of[2 * N + 1]);
-  for (int k = N; k > 0; --k) sum = Real(inverse_factorial.of[2 * k - 1]) - sum * t_sq;
+  Real sum = Real(inverse_factorial.value[2 * N + 1]);
+  for (int k = N; k > 0; --k) sum = Real(inverse_factorial.value[2 * k - 1]) - sum * t_sq;
   return t * sum;
 #endif
 }

@@ -27,8 +27,8 @@ namespace {
         if (++line_number == 1 && line.compare(0, 3, "\xEF\xBB\xBF") == 0)
           line.erase(0, 3);    // UTF-8 byte-order mark
         words.clear();
-        std::istringstream of_line(line.substr(0, line.find('#')));
-        for (std::string word; of_line >> word;) words.push_back(word);
+        std::istringstream tokens(line.substr(0, line.find('#')));
+        for (std::string word; tokens >> word;) words.push_back(word);
         if (!words.empty()) parse_line();
       }
       if (in.bad()) fail("it cannot be read");

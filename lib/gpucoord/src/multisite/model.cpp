@@ -77,18 +77,18 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in,
               "the center of mass");
 }
 
-void MultisiteModel::set_mixing(int i, int j, const Mixing &of_pair)
+void MultisiteModel::set_mixing(int i, int j, const Mixing &pair_mixing)
 {
   const std::size_t n = all.size();
-  mixing[i * n + j] = mixing[j * n + i] = of_pair;
+  mixing[i * n + j] = mixing[j * n + i] = pair_mixing;
 }
 
 PairOfCenters MultisiteModel::centers(int i, int a, int j, int b) const
 {
   const LennardJonesSite &first = all[i].centers[a], &second = all[j].centers[b];
-  const Mixing of_pair = i == j ? Mixing() : mixing[i * all.size() + j];
-  const double epsilon = of_pair.xi * std::sqrt(first.epsilon * second.epsilon);
-  const double sigma = of_pair.eta * 0.5 * (first.sigma + second.sigma);
+  const Mixing pair_mixing = i == j ? Mixing() : mixing[i * all.size() + j];
+  const double epsilon = pair_mixing.xi * std::sqrt(first.epsilon * second.epsilon);
+  const double sigma = pair_mixing.eta * 0.5 * (first.sigma + second.sigma);
   const double s6 = std::pow(sigma / settings.cutoff, 6);
   return {4.0 * epsilon, sigma * sigma, settings.shift ? 4.0 * epsilon * (s6 - s6 * s6) : 0.0};
 }
@@ -97,8 +97,9 @@ double MultisiteModel::reaction_field_factor() const
 {
   const double rc = settings.cutoff_charge, epsilon = settings.reaction_field;
   if (epsilon == 1.0) return 0.0;    // no reaction field, even if rc^3 is not finite
-  const double of_field = std::isinf(epsilon) ? 1.0 : 2.0 * (epsilon - 1.0) / (2.0 * epsilon + 1.0);
-  return settings.coulomb * of_field / (rc * rc * rc);
+  const double field_factor = std::isinf(epsilon) ? 1.0
+                                                  : 2.0 * (epsilon - 1.0) / (2.0 * epsilon + 1.0);
+  return settings.coulomb * field_factor / (rc * rc * rc);
 }
 
 double MultisiteModel::self_energy(int i) const
@@ -223,7 +224,7 @@ TailCorrection MultisiteModel::tail(int i, int j) const
   TailCorrection sum;
   for (int a = 0; a < static_cast<int>(all[i].centers.size()); ++a)
     for (int b = 0; b < static_cast<int>(all[j].centers.size()); ++b) {
-      const PairOfCenters of = centers(i, a, j, b);
+      const PairOfCenters pair = centers(i, a, j, b);
       const double t1 = settings.site_cutoff ? 0.0 : length(all[i].centers[a].position) / rc;
       const double t2 = settings.site_cutoff ? 0.0 : length(all[j].centers[b].position) / rc;
       const double max_sq = (t1 + t2) * (t1 + t2), min_sq = (t1 - t2) * (t1 - t2);
@@ -238,13 +239,13 @@ TailCorrection MultisiteModel::tail(int i, int j) const
             power *= min_sq;
             arms = max_sq * arms + power;
           }
-          const double of_energy = factor * arms / (n + 2.0 * m - 3.0);
-          term = of_energy * (n + 2.0 * m) / 3.0;
-          energy += of_energy;
+          const double energy_term = factor * arms / (n + 2.0 * m - 3.0);
+          term = energy_term * (n + 2.0 * m) / 3.0;
+          energy += energy_term;
           virial += term;
         }
-        const double strength = (n == 6 ? -2.0 : 2.0) * PI * of.four_epsilon * rc * rc * rc *
-            std::pow(of.sigma_sq / (rc * rc), n / 2);
+        const double strength = (n == 6 ? -2.0 : 2.0) * PI * pair.four_epsilon * rc * rc * rc *
+            std::pow(pair.sigma_sq / (rc * rc), n / 2);
         sum.energy += strength * energy;
         sum.virial += strength * virial;
       }

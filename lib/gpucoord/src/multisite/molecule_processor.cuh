@@ -218,12 +218,12 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
       }
     }
     if constexpr (ALL) {
-      MoleculeSums of_warp;
+      MoleculeSums warp_sums;
       for (int k = 0; k < 3; ++k)
-        of_warp.energy[k] = add_warp(its.valid ? 0.5 * tallies.total[k] : 0.0);
+        warp_sums.energy[k] = add_warp(its.valid ? 0.5 * tallies.total[k] : 0.0);
       for (int k = 0; k < 6; ++k)
-        of_warp.virial[k] = add_warp(its.valid ? 0.5 * tallies.total[3 + k] : 0.0);
-      if (rank % 32 == 0) arg.warp[static_cast<std::size_t>(item) * WARPS + rank / 32] = of_warp;
+        warp_sums.virial[k] = add_warp(its.valid ? 0.5 * tallies.total[3 + k] : 0.0);
+      if (rank % 32 == 0) arg.warp[static_cast<std::size_t>(item) * WARPS + rank / 32] = warp_sums;
     }
   }
 }

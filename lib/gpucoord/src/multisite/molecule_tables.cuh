@@ -34,7 +34,7 @@ template <class Real, class Sites> class MoleculeTables {
     std::copy_n(host.j.site, N, sites_j);
     std::copy_n(host.i.axis, NAXES, axis_of_i);
     std::copy_n(host.j.axis, NAXES, axis_of_j);
-    std::copy_n(host.centers, NPAIRS, of_centers);
+    std::copy_n(host.centers, NPAIRS, center_pairs);
   }
   __device__ Counts i() const { return {}; }
   __device__ Counts j() const { return {}; }
@@ -44,13 +44,13 @@ template <class Real, class Sites> class MoleculeTables {
   __device__ const Four<Real> &axis_j(int k) const { return axis_of_j[k]; }
   __device__ const Four<Real> &centers(int b, int a) const
   {
-    return of_centers[b * Sites::NCENTERS + a];
+    return center_pairs[b * Sites::NCENTERS + a];
   }
 
  private:
   Four<Real> sites_i[N], sites_j[N];
   Four<Real> axis_of_i[NAXES > 0 ? NAXES : 1], axis_of_j[NAXES > 0 ? NAXES : 1];
-  Four<Real> of_centers[NPAIRS > 0 ? NPAIRS : 1];
+  Four<Real> center_pairs[NPAIRS > 0 ? NPAIRS : 1];
 };
 
 // Tables for any number of sites, in device memory.

@@ -130,7 +130,7 @@ namespace {
     const int row = arg.row[k];
     double3 p = position_of(x, row);
     double q[4] = {1.0, 0.0, 0.0, 0.0};
-    const int body = arg.bodies.of_atom[row];
+    const int body = arg.bodies.body_of_atom[row];
     bool is_bad = body < 0;
     if (!is_bad) {
       const double *const from = quaternion_of(arg.bodies, body);
@@ -195,9 +195,9 @@ namespace {
                             cudaMemcpyHostToDevice, stream),
             "copying to it");
       if (atoms.nall > 0) rows.assign(rows_host.data(), rows_host.data() + ncomponents);
-      for (const ComponentRows &of : rows) {
-        n += of.n;
-        nowned += of.nowned;
+      for (const ComponentRows &component_rows : rows) {
+        n += component_rows.n;
+        nowned += component_rows.nowned;
       }
       if (nowned > 0) {
         find_owned_rows(stream);
@@ -330,11 +330,12 @@ namespace {
     {
       owned_rows.reserve(nowned);
       std::size_t to = 0;
-      for (const ComponentRows &of : rows) {
-        check(cudaMemcpyAsync(owned_rows.data() + to, order.data() + of.first,
-                              of.nowned * sizeof(int), cudaMemcpyDeviceToDevice, stream),
+      for (const ComponentRows &component_rows : rows) {
+        check(cudaMemcpyAsync(owned_rows.data() + to, order.data() + component_rows.first,
+                              component_rows.nowned * sizeof(int), cudaMemcpyDeviceToDevice,
+                              stream),
               "copying on it");
-        to += of.nowned;
+        to += component_rows.nowned;
       }
     }
 
@@ -398,7 +399,7 @@ namespace {
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= arg.nlocal || !(arg.mask[i] & arg.groupbit)) return;
-    const int k = arg.axis_of[arg.type[i]], body = arg.bodies.of_atom[i];
+    const int k = arg.axis_of[arg.type[i]], body = arg.bodies.body_of_atom[i];
     if (k < 0 || body < 0) return;
     const double *const q = quaternion_of(arg.bodies, body);
     const Rotation<double> turned(Four<double>{q[1], q[2], q[3], q[0]});

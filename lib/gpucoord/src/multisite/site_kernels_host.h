@@ -76,7 +76,7 @@ template <class Real> struct SiteKernels {
   // [kind][reversed][all][stores]. reversed: the site of i is the second one in the name of the
   // kind. all: also energies, and the force on i from each partner. stores: also the force and
   // torque on each partner, and with 'all' their energies; null without BENCH_VARIANTS.
-  SiteKernel<Real> of[SITE_PAIR_KINDS][2][2][2];
+  SiteKernel<Real> kernel[SITE_PAIR_KINDS][2][2][2];
   KeepPartnersFunction<Real> keep_partners;
   ListKeptFunction list_kept;
   CopyKeptFunction<Real> copy_kept;
@@ -84,7 +84,7 @@ template <class Real> struct SiteKernels {
 
   SiteKernel<Real> find(SitePairKind kind, bool reversed, bool all, bool stores) const
   {
-    return of[static_cast<int>(kind)][reversed][all][stores];
+    return kernel[static_cast<int>(kind)][reversed][all][stores];
   }
 };
 

@@ -263,13 +263,13 @@ namespace {
     for (int e = 0; e < all.n; ++e) {
       const int begin = all.first[e], end = all.first[e + 1];
       const Real own = is_of_a ? weight_of(at.point, e) : Real(0);
-      Real of_partner[FOUR] = {}, weight[FOUR];
+      Real partner_weight[FOUR] = {}, weight[FOUR];
       if (is_of_b)
 #pragma unroll
-        for (int u = 0; u < FOUR; ++u) of_partner[u] = weight_of(point[u], e);
+        for (int u = 0; u < FOUR; ++u) partner_weight[u] = weight_of(point[u], e);
       if (!TYPED && all.is_symmetric[e]) {
 #pragma unroll
-        for (int u = 0; u < FOUR; ++u) weight[u] = own + of_partner[u];
+        for (int u = 0; u < FOUR; ++u) weight[u] = own + partner_weight[u];
         add_gradients<TYPED>(all.vectors, begin, end, near, weight, gradients);
         continue;
       }
@@ -281,7 +281,7 @@ namespace {
       if (is_of_b) {
         const Point *const points = static_cast<const Point *>(all.points);
 #pragma unroll
-        for (int u = 0; u < FOUR; ++u) weight[u] = -of_partner[u];
+        for (int u = 0; u < FOUR; ++u) weight[u] = -partner_weight[u];
         const int own_class = TYPED ? class_of(points[at.point]) : 0;
         add_gradients<TYPED>(all.vectors, begin, end, inverted(near, own_class), weight, gradients);
       }

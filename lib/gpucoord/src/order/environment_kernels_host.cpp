@@ -106,16 +106,16 @@ namespace {
   template <class Real>
   void sum_environment_forces(const EnvironmentTable<Real> &table,
                               const PartnerVectors<Real> &partners, const int *types, int own_type,
-                              const Real *own, const Real *of_rows, double *sums)
+                              const Real *own, const Real *row_weights, double *sums)
   {
     for (int first = 0; first < partners.n; first += LANES<Real>) {
       const LoadedVectors<Real> at(table, partners, first);
       Lanes<Real> hx = {}, hy = {}, hz = {}, other, weight, memory;
       for (int e = 0; e < table.n; ++e) {
         other = {};
-        if (of_rows)
+        if (row_weights)
           for (int w = 0; w < at.n; ++w)
-            other.v[w] = of_rows[table.n * static_cast<std::size_t>(at.row[w]) + e];
+            other.v[w] = row_weights[table.n * static_cast<std::size_t>(at.row[w]) + e];
         if (table.is_symmetric[e]) {    // phi(-d) = phi(d)
           FOR_EACH_LANE(w)
           {
@@ -134,7 +134,7 @@ namespace {
             }
             add_gradients(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
           }
-        if (of_rows)
+        if (row_weights)
           for (int k = table.first[e]; k < table.first[e + 1]; ++k)
             if (!table.type || table.type[k] == 0 || table.type[k] == own_type)
               add_gradients(at, -table.x[k], -table.y[k], -table.z[k], other, hx, hy, hz);

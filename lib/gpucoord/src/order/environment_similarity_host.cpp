@@ -94,8 +94,8 @@ namespace {
       pairs.find(in.cells);
       const double found = seconds();
       sum_environments(in);
-      for (std::size_t b = 0; b < pairs.of_a.nblocks(); ++b) {
-        const Block &block = pairs.of_a.block(b);
+      for (std::size_t b = 0; b < pairs.partners_a.nblocks(); ++b) {
+        const Block &block = pairs.partners_a.block(b);
         for (std::size_t k = 0; k < block.atom.size(); ++k)
           if (block.first[k + 1] > block.first[k]) ++result.natoms_with_partners;
       }
@@ -128,7 +128,7 @@ namespace {
     {
       similarity.clear(in.nall, table.n);
       values.value.assign(in.nall, 0.0);
-      for_each_block(pairs.of_a, nthreads, [&](const Block &block, std::size_t) {
+      for_each_block(pairs.partners_a, nthreads, [&](const Block &block, std::size_t) {
         for (std::size_t i = 0; i < block.atom.size(); ++i) {
           double *const k = similarity[block.atom[i]];
           kernels.sum(table, block.vectors_of(i), in.cells.types.type, k);
@@ -172,10 +172,10 @@ namespace {
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(table.n, Real(0));
       const int *const types = in.cells.types.type;
-      const auto pass = [&](const PartnersHost<Real> &of, bool with_own, bool with_others,
-                            double virial_scale) {
+      const auto pass = [&](const PartnersHost<Real> &partner_blocks, bool with_own,
+                            bool with_others, double virial_scale) {
         add_forces_of_blocks(
-            of, nthreads, unit, virial_scale, want, peratom, result,
+            partner_blocks, nthreads, unit, virial_scale, want, peratom, result,
             [&](const Block &block, std::size_t k, double *sums) {
               const int row = block.atom[k];
               const Real *const own = rounded.data() + static_cast<std::size_t>(row) * table.n;
@@ -184,8 +184,8 @@ namespace {
                                  with_others ? rounded.data() : nullptr, sums);
             });
       };
-      pass(pairs.of_a, true, !two, two ? 1.0 : 0.5);
-      if (two && peratom) pass(pairs.of_b, false, true, 0.0);
+      pass(pairs.partners_a, true, !two, two ? 1.0 : 0.5);
+      if (two && peratom) pass(pairs.partners_b, false, true, 0.0);
     }
 
     const EnvironmentOptions options;

@@ -100,16 +100,16 @@ namespace {
       std::vector<double> f(a.nowned + 1), dSdv(a.nowned + 1), all(a.nowned * n + 1, 0.0);
       double d[3], gradient[3];
       for (int k = 0; k < a.nowned; ++k) {
-        double *const of_atom = &all[k * n];
+        double *const atom_similarity = &all[k * n];
         bool any = false;
         for (int p = 0; p < partners.n; ++p) {
           const int j = partners.index[p];
           if (!set_vector(in, a.index[k], j, d)) continue;
           any = true;
-          for (int e = 0; e < n; ++e) of_atom[e] += term(in, e, j, d, gradient);
+          for (int e = 0; e < n; ++e) atom_similarity[e] += term(in, e, j, d, gradient);
         }
         if (any) ++result.natoms_with_partners;
-        order[k] = joined_similarity(opt.lambda, n, of_atom);
+        order[k] = joined_similarity(opt.lambda, n, atom_similarity);
       }
       const auto reduce = [&](double *sums, int m, AtomFunction::Reduction by) {
         in.exchange.reduce(sums, m, by);

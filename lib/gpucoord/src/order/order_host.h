@@ -41,7 +41,8 @@ template <class Real> class OrderPartners {
   // range: see the constructors of PartnersHost
   template <class Range>
   OrderPartners(const Range &range, double longest_in, int nthreads_in) :
-      of_a(range, nthreads_in), of_b(range, nthreads_in), longest(longest_in), nthreads(nthreads_in)
+      partners_a(range, nthreads_in), partners_b(range, nthreads_in), longest(longest_in),
+      nthreads(nthreads_in)
   {
   }
 
@@ -51,13 +52,13 @@ template <class Real> class OrderPartners {
     const CellGrid grid = make_cell_grid(in.x, in.a, in.b, longest, nthreads);
     bins_a.build(grid, in.x, in.a, nthreads);
     if (two) bins_b.build(grid, in.x, in.b, nthreads);
-    of_a.find(grid, bins_a, two ? bins_b : bins_a, in.types);
-    if (two) of_b.find(grid, bins_b, bins_a, in.types);
+    partners_a.find(grid, bins_a, two ? bins_b : bins_a, in.types);
+    if (two) partners_b.find(grid, bins_b, bins_a, in.types);
   }
 
-  std::size_t bytes() const { return of_a.bytes() + of_b.bytes(); }
+  std::size_t bytes() const { return partners_a.bytes() + partners_b.bytes(); }
 
-  PartnersHost<Real> of_a, of_b;
+  PartnersHost<Real> partners_a, partners_b;
 
  private:
   const double longest;    // longest range of all functions, distance

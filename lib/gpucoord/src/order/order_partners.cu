@@ -40,7 +40,7 @@ namespace {
 
   // One function with this formula.
   template <class Formula, class Real> struct OneForm : ListedForm<Real> {
-    static __device__ const OrderFunction<Real> &of(const OrderArguments<Real> &arg, int, int)
+    static __device__ const OrderFunction<Real> &function(const OrderArguments<Real> &arg, int, int)
     {
       return arg.function;
     }
@@ -54,7 +54,8 @@ namespace {
   };
   // Functions by pair of classes.
   template <class Real> struct AnyForm : ListedForm<Real> {
-    static __device__ const OrderFunction<Real> &of(const OrderArguments<Real> &arg, int ci, int cj)
+    static __device__ const OrderFunction<Real> &function(const OrderArguments<Real> &arg, int ci,
+                                                          int cj)
     {
       return arg.by_class[ci * arg.nclasses + cj];
     }

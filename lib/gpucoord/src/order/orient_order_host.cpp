@@ -125,8 +125,8 @@ namespace {
     // Runs work(row, partners) for each owned atom of a in parallel.
     template <class Work> void for_each_atom(const Work &work)
     {
-      for_each_block(pairs.of_a, nthreads, [&](const Block &block, std::size_t) {
-        for (std::size_t k = 0; k < block.atom.size(); ++k) work(block.atom[k], block.of(k));
+      for_each_block(pairs.partners_a, nthreads, [&](const Block &block, std::size_t) {
+        for (std::size_t k = 0; k < block.atom.size(); ++k) work(block.atom[k], block.partners(k));
       });
     }
 
@@ -207,9 +207,9 @@ namespace {
       result.value = norm / std::fabs(n);
       if (result.value <= floor) return;
       for (int k = 0; k < a.n; ++k) {
-        double *const of_atom = lambda[a.index[k]];
-        add(1.0 / (norm * std::fabs(n)), total.data(), size, of_atom);
-        of_atom[size] = result.value / n;
+        double *const atom_terms = lambda[a.index[k]];
+        add(1.0 / (norm * std::fabs(n)), total.data(), size, atom_terms);
+        atom_terms[size] = result.value / n;
       }
     }
 
@@ -236,10 +236,10 @@ namespace {
       if (uses_q_of_partners(order)) {
         set_back(in);
         forward(in, back);
-        add_forces_of_blocks(pairs.of_a, nthreads, 1.0, 0.5, want, peratom, result,
+        add_forces_of_blocks(pairs.partners_a, nthreads, 1.0, 0.5, want, peratom, result,
                              [&](const Block &block, std::size_t k, double *sums) {
                                const int row = block.atom[k];
-                               sum_back(row, block.of(k), lambda[row], sums);
+                               sum_back(row, block.partners(k), lambda[row], sums);
                              });
       } else
         for_each_atom([&](int row, const Partners<Real> &) {
@@ -247,10 +247,10 @@ namespace {
             add(values.dSdv[row] / values.value[row], q[row], size, lambda[row]);
         });
       for_each_atom([&](int row, const Partners<Real> &) {
-        double *const of_atom = lambda[row];
+        double *const atom_terms = lambda[row];
         for (int k = 0; k < size; ++k)
-          of_atom[k] = weight[row] != 0.0 ? of_atom[k] / weight[row] : 0.0;
-        of_atom[size] = dot(of_atom, q[row], size);
+          atom_terms[k] = weight[row] != 0.0 ? atom_terms[k] / weight[row] : 0.0;
+        atom_terms[size] = dot(atom_terms, q[row], size);
       });
       forward(in, lambda);
     }
@@ -261,17 +261,17 @@ namespace {
     {
       back.clear(in.nall, columns_of_back());
       for_each_atom([&](int row, const Partners<Real> &) {
-        double *const of_atom = back[row];
+        double *const atom_terms = back[row];
         const double n = weight[row];
         if (order == OrderKind::AVERAGE) {
           if (values.value[row] > floor)
-            add(values.dSdv[row] / (values.value[row] * (1.0 + n)), average[row], size, of_atom);
-          of_atom[size] = dot(of_atom, average[row], size);
+            add(values.dSdv[row] / (values.value[row] * (1.0 + n)), average[row], size, atom_terms);
+          atom_terms[size] = dot(atom_terms, average[row], size);
         } else if (order == OrderKind::CONNECTIONS)
-          of_atom[0] = values.dSdv[row];
+          atom_terms[0] = values.dSdv[row];
         else if (n != 0.0) {
-          of_atom[0] = values.dSdv[row] / n;
-          of_atom[1] = of_atom[0] * values.value[row];
+          atom_terms[0] = values.dSdv[row] / n;
+          atom_terms[1] = atom_terms[0] * values.value[row];
         }
       });
     }
@@ -279,26 +279,26 @@ namespace {
     // Pass 3 of an atom: adds dS/dq to lambda_i, and the forces that act through s_ij to sums.
     void sum_back(int row, const Partners<Real> &partners, double *lambda_i, double *sums)
     {
-      const double *const of_atom = back[row];
+      const double *const atom_terms = back[row];
       const bool is_average = order == OrderKind::AVERAGE;
-      if (is_average) std::copy_n(of_atom, size, lambda_i);
+      if (is_average) std::copy_n(atom_terms, size, lambda_i);
       for (int k = 0; k < partners.n; ++k) {
         const int other = partners.row[k];
-        const double *const of_other = back[other];
+        const double *const other_terms = back[other];
         const double s = partners.s[k];
-        double of_s;    // dS/ds_ij, summed over both ends of the pair
+        double dSds;    // dS/ds_ij, summed over both ends of the pair
         if (is_average) {
-          add(s, of_other, size, lambda_i);
-          of_s = dot(of_atom, q[other], size) - of_atom[size] + dot(of_other, q[row], size) -
-              of_other[size];
+          add(s, other_terms, size, lambda_i);
+          dSds = dot(atom_terms, q[other], size) - atom_terms[size] +
+              dot(other_terms, q[row], size) - other_terms[size];
         } else {
           double derivative_of_h;
           const double h = connect(dot(u[row], u[other], size), derivative_of_h),
-                       both = of_atom[0] + of_other[0];
+                       both = atom_terms[0] + other_terms[0];
           add(both * s * derivative_of_h, u[other], size, lambda_i);
-          of_s = both * h - of_atom[1] - of_other[1];
+          dSds = both * h - atom_terms[1] - other_terms[1];
         }
-        const double force = of_s * partners.ds[k];
+        const double force = dSds * partners.ds[k];
         const double n[3] = {partners.x[k], partners.y[k], partners.z[k]};
         const double virial = force * partners.r[k];
         for (int c = 0; c < 3; ++c) {
@@ -328,19 +328,19 @@ namespace {
         rounded[k] = static_cast<Real>(lambda.all[k] / unit);
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(lambda.columns, Real(0));
-      const auto pass = [&](const PartnersHost<Real> &of, bool with_own, bool with_others,
-                            double virial_scale) {
-        add_forces_of_blocks(of, nthreads, unit, virial_scale, want, peratom, result,
+      const auto pass = [&](const PartnersHost<Real> &partner_blocks, bool with_own,
+                            bool with_others, double virial_scale) {
+        add_forces_of_blocks(partner_blocks, nthreads, unit, virial_scale, want, peratom, result,
                              [&](const Block &block, std::size_t k, double *sums) {
                                const Real *const own = rounded.data() +
                                    static_cast<std::size_t>(block.atom[k]) * lambda.columns;
-                               kernels.sum_forces(harmonics, block.of(k),
+                               kernels.sum_forces(harmonics, block.partners(k),
                                                   with_own ? own : nothing.data(),
                                                   with_others ? rounded.data() : nullptr, sums);
                              });
       };
-      pass(pairs.of_a, true, !two, two ? 1.0 : 0.5);
-      if (two && peratom) pass(pairs.of_b, false, true, 0.0);
+      pass(pairs.partners_a, true, !two, two ? 1.0 : 0.5);
+      if (two && peratom) pass(pairs.partners_b, false, true, 0.0);
     }
 
     const SwitchTable table;

@@ -120,23 +120,23 @@ struct NodeTerm {
 };
 
 // sum: of Gaussians of all ranks, 1/distance.
-GPUCOORD_HD NodeTerm node_term(const DistanceGrid &grid, int k, double sum, const Density &of)
+GPUCOORD_HD NodeTerm node_term(const DistanceGrid &grid, int k, double sum, const Density &totals)
 {
   constexpr double PI = 3.14159265358979323846;
   // Below it, g ln g - g + 1 continues as a straight line. Rounding leaves such g, also negative
   // ones, where there are no pairs; this changes S by less than 1e-14 of its value without pairs.
   constexpr double SMALLEST_G = 1e-14, LOG_OF_SMALLEST = -32.23619130191664;
-  if (!of.has_pairs()) return {0.0, 0.0, 0.0, 0.0};
-  const double density = of.natoms_b / of.volume, r_sq = grid.node(k) * grid.node(k);
+  if (!totals.has_pairs()) return {0.0, 0.0, 0.0, 0.0};
+  const double density = totals.natoms_b / totals.volume, r_sq = grid.node(k) * grid.node(k);
   const double weight = (k == grid.bins - 1 ? 0.5 : 1.0) * grid.spacing;
   NodeTerm term;
-  term.g = sum / (4.0 * PI * of.natoms_a * density * r_sq);
+  term.g = sum / (4.0 * PI * totals.natoms_a * density * r_sq);
   const bool is_small = !(term.g > SMALLEST_G);
   const double log_g = is_small ? LOG_OF_SMALLEST : std::log(term.g);
   const double f = term.g * log_g + 1.0 - (is_small ? SMALLEST_G : term.g);    // g ln g - g + 1
   term.value = -2.0 * PI * density * weight * r_sq * f;
   term.by_log_volume = 2.0 * PI * density * weight * r_sq * (f - term.g * log_g);
-  term.dSdsum = -weight * log_g / (2.0 * of.natoms_a);
+  term.dSdsum = -weight * log_g / (2.0 * totals.natoms_a);
   return term;
 }
 

@@ -317,15 +317,15 @@ namespace {
 
   // ---- between the passes
 
-  // Returns the sum over the block in its first thread. of_warps: [warps] in shared memory.
-  __device__ double add_block(double value, double *of_warps)
+  // Returns the sum over the block in its first thread. warp_sums: [warps] in shared memory.
+  __device__ double add_block(double value, double *warp_sums)
   {
     value = add_warp(value);
-    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = value;
+    if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
     __syncthreads();
     double sum = 0.0;
     if (threadIdx.x == 0)
-      for (int w = 0; w < blockDim.x / 32; ++w) sum += of_warps[w];
+      for (int w = 0; w < blockDim.x / 32; ++w) sum += warp_sums[w];
     return sum;
   }
 
@@ -336,7 +336,7 @@ namespace {
                     double natoms_b, double *gaussians)
   {
     constexpr int N = DistanceCells<Real>::MOMENTS;
-    __shared__ double of_warps[NODE_THREADS / 32];
+    __shared__ double warp_sums[NODE_THREADS / 32];
     const DistanceGrid &grid = arg.cells;
     const int k = blockIdx.x, last = grid.last_cell(k);
     wait_for_kernel_before();
@@ -349,7 +349,7 @@ namespace {
       const double u = grid.offset(k, c);
       sum += grid.gaussian(u) * gaussian_series<N>(u, grid.ratio, moments);
     }
-    sum = add_block(sum, of_warps);
+    sum = add_block(sum, warp_sums);
     if (threadIdx.x != 0) return;
     gaussians[k] = sum;
     if (k > 0) return;
@@ -362,7 +362,7 @@ namespace {
                                  double volume, double *value, EntropyNumbers *numbers, double *g,
                                  double *dSdsum)
   {
-    __shared__ double of_warps[2][THREADS / 32];
+    __shared__ double warp_sums[2][THREADS / 32];
     wait_for_kernel_before();
     let_next_start();
     const Density density = {gaussians[grid.bins], gaussians[grid.bins + 1], volume};
@@ -374,8 +374,8 @@ namespace {
       g[k] = term.g;
       dSdsum[k] = term.dSdsum;
     }
-    s = add_block(s, of_warps[0]);
-    by_log_volume = add_block(by_log_volume, of_warps[1]);
+    s = add_block(s, warp_sums[0]);
+    by_log_volume = add_block(by_log_volume, warp_sums[1]);
     if (threadIdx.x != 0) return;
     *value = s;
     *numbers = {by_log_volume, density};
@@ -392,11 +392,11 @@ namespace {
     wait_for_kernel_before();
     let_next_start();
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-      WarpSums of_density = {};
+      WarpSums density_sums = {};
       const double all = numbers->density.natoms_a;
       for (int k = 0; k < 3 && all > 0.0; ++k)
-        of_density.virial[k] = -numbers->by_log_volume * natoms_a / all;
-      *total = of_density;
+        density_sums.virial[k] = -numbers->by_log_volume * natoms_a / all;
+      *total = density_sums;
     }
     if (c >= grid.ncells) return;
     double sums[N] = {};

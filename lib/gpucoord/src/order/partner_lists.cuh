@@ -38,7 +38,7 @@ template <class RealType, class ArgumentsType> struct OneRange {
   using Function = Real;    // range^2
   using Sum = NoSum;
   static constexpr bool HAS_FUNCTIONS = false;
-  static __device__ const Real &of(const Arguments &arg, int, int) { return arg.range_sq; }
+  static __device__ const Real &function(const Arguments &arg, int, int) { return arg.range_sq; }
   static __device__ Real range_sq(Real square) { return square; }
   static __device__ SwitchValue<Real> evaluate(Real, Real) { return {}; }
 };
@@ -60,8 +60,8 @@ template <class Real, bool HAS_FUNCTIONS> class Found {
       if (u >= k) {    // later partners overwrite the remaining elements
         points[u] = point;
         if constexpr (HAS_FUNCTIONS) {
-          of_s.v[u] = value.s;
-          of_ds.v[u] = value.dfunc * r;
+          partner_s.v[u] = value.s;
+          partner_ds.v[u] = value.dfunc * r;
         }
       }
     if (++count % FOUR == 0) store();
@@ -76,8 +76,8 @@ template <class Real, bool HAS_FUNCTIONS> class Found {
   {
     to.point[element] = make_int4(points[0], points[1], points[2], points[3]);
     if constexpr (HAS_FUNCTIONS) {
-      to.s[element] = of_s;
-      to.ds[element] = of_ds;
+      to.s[element] = partner_s;
+      to.ds[element] = partner_ds;
     }
     element += 32;
   }
@@ -85,7 +85,7 @@ template <class Real, bool HAS_FUNCTIONS> class Found {
   const PartnersInRange<Real> &to;
   std::int64_t element;
   int points[FOUR];
-  Four<Real> of_s, of_ds;
+  Four<Real> partner_s, partner_ds;
 };
 
 // A loaded partner.
@@ -102,7 +102,7 @@ __device__ Candidate<Form> candidate_of(const typename Form::Arguments &arg, con
   Candidate<Form> found;
   difference(atom, other, found.dx, found.dy, found.dz);
   found.r_sq = length_sq(found.dx * found.dx + found.dy * found.dy + found.dz * found.dz, unit_sq);
-  found.function = &Form::of(arg, class_of(atom), class_of(other));
+  found.function = &Form::function(arg, class_of(atom), class_of(other));
   found.in_range = exists && found.r_sq <= Form::range_sq(*found.function);
   return found;
 }

@@ -97,13 +97,13 @@ namespace {
   // Adds the values of all threads of the block. Returns the sum in the first thread.
   __device__ double add_block(double value)
   {
-    __shared__ double of_warp[THREADS / 32];
-    __syncthreads();    // of_warp may be overwritten again
+    __shared__ double warp_sums[THREADS / 32];
+    __syncthreads();    // warp_sums may be overwritten again
     value = add_warp(value);
-    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
     __syncthreads();
     if (threadIdx.x == 0)
-      for (int w = 1; w < THREADS / 32; ++w) value += of_warp[w];
+      for (int w = 1; w < THREADS / 32; ++w) value += warp_sums[w];
     return value;
   }
 
@@ -125,9 +125,9 @@ namespace {
       arg.dSds[k] = derivative;
       mine += value;
     }
-    const double of_block = add_block(mine);
+    const double block_sum = add_block(mine);
     if (threadIdx.x == 0) {
-      arg.block_sums[blockIdx.x] = of_block;
+      arg.block_sums[blockIdx.x] = block_sum;
       __threadfence();
       is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
     }
@@ -208,15 +208,15 @@ namespace {
       nlocal = atoms.nlocal;
       nall = atoms.nall;
       bits = bits_in;
-      of_s.reserve(nlocal);
-      of_f.reserve(nlocal);
+      s_values.reserve(nlocal);
+      f_values.reserve(nlocal);
       derivatives.reserve(nall);
       is_all = !atoms.mask;
       if (is_all || nlocal == 0) return;
       masks.reserve(nlocal);
       copy(masks.data(), atoms.mask, nlocal, cudaMemcpyDeviceToDevice, stream_of_copy);
     }
-    double *s() override { return of_s.data(); }
+    double *s() override { return s_values.data(); }
     double *dSds() override { return derivatives.data(); }
 
     void evaluate(DeviceStream stream_in) override
@@ -224,10 +224,10 @@ namespace {
       clear_errors();
       stream = stream_in;
       arg.n = nlocal;
-      arg.s = of_s.data();
+      arg.s = s_values.data();
       arg.mask = is_all ? nullptr : masks.data();
       arg.bits = bits;
-      arg.f = of_f.data();
+      arg.f = f_values.data();
       arg.dSds = derivatives.data();
       arg.max_dSds = max_dSds(precision);
       arg.block_sums = block_sums.data();
@@ -258,8 +258,8 @@ namespace {
     }
     void enqueue_numbers(double *s, double *f, int n, DeviceStream stream_of_copy) override
     {
-      if (s) copy(s, of_s.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
-      if (f) copy(f, of_f.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
+      if (s) copy(s, s_values.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
+      if (f) copy(f, f_values.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
     }
     void copy_numbers(double *s, double *f, DeviceStream stream_of_copy) override
     {
@@ -289,7 +289,7 @@ namespace {
     }
     void find_owners(const std::function<void()> &send, DeviceStream stream_of_copy) override
     {
-      of_owners.reserve(nall);
+      owner_indices.reserve(nall);
       if (nlocal > 0)
         write_indices<<<blocks_of(nlocal), THREADS, 0, stream_of_copy>>>(nlocal,
                                                                          derivatives.data());
@@ -297,16 +297,16 @@ namespace {
       send();
       if (nall > 0)
         to_integers<<<blocks_of(nall), THREADS, 0, stream_of_copy>>>(derivatives.data(), nall,
-                                                                     of_owners.data());
+                                                                     owner_indices.data());
       check(cudaGetLastError(), "launching to_integers");
     }
-    const int *owners() const override { return of_owners.data(); }
+    const int *owners() const override { return owner_indices.data(); }
 
     std::int64_t bytes_copied() const override { return copied; }
     std::size_t bytes() const override
     {
-      return of_s.bytes() + of_f.bytes() + derivatives.bytes() + of_owners.bytes() + masks.bytes() +
-          block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() +
+      return s_values.bytes() + f_values.bytes() + derivatives.bytes() + owner_indices.bytes() +
+          masks.bytes() + block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() +
           expression.instructions.bytes();
     }
 
@@ -353,8 +353,8 @@ namespace {
     SwitchFunction<double> expression;      // program of CUSTOM, or of a custom sigma
     int nlocal = 0, nall = 0, bits = 0;
     bool is_all = true;    // there are no masks
-    DeviceBuffer<double> of_s, of_f, derivatives;
-    DeviceBuffer<int> masks, of_owners;
+    DeviceBuffer<double> s_values, f_values, derivatives;
+    DeviceBuffer<int> masks, owner_indices;
     Arguments arg = {};
     cudaStream_t stream = nullptr;
     DeviceBuffer<double> block_sums;

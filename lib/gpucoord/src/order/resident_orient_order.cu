@@ -63,17 +63,17 @@ namespace {
   template <class Real>
   __global__ void sum_rows(const Real *numbers, int n, int stride, double *sums)
   {
-    __shared__ double of_threads[THREADS];
+    __shared__ double thread_sums[THREADS];
     const int rows_at_once = THREADS / stride, first = threadIdx.x / stride,
               column = threadIdx.x % stride;
     double sum = 0.0;
     if (first < rows_at_once)
       for (int i = blockIdx.x * rows_at_once + first; i < n; i += gridDim.x * rows_at_once)
         sum += numbers[static_cast<std::size_t>(stride) * i + column];
-    of_threads[threadIdx.x] = sum;
+    thread_sums[threadIdx.x] = sum;
     __syncthreads();
     if (first != 0) return;
-    for (int k = 1; k < rows_at_once; ++k) sum += of_threads[k * stride + column];
+    for (int k = 1; k < rows_at_once; ++k) sum += thread_sums[k * stride + column];
     sums[blockIdx.x * stride + column] = sum;
   }
 
@@ -146,8 +146,8 @@ namespace {
       }
       if (order == OrderKind::GLOBAL) return find_global(exchange, stream);
       if (!uses_q_of_partners(order)) return;
-      this->send(numbers, exchange, of_points, stream);
-      arg.of_points = of_points.data();
+      this->send(numbers, exchange, point_numbers, stream);
+      arg.point_numbers = point_numbers.data();
       if (order == OrderKind::AVERAGE) {
         arg.numbers = means.data();
         if (has_rows) launchers.average(arg, stream);
@@ -164,8 +164,8 @@ namespace {
       if (uses_q_of_partners(order))
         find_lambda(w, exchange, stream);
       else if (order == OrderKind::LOCAL)
-        send_scaled(numbers, w, exchange, of_points, stream);
-      if (uses_q_of_partners(order)) this->send(numbers, exchange, of_points, stream);
+        send_scaled(numbers, w, exchange, point_numbers, stream);
+      if (uses_q_of_partners(order)) this->send(numbers, exchange, point_numbers, stream);
       if (has_rows)
         sum_forces(request, unit, stream);
       else
@@ -206,8 +206,8 @@ namespace {
     using Shared::nall;
     using Shared::nlocal;
     using Shared::numbers;
-    using Shared::of_points;
     using Shared::pairs;
+    using Shared::point_numbers;
     using Shared::stride;
     using Shared::value_of_all;
     using Shared::wanted;
@@ -281,7 +281,7 @@ namespace {
           add_derivatives<<<this->blocks_of(nlocal), THREADS, 0, stream>>>(
               order, numbers.data(), nlocal, size, stride, arg.value, w, weight.data());
         check(cudaGetLastError(), "launching add_derivatives");
-        this->send(numbers, exchange, of_points, stream);
+        this->send(numbers, exchange, point_numbers, stream);
       }
       if (!has_rows) return;
       direct.reserve(static_cast<std::size_t>(DIRECT_COLUMNS) * arg.rows.n);
@@ -310,7 +310,7 @@ namespace {
     void sum_forces(const Request &request, double unit, cudaStream_t stream)
     {
       OrderForceArguments<Real> forces = {};
-      arg.of_points = of_points.data();
+      arg.point_numbers = point_numbers.data();
       forces.order = arg;
       forces.uniform = order == OrderKind::GLOBAL ? uniform.data() : nullptr;
       forces.has_two_groups = pairs->has_two_groups();

@@ -45,11 +45,11 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
     Real weight_of_atom[ATOMS] = {own_weight};
     if constexpr (ATOMS == 2)
       for (int u = 0; u < 2; ++u) {
-        atom[u] = i.of_lane(rank % 16 + 16 * u);
+        atom[u] = i.from_lane(rank % 16 + 16 * u);
         if constexpr (Memory::IS_WEIGHTED)
           weight_of_atom[u] = __shfl_sync(ALL_LANES, own_weight, rank % 16 + 16 * u);
       }
-    AtomSums<Real, Real, WANT> of_atoms[ATOMS];
+    AtomSums<Real, Real, WANT> atom_sums[ATOMS];
     const auto add = [&](auto test_id) {
 #pragma unroll 4
       for (int k = ATOMS == 2 ? rank / 16 : 0; k < n; k += ATOMS) {
@@ -60,11 +60,11 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
           const bool in_range =
               r_sq <= atom[u].limit && (!decltype(test_id)::value || p.id != atom[u].id);
           if constexpr (Memory::IS_WEIGHTED)
-            of_atoms[u].template add_weighted<Formula, IN_R0<Formula, Real>>(
+            atom_sums[u].template add_weighted<Formula, IN_R0<Formula, Real>>(
                 c, dx, dy, dz, r_sq, weight_of_atom[u] + m.weight[k], in_range);
           else
-            of_atoms[u].template add_if<Formula, IN_R0<Formula, Real>>(c, dx, dy, dz, r_sq,
-                                                                       in_range);
+            atom_sums[u].template add_if<Formula, IN_R0<Formula, Real>>(c, dx, dy, dz, r_sq,
+                                                                        in_range);
         }
       }
     };
@@ -72,8 +72,8 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
       add(std::true_type());
     else
       add(std::false_type());
-    if constexpr (ATOMS == 2) of_atoms[0].add_halves(of_atoms[1]);
-    sums.add_sums(of_atoms[0]);
+    if constexpr (ATOMS == 2) atom_sums[0].add_halves(atom_sums[1]);
+    sums.add_sums(atom_sums[0]);
   }
   sums.flush();
 }

@@ -53,8 +53,8 @@ template <class Real> struct OneFunction {
     return nullptr;
   }
   template <class Formula, class Point>
-  __device__ const FormulaConstants<Real> &of(const FunctionOfClasses<Real> *, const Point &,
-                                              const Point &) const
+  __device__ const FormulaConstants<Real> &get(const FunctionOfClasses<Real> *, const Point &,
+                                               const Point &) const
   {
     return constants;
   }
@@ -96,8 +96,8 @@ template <class Real> struct FunctionsByClass {
 
   // loaded: result of load()
   template <class Formula, class Point>
-  __device__ FormulaConstants<Real> of(const FunctionOfClasses<Real> *loaded, const Point &atom,
-                                       const Point &partner) const
+  __device__ FormulaConstants<Real> get(const FunctionOfClasses<Real> *loaded, const Point &atom,
+                                        const Point &partner) const
   {
     const int index = class_of(atom) * nclasses + class_of(partner);
     const FunctionOfClasses<Real> function = loaded[index];

@@ -118,10 +118,11 @@ namespace {
       first = _mm512_maskz_loadu_ps(lanes(size), table);
       second = _mm512_maskz_loadu_ps(lanes(size - 16), table + (size > 16 ? 16 : 0));
     }
-    __m512 operator()(__mmask16 valid, __m512i of_class) const
+    __m512 operator()(__mmask16 valid, __m512i class_index) const
     {
-      return size <= 32 ? _mm512_permutex2var_ps(first, of_class, second)
-                        : _mm512_mask_i32gather_ps(_mm512_setzero_ps(), valid, of_class, table, 4);
+      return size <= 32
+          ? _mm512_permutex2var_ps(first, class_index, second)
+          : _mm512_mask_i32gather_ps(_mm512_setzero_ps(), valid, class_index, table, 4);
     }
 
    private:
@@ -140,10 +141,11 @@ namespace {
       first = _mm512_maskz_loadu_pd(lanes(size), table);
       second = _mm512_maskz_loadu_pd(lanes(size - 8), table + (size > 8 ? 8 : 0));
     }
-    __m512d operator()(__mmask8 valid, __m256i of_class) const
+    __m512d operator()(__mmask8 valid, __m256i class_index) const
     {
-      return size <= 16 ? _mm512_permutex2var_pd(first, _mm512_cvtepi32_epi64(of_class), second)
-                        : _mm512_mask_i32gather_pd(_mm512_setzero_pd(), valid, of_class, table, 8);
+      return size <= 16
+          ? _mm512_permutex2var_pd(first, _mm512_cvtepi32_epi64(class_index), second)
+          : _mm512_mask_i32gather_pd(_mm512_setzero_pd(), valid, class_index, table, 8);
     }
 
    private:
@@ -159,23 +161,23 @@ namespace {
   // Writes out[k] = table[index[k]] for k < n, a multiple of a whole vector.
   inline void look_up(int n, const int *index, int size, const float *table, float *out)
   {
-    const FloatTable of(size, table);
+    const FloatTable lookup(size, table);
     for (int k = 0; k < n; k += 16)
-      _mm512_storeu_ps(out + k, of(0xffff, _mm512_loadu_si512(index + k)));
+      _mm512_storeu_ps(out + k, lookup(0xffff, _mm512_loadu_si512(index + k)));
   }
   inline void look_up(int n, const int *index, int size, const double *table, double *out)
   {
-    const DoubleTable of(size, table);
+    const DoubleTable lookup(size, table);
     for (int k = 0; k < n; k += 8)
-      _mm512_storeu_pd(out + k,
-                       of(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k))));
+      _mm512_storeu_pd(
+          out + k, lookup(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k))));
   }
 
   // Like keep_in_range(), with one range per class of points. Also writes the classes and, with
   // WEIGHTED, the weights.
   template <bool WEIGHTED>
   int keep_in_ranges(int nclasses, const double *range_sq, int n, const double *x, const double *y,
-                     const double *z, const int *of_class, const double *weights, double xi,
+                     const double *z, const int *class_index, const double *weights, double xi,
                      double yi, double zi, int self, double *dx, double *dy, double *dz,
                      double *weights_out, int *classes)
   {
@@ -183,7 +185,7 @@ namespace {
     int count = 0;
     for (int k = 0; k < n; k += 8) {
       __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
-      const __m256i c = _mm256_maskz_loadu_epi32(valid, of_class + k);
+      const __m256i c = _mm256_maskz_loadu_epi32(valid, class_index + k);
       const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
       const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
       const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
@@ -204,15 +206,15 @@ namespace {
   }
   template <bool WEIGHTED>
   int keep_in_ranges(int nclasses, const float *range_sq, int n, const float *x, const float *y,
-                     const float *z, const int *of_class, const float *weights, float xi, float yi,
-                     float zi, int self, float *dx, float *dy, float *dz, float *weights_out,
-                     int *classes)
+                     const float *z, const int *class_index, const float *weights, float xi,
+                     float yi, float zi, int self, float *dx, float *dy, float *dz,
+                     float *weights_out, int *classes)
   {
     const FloatTable range(nclasses, range_sq);
     int count = 0;
     for (int k = 0; k < n; k += 16) {
       __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
-      const __m512i c = _mm512_maskz_loadu_epi32(valid, of_class + k);
+      const __m512i c = _mm512_maskz_loadu_epi32(valid, class_index + k);
       const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
       const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
       const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
@@ -523,18 +525,18 @@ namespace {
 
   template <bool WEIGHTED, class Real>
   int keep_in_ranges(int, const Real *range_sq, int n, const Real *x, const Real *y, const Real *z,
-                     const int *of_class, const Real *weights, Real xi, Real yi, Real zi, int self,
-                     Real *dx, Real *dy, Real *dz, Real *weights_out, int *classes)
+                     const int *class_index, const Real *weights, Real xi, Real yi, Real zi,
+                     int self, Real *dx, Real *dy, Real *dz, Real *weights_out, int *classes)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
       dx[count] = x[k] - xi;
       dy[count] = y[k] - yi;
       dz[count] = z[k] - zi;
-      classes[count] = of_class[k];
+      classes[count] = class_index[k];
       if (WEIGHTED) weights_out[count] = weights[k];
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
-      count += ((r_sq <= range_sq[of_class[k]]) & (k != self)) ? 1 : 0;
+      count += ((r_sq <= range_sq[class_index[k]]) & (k != self)) ? 1 : 0;
     }
     return count;
   }

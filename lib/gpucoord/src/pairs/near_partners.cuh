@@ -194,7 +194,7 @@ template <class Real> struct Center {
     return dx * dx + dy * dy + dz * dz;
   }
 
-  __device__ Center of_lane(int lane) const
+  __device__ Center from_lane(int lane) const
   {
     return {__shfl_sync(ALL_LANES, x, lane), __shfl_sync(ALL_LANES, y, lane),
             __shfl_sync(ALL_LANES, z, lane), __shfl_sync(ALL_LANES, limit, lane),

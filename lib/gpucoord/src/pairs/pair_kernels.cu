@@ -174,9 +174,9 @@ namespace {
     const int rows_per_block = PARTNER_WARPS * (32 / arg.rows.lanes);
     const unsigned blocks =
         std::min((arg.rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
-    const auto launch = [&](auto *kernel, const auto &of_kernel) {
+    const auto launch = [&](auto *kernel, const auto &kernel_functions) {
       launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS, shared_memory},
-                    stream, arg, of_kernel);
+                    stream, arg, kernel_functions);
     };
     using Weighted = WithWeights<Functions, Real>;
     if (arg.is_weighted)

@@ -52,8 +52,8 @@ template <class Real> struct ClassConstants {
 template <class Real>
 using GatherClassesFunction = void (*)(const ClassConstants<Real> &, CustomFunction *const *custom,
                                        int n, const Real *x, const Real *y, const Real *z,
-                                       const int *of_class, const Real *weights, Real xi, Real yi,
-                                       Real zi, int self, double *sums);
+                                       const int *class_index, const Real *weights, Real xi,
+                                       Real yi, Real zi, int self, double *sums);
 
 // Computes the nearest-image displacements from xi to the n points xj, [n][3], rounded to Real.
 template <class Real>

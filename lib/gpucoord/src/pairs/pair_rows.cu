@@ -113,11 +113,11 @@ namespace {
 
   // Like find_partners(), from masks. lanes() threads share a candidate.
   __global__ void __launch_bounds__(THREADS)
-      find_partners_in_masks(const __grid_constant__ MasksOfGroups of_groups,
+      find_partners_in_masks(const __grid_constant__ MasksOfGroups masks_of_groups,
                              const __grid_constant__ Candidates candidates,
                              const __grid_constant__ Room room, int *count, std::int64_t *numbers)
   {
-    const PartnerMasks &masks = of_groups.group[blockIdx.y];
+    const PartnerMasks &masks = masks_of_groups.group[blockIdx.y];
     const int lanes = masks.lanes(), k_of_group = thread_number() / lanes;
     const int first_of_warp = (thread_number() - static_cast<int>(threadIdx.x) % 32) / lanes;
     if (first_of_warp >= masks.n) return;
@@ -234,10 +234,10 @@ Search ResidentPairs::search_for(int a, int b, const Candidates &candidates,
   search.unit = search_unit();
   search.inverse_unit = 1.0 / search_unit();
   search.two = two;
-  const int of_group[] = {a, b};
+  const int part_of_group[] = {a, b};
   for (int group = 0; group < 2; ++group) {
-    const int other = of_group[1 - group];
-    search.atoms[group] = gathered[of_group[group]].data();
+    const int other = part_of_group[1 - group];
+    search.atoms[group] = gathered[part_of_group[group]].data();
     search.partners[group] = sorted[other];
     search.partner_points[group] = search_points[other].data();
   }
@@ -247,11 +247,11 @@ Search ResidentPairs::search_for(int a, int b, const Candidates &candidates,
 MasksOfGroups ResidentPairs::test_pairs(int a, int b, const Reach &reach, cudaStream_t stream)
 {
   MasksOfGroups masks = {};
-  const int of_group[] = {a, b}, ngroups = two ? 2 : 1;
+  const int part_of_group[] = {a, b}, ngroups = two ? 2 : 1;
   std::size_t first_word[] = {0, 0, 0};
   std::int64_t nwarps = 0;
   for (int group = 0; group < ngroups; ++group) {
-    const int own = of_group[group], other = of_group[1 - group];
+    const int own = part_of_group[group], other = part_of_group[1 - group];
     PartnerMasks &m = masks.group[group];
     m.candidate = gathered[own].data();
     m.other = gathered[other].data();

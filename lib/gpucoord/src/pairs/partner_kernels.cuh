@@ -91,7 +91,7 @@ __device__ inline void add_four(Sums &sums, const Functions &functions,
 #pragma unroll
   for (int u = 0; u < FOUR; ++u) {
     const bool exists = u * lanes < left;
-    const FormulaConstants<Real> &c = functions.template of<Formula>(loaded, atom, other[u]);
+    const FormulaConstants<Real> &c = functions.template get<Formula>(loaded, atom, other[u]);
     Real dx, dy, dz;
     difference(atom, other[u], dx, dy, dz);
     const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
@@ -136,17 +136,17 @@ template <unsigned WANT, int WARPS>
 __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 {
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
-  __shared__ WarpSums of_warp[WARPS];
+  __shared__ WarpSums warp_sums[WARPS];
   __shared__ bool is_last;
   constexpr int NVALUES = WANT & VIRIAL ? 7 : 1;    // the first members of WarpSums
   double *const values = &mine.value;
   const auto add_block = [&] {    // sets the sum of all threads in the first thread
     for (int k = 0; k < NVALUES; ++k) values[k] = add_warp(values[k]);
-    if (thread == 0) of_warp[warp] = mine;
+    if (thread == 0) warp_sums[warp] = mine;
     __syncthreads();
     if (threadIdx.x == 0)
       for (int w = 1; w < WARPS; ++w)
-        for (int k = 0; k < NVALUES; ++k) values[k] += (&of_warp[w].value)[k];
+        for (int k = 0; k < NVALUES; ++k) values[k] += (&warp_sums[w].value)[k];
   };
   add_block();
   if (threadIdx.x == 0) {
@@ -160,7 +160,7 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   mine = WarpSums();
   for (int block = threadIdx.x; block < gridDim.x; block += 32 * WARPS)
     for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(arg.block_sums + k * gridDim.x + block);
-  __syncthreads();    // of_warp may be overwritten again
+  __syncthreads();    // warp_sums may be overwritten again
   add_block();
   if (threadIdx.x != 0) return;
   for (int k = 0; k < NVALUES; ++k) {

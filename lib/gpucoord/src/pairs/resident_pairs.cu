@@ -168,8 +168,8 @@ ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, cons
   for (const Switch &function : table.functions()) ranges.push_back(function.dmax());
   const int n = type_classes.size();
   if (n == 1) return;
-  send_table(type_classes.of_types(), class_of_type);
-  if (groups_of_classes.size() > 1) send_table(groups_of_classes.of_types(), group_of_type);
+  send_table(type_classes.indices(), class_of_type);
+  if (groups_of_classes.size() > 1) send_table(groups_of_classes.indices(), group_of_type);
   std::vector<float> range;
   for (int i = 0; i < n; ++i) {
     float longest = -1;

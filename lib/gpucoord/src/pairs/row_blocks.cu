@@ -90,19 +90,19 @@ namespace {
     // TAKING. All lanes of a warp must call this function: a converged warp takes half the time.
     __device__ void insert(volatile int *slot, unsigned line, bool wanted)
     {
-      const unsigned of_line = line / PAGE;
-      int there = wanted ? slot[of_line] : 0;
+      const unsigned page_of_line = line / PAGE;
+      int there = wanted ? slot[page_of_line] : 0;
       while (__any_sync(ALL_LANES, there < 0)) {    // rarely true within a block
         if (there == EMPTY &&
-            atomicCAS(const_cast<int *>(slot) + of_line, EMPTY, TAKING) == EMPTY) {
+            atomicCAS(const_cast<int *>(slot) + page_of_line, EMPTY, TAKING) == EMPTY) {
           const int k = atomicAdd(&npages, 1);
-          if (k < MAX_PAGES) page[k] = of_line;
+          if (k < MAX_PAGES) page[k] = page_of_line;
           // Publish the slot before waiting for other threads. Threads that read TAKING then wait
           // only briefly.
-          atomicExch(const_cast<int *>(slot) + of_line, min(k, MAX_PAGES - 1));
+          atomicExch(const_cast<int *>(slot) + page_of_line, min(k, MAX_PAGES - 1));
         }
         __syncwarp();
-        if (there < 0) there = slot[of_line];
+        if (there < 0) there = slot[page_of_line];
       }
       unsigned *const word = bits + there * PAGE_WORDS + line % PAGE / 32;
       const unsigned bit = 1u << (line % 32);
@@ -127,8 +127,8 @@ namespace {
         if (const int k = threadIdx.x * WORDS_PER_THREAD + w; k < npages * PAGE_WORDS)
           mine[w] = __popc(bits[word_of(k)]);
       using Scan = cub::BlockScan<int, BUILD_THREADS>;
-      __shared__ typename Scan::TempStorage of_scan;
-      Scan(of_scan).ExclusiveSum(mine, mine, total);
+      __shared__ typename Scan::TempStorage scan_storage;
+      Scan(scan_storage).ExclusiveSum(mine, mine, total);
       for (int w = 0; w < WORDS_PER_THREAD; ++w)
         if (const int k = threadIdx.x * WORDS_PER_THREAD + w; k < npages * PAGE_WORDS) {
           const int at = word_of(k);
@@ -162,9 +162,9 @@ namespace {
       const unsigned residue = (point - thread) % EIGHT;
       const unsigned first = residue + __ffs(~((full & 0xff) * 0x101u) >> residue) - 1;
       const unsigned r = first % EIGHT, shift = 8 * (r % 4);
-      std::uint32_t &of_four = r < 4 ? low : high;
-      const int k = r + EIGHT * (of_four >> shift & 0xff);
-      of_four += 1u << shift;
+      std::uint32_t &counts_of_four = r < 4 ? low : high;
+      const int k = r + EIGHT * (counts_of_four >> shift & 0xff);
+      counts_of_four += 1u << shift;
       if (k + EIGHT >= n) full |= 1u << r;
       return k;
     }
@@ -260,9 +260,9 @@ namespace {
     const auto index_of = [&](unsigned point) {
       return lines.number_of(slot, point / LINE) * LINE + point % LINE;
     };
-    uint4 *const of_row = lists + t / 32 * out.stride + t % 32;
+    uint4 *const row_list = lists + t / 32 * out.stride + t % 32;
     const auto put = [&](unsigned k, unsigned index) {
-      reinterpret_cast<unsigned short *>(of_row + 32 * (k / EIGHT))[k % EIGHT] =
+      reinterpret_cast<unsigned short *>(row_list + 32 * (k / EIGHT))[k % EIGHT] =
           index * sizeof(int4);
     };
     Arrangement arrangement(mine);
@@ -280,7 +280,7 @@ namespace {
     for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
     // This thread itself has written these elements of of_row.
-    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = of_row[32 * m];
+    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = row_list[32 * m];
   }
 
   // Returns the bytes of shared memory available to a block, without static shared memory.

@@ -70,9 +70,9 @@ namespace {
     const int z_begin = std::max(begin, sz.first), z_end = std::min(end, sz.first + FAR_ORDER);
     for (int k = z_begin; k < z_end; ++k)
       for (int j = y_begin; j < y_end; ++j) {
-        const double of_row = sz.at[k - sz.first] * sy.at[j - sy.first];
+        const double row_weight = sz.at[k - sz.first] * sy.at[j - sy.first];
         const std::size_t row = (static_cast<std::size_t>(k) * brick.n[1] + j) * brick.n[0];
-        for (int i = x_begin; i < x_end; ++i) use(row + i, of_row * sx.at[i - sx.first]);
+        for (int i = x_begin; i < x_end; ++i) use(row + i, row_weight * sx.at[i - sx.first]);
       }
   }
 
@@ -80,21 +80,21 @@ namespace {
 
 /* ---------------------------------------------------------------------- */
 
-void FarBox::reciprocal(double (&of_axis)[3][3]) const
+void FarBox::reciprocal(double (&vectors)[3][3]) const
 {
   const double ax = edge[0][0], bx = edge[1][0], by = edge[1][1], cx = edge[2][0], cy = edge[2][1],
                cz = edge[2][2];
   const double all[3][3] = {{1.0 / ax, -bx / (ax * by), (bx * cy - by * cx) / (ax * by * cz)},
                             {0.0, 1.0 / by, -cy / (by * cz)},
                             {0.0, 0.0, 1.0 / cz}};
-  for (int a = 0; a < 3; ++a) std::copy_n(all[a], 3, of_axis[a]);
+  for (int a = 0; a < 3; ++a) std::copy_n(all[a], 3, vectors[a]);
 }
 
 double FarBox::height(int axis) const
 {
-  double of_axis[3][3];
-  reciprocal(of_axis);
-  return 1.0 / length_of(of_axis[axis]);
+  double vectors[3][3];
+  reciprocal(vectors);
+  return 1.0 / length_of(vectors[axis]);
 }
 
 double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
@@ -141,9 +141,9 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
   }
   // Sums by plane, which are added in order. Results are therefore bitwise independent of the
   // number of threads.
-  std::vector<double> of_planes(m[2].size(), 0.0);
+  std::vector<double> plane_sums(m[2].size(), 0.0);
 #pragma omp parallel for schedule(static)
-  for (std::size_t k = 0; k < of_planes.size(); ++k)
+  for (std::size_t k = 0; k < plane_sums.size(); ++k)
     for (std::size_t j = 0; j < m[1].size(); ++j)
       for (std::size_t i = 0; i < m[0].size(); ++i) {
         if (i == 0 && j == 0 && k == 0) continue;
@@ -152,10 +152,10 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
         wave_vector(reciprocal, numbers, wave);
         const double e[3] = {aliases[0][i], aliases[1][j], aliases[2][k]};
         const double part = e[0] + (1.0 - e[0]) * (e[1] + (1.0 - e[1]) * e[2]);
-        of_planes[k] += square(influence(square_of(wave), alpha)) * part;
+        plane_sums[k] += square(influence(square_of(wave), alpha)) * part;
       }
   double sum = 0.0;
-  for (const double of_plane : of_planes) sum += each * of_plane;
+  for (const double plane_sum : plane_sums) sum += each * plane_sum;
   const double beyond = 8.0 * alpha * alpha / (smallest * square(smallest)) *
       std::exp(-square(smallest / alpha) / 2.0);
   return std::sqrt(sum_q_sq * (sum / square(box.volume()) + beyond / box.volume()));

@@ -61,33 +61,34 @@ namespace {
     int natoms;
   };
 
-  __device__ void find_splines(const MeshArguments &arg, Splines (&of_atom)[ATOMS][3])
+  __device__ void find_splines(const MeshArguments &arg, Splines (&atom_splines)[ATOMS][3])
   {
     const int a = threadIdx.x / 3, axis = threadIdx.x % 3, k = blockIdx.x * ATOMS + a;
     if (a < ATOMS && k < arg.natoms) {
       const double x[3] = {arg.atom[k].x, arg.atom[k].y, arg.atom[k].z};
       const double coordinate = mesh_coordinate(arg.origin, arg.reciprocal[axis], arg.n[axis], x);
       if (is_near_points(coordinate, 0, arg.n[axis]))
-        of_atom[a][axis] = splines_of(coordinate);
+        atom_splines[a][axis] = splines_of(coordinate);
       else
-        of_atom[a][axis].first = arg.n[axis];    // no mesh point
+        atom_splines[a][axis].first = arg.n[axis];    // no mesh point
     }
     __syncthreads();
   }
 
   // Calls use(mesh point, weight) for the mesh points of an atom that belong to this lane.
   template <class Use>
-  __device__ void for_points_of_lane(const int (&n)[3], const Splines (&of_atom)[3], const Use &use)
+  __device__ void for_points_of_lane(const int (&n)[3], const Splines (&atom_splines)[3],
+                                     const Use &use)
   {
-    const int lane = threadIdx.x % 32, t = lane % FAR_ORDER, i = of_atom[0].first + t;
+    const int lane = threadIdx.x % 32, t = lane % FAR_ORDER, i = atom_splines[0].first + t;
     if (i < 0 || i >= n[0]) return;
-    const double weight = of_atom[0].at[t];
+    const double weight = atom_splines[0].at[t];
     for (int row = lane / FAR_ORDER; row < ROWS; row += ROWS_PER_WARP) {
-      const int u = row % FAR_ORDER, v = row / FAR_ORDER, j = of_atom[1].first + u,
-                k = of_atom[2].first + v;
+      const int u = row % FAR_ORDER, v = row / FAR_ORDER, j = atom_splines[1].first + u,
+                k = atom_splines[2].first + v;
       if (j < 0 || j >= n[1] || k < 0 || k >= n[2]) continue;
       use((static_cast<std::size_t>(k) * n[1] + j) * n[0] + i,
-          weight * of_atom[1].at[u] * of_atom[2].at[v]);
+          weight * atom_splines[1].at[u] * atom_splines[2].at[v]);
     }
   }
 
@@ -96,12 +97,12 @@ namespace {
       spread(const __grid_constant__ MeshArguments arg, const double *q, double scale,
              unsigned long long *fixed)
   {
-    __shared__ Splines of_atom[ATOMS][3];
-    find_splines(arg, of_atom);
+    __shared__ Splines atom_splines[ATOMS][3];
+    find_splines(arg, atom_splines);
     const int natoms = min(ATOMS, arg.natoms - static_cast<int>(blockIdx.x) * ATOMS);
     for (int a = threadIdx.x / 32; a < natoms; a += WARPS) {
       const double charge = scale * q[arg.atom[blockIdx.x * ATOMS + a].id];
-      for_points_of_lane(arg.n, of_atom[a], [&](std::size_t point, double weight) {
+      for_points_of_lane(arg.n, atom_splines[a], [&](std::size_t point, double weight) {
         atomicAdd(fixed + point, static_cast<unsigned long long>(__double2ll_rn(charge * weight)));
       });
     }
@@ -110,12 +111,12 @@ namespace {
   __global__ void __launch_bounds__(THREADS)
       interpolate(const __grid_constant__ MeshArguments arg, const double *potential, double *at)
   {
-    __shared__ Splines of_atom[ATOMS][3];
-    find_splines(arg, of_atom);
+    __shared__ Splines atom_splines[ATOMS][3];
+    find_splines(arg, atom_splines);
     const int natoms = min(ATOMS, arg.natoms - static_cast<int>(blockIdx.x) * ATOMS);
     for (int a = threadIdx.x / 32; a < natoms; a += WARPS) {
       double sum = 0.0;
-      for_points_of_lane(arg.n, of_atom[a], [&](std::size_t point, double weight) {
+      for_points_of_lane(arg.n, atom_splines[a], [&](std::size_t point, double weight) {
         sum += weight * potential[point];
       });
       sum = add_warp(sum);
@@ -169,7 +170,7 @@ namespace {
   struct SampleArguments {
     int n[3];                 // mesh points
     int fold[3], first[3];    // take every fold-th point, starting at first
-    int of[3];                // number of points of the map
+    int size[3];              // number of points of the map
     const double *values;     // [nz][ny][nx]
     double *to;               // destination; elements are 'stride' apart
     int stride;
@@ -177,8 +178,8 @@ namespace {
 
   __global__ void __launch_bounds__(THREADS) sample(SampleArguments arg)
   {
-    const unsigned p = blockIdx.x * THREADS + threadIdx.x, nx = arg.of[0], ny = arg.of[1];
-    if (p >= nx * ny * arg.of[2]) return;
+    const unsigned p = blockIdx.x * THREADS + threadIdx.x, nx = arg.size[0], ny = arg.size[1];
+    if (p >= nx * ny * arg.size[2]) return;
     const std::size_t i = p % nx * arg.fold[0] + arg.first[0],
                       j = p / nx % ny * arg.fold[1] + arg.first[1],
                       k = p / nx / ny * arg.fold[2] + arg.first[2];
@@ -302,14 +303,14 @@ void FarEngine::on_grid(const int fold[3], const int first[3], double *phi, doub
     arg.n[a] = mesh.n[a];
     arg.fold[a] = fold[a];
     arg.first[a] = first[a];
-    arg.of[a] = mesh.n[a] / fold[a];
+    arg.size[a] = mesh.n[a] / fold[a];
   }
   arg.values = values.data();
   const auto sample_component = [&](int component, double *to, int stride) {
     transform_back(component, false, stream);
     arg.to = to;
     arg.stride = stride;
-    sample<<<blocks_of(product(arg.of), THREADS), THREADS, 0, stream>>>(arg);
+    sample<<<blocks_of(product(arg.size), THREADS), THREADS, 0, stream>>>(arg);
     check(cudaGetLastError(), "launching take");
   };
   sample_component(-1, phi, 1);

@@ -11,12 +11,12 @@
 namespace gpucoord {
 
 // Returns the coordinate of x along an axis with n points, in mesh spacings from the origin of the
-// box. of_axis: reciprocal vector of the axis
-GPUCOORD_HD double mesh_coordinate(const double (&origin)[3], const double (&of_axis)[3], int n,
-                                   const double *x)
+// box. reciprocal_vector: reciprocal vector of the axis
+GPUCOORD_HD double mesh_coordinate(const double (&origin)[3], const double (&reciprocal_vector)[3],
+                                   int n, const double *x)
 {
   double part = 0.0;
-  for (int c = 0; c < 3; ++c) part += (x[c] - origin[c]) * of_axis[c];
+  for (int c = 0; c < 3; ++c) part += (x[c] - origin[c]) * reciprocal_vector[c];
   return part * n;
 }
 

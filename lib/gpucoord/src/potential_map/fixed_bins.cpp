@@ -47,20 +47,20 @@ FixedBins make_fixed_bins(const MapGrid &grid, double cutoff, const MapBins &bin
   return made;
 }
 
-MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth)
+MapOverflow find_overflow(const std::vector<std::int64_t> &bins_of_size, int depth)
 {
   constexpr double MAX_OVERFLOW = 0.01;
   MapOverflow found;
-  for (std::size_t size = 0; size < of_size.size(); ++size) {
-    found.charges += static_cast<double>(of_size[size]) * static_cast<double>(size);
-    if (of_size[size] > 0) found.deepest = static_cast<int>(size);
+  for (std::size_t size = 0; size < bins_of_size.size(); ++size) {
+    found.charges += static_cast<double>(bins_of_size[size]) * static_cast<double>(size);
+    if (bins_of_size[size] > 0) found.deepest = static_cast<int>(size);
   }
   // Start with the fullest bins. Bins with room for one charge less have the same overflow plus one
   // charge for each deeper bin.
   found.better_depth = std::max(depth, found.deepest);
   double deeper_bins = 0.0, beyond = 0.0;
   for (int room = found.deepest - 1; room >= depth; --room) {
-    deeper_bins += static_cast<double>(of_size[room + 1]);
+    deeper_bins += static_cast<double>(bins_of_size[room + 1]);
     beyond += deeper_bins;
     if (beyond <= MAX_OVERFLOW * found.charges) found.better_depth = room;
     if (room == depth) found.overflowing = beyond;
@@ -93,10 +93,10 @@ namespace {
         }
         (size[bin]++ < options.depth ? binned : others).add(x, charges.q[k]);
       }
-      std::vector<std::int64_t> of_size(
+      std::vector<std::int64_t> bins_of_size(
           1 + (size.empty() ? 0 : *std::max_element(size.begin(), size.end())), 0);
-      for (const int n : size) ++of_size[n];
-      found = find_overflow(of_size, options.depth);
+      for (const int n : size) ++bins_of_size[n];
+      found = find_overflow(bins_of_size, options.depth);
 
       map->on_grid(grid, binned.charges(), out);
       distances = map->tested();

@@ -74,10 +74,11 @@ namespace {
   }
 
   // Stores the first charges of each bin. overflows: [n] nonzero: the sorted charge does not fit.
-  // of_size: number of bins by number of charges. deepest: number of charges in the fullest bin
+  // bins_of_size: number of bins by number of charges. deepest: number of charges in the fullest
+  // bin
   template <class Stored>
   __global__ void fill_bins(SortedCharges charges, const DeviceAtom *atom, const double *q,
-                            Stored *slot, unsigned char *overflows, int *of_size, int *deepest)
+                            Stored *slot, unsigned char *overflows, int *bins_of_size, int *deepest)
   {
     const SortedAtoms &order = charges.order;
     const int k = blockIdx.x * THREADS + threadIdx.x;
@@ -89,7 +90,7 @@ namespace {
     if (rank < charges.depth) slot[bin * charges.depth + rank] = store<Stored>(charges, a, q[a.id]);
     overflows[k] = rank >= charges.depth;
     if (rank > 0) return;
-    atomicAdd(of_size + (range.y - range.x), 1);
+    atomicAdd(bins_of_size + (range.y - range.x), 1);
     atomicMax(deepest, range.y - range.x);
   }
 
@@ -143,19 +144,19 @@ namespace {
       tested_on_device.reserve(1);
     }
 
-    void begin(const Bounds &of_points, const ChargesOnDevice &in, cudaStream_t stream) override
+    void begin(const Bounds &point_bounds, const ChargesOnDevice &in, cudaStream_t stream) override
     {
       double size[3], extent = 0.0, volume = 1.0;
       for (int c = 0; c < 3; ++c) {
-        size[c] = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
-        extent = std::max(extent, of_points.hi[c] - of_points.lo[c]);
+        size[c] = point_bounds.hi[c] - point_bounds.lo[c] + 2.0 * options.cutoff;
+        extent = std::max(extent, point_bounds.hi[c] - point_bounds.lo[c]);
         volume *= size[c];
       }
       length = !is_direct() ? options.cutoff : extent > 0.0 ? extent : 1.0;
       BinGrid cells;
       for (int c = 0; c < 3; ++c) {
         const double width = cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
-        cells.lo[c] = of_points.lo[c] - options.cutoff;
+        cells.lo[c] = point_bounds.lo[c] - options.cutoff;
         // Use a single cell if there is no cutoff.
         cells.size[c] = is_direct() ? length
                                     : std::max(width, size[c] / (c == 0 ? MAX_CELLS : MAX_COLUMNS));
@@ -171,12 +172,12 @@ namespace {
                           MapOverflow &overflow, cudaStream_t stream) override
     {
       const FixedBins fixed = make_fixed_bins(grid, options.cutoff, wanted);
-      const Bounds of_points = bounds_of(grid);
+      const Bounds point_bounds = bounds_of(grid);
       BinGrid cells;
       for (int c = 0; c < 3; ++c) {
         // Limit the size of a single bin to the extent, because the rounding errors of the charges
         // grow with the size.
-        const double extent = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
+        const double extent = point_bounds.hi[c] - point_bounds.lo[c] + 2.0 * options.cutoff;
         cells.lo[c] = fixed.lo[c];
         cells.size[c] = fixed.n[c] == 1 ? std::min(wanted.size, extent) : wanted.size;
         cells.inverse_size[c] = 1.0 / cells.size[c];
@@ -223,11 +224,11 @@ namespace {
       check(cudaMemcpyAsync(counts, deepest, sizeof(counts), cudaMemcpyDeviceToHost, stream),
             "copying from it");
       check(cudaStreamSynchronize(stream), "sorting charges");
-      std::vector<int> of_size(counts[0] + 1);
-      check(cudaMemcpy(of_size.data(), sizes.data(), of_size.size() * sizeof(int),
+      std::vector<int> bins_of_size(counts[0] + 1);
+      check(cudaMemcpy(bins_of_size.data(), sizes.data(), bins_of_size.size() * sizeof(int),
                        cudaMemcpyDeviceToHost),
             "copying from it");
-      overflow = find_overflow({of_size.begin(), of_size.end()}, wanted.depth);
+      overflow = find_overflow({bins_of_size.begin(), bins_of_size.end()}, wanted.depth);
       if (counts[1] == 0) return {};
       overflowing.reserve(counts[1]);
       gather_atoms<<<blocks_for(counts[1]), THREADS, 0, stream>>>(
@@ -427,9 +428,9 @@ namespace {
 
     TileShape<Real> tile_shape(const MapGrid &grid, int subtiles) const
     {
-      const Bounds box = box_of_points(grid, 2 * subtiles), of_subtile = box_of_points(grid, 2);
+      const Bounds box = box_of_points(grid, 2 * subtiles), subtile_box = box_of_points(grid, 2);
       const double step = grid.step[0][0] / length, half = 0.5 * (box.hi[0] - box.lo[0]) / length;
-      const double subtile = (of_subtile.hi[0] - of_subtile.lo[0]) / length;
+      const double subtile = (subtile_box.hi[0] - subtile_box.lo[0]) / length;
       // Charges beyond this margin do not coincide with a point, including rounding errors.
       const double margin = 2.0 * options.tiny / length + 2e-6;
       TileShape<Real> shape;

@@ -196,7 +196,7 @@ namespace map_kernel {
       for (int n = TERMS; n >= 0; --n) {
         constexpr vector_math::InverseFactorials inverse_factorial;
         erf_derivative = erf_over_r - erf_derivative * a_sq;
-        erf_over_r = Real(inverse_factorial.of[n] / (2 * n + 1)) - erf_over_r * a_sq;
+        erf_over_r = Real(inverse_factorial.value[n] / (2 * n + 1)) - erf_over_r * a_sq;
       }
       const bool is_small = a_sq < Real(0.25), in_ball = bare.r_sq < c.radius_sq;
       const Real far_value = bare.inv_r - erfc_over_r,

@@ -173,10 +173,10 @@ namespace {
     __device__ __forceinline__ void sum_lists(unsigned lanes, int number, int &slot, bool is_end)
     {
       while (lanes) {
-        const int of_list = __shfl_sync(ALL_LANES, number, __ffs(lanes) - 1),
-                  summed = sum(of_list, is_end);
-        if (number == of_list) slot -= summed;
-        lanes &= ~__ballot_sync(ALL_LANES, number == of_list);
+        const int list = __shfl_sync(ALL_LANES, number, __ffs(lanes) - 1),
+                  summed = sum(list, is_end);
+        if (number == list) slot -= summed;
+        lanes &= ~__ballot_sync(ALL_LANES, number == list);
       }
     }
 

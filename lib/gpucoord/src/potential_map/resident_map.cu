@@ -122,15 +122,15 @@ namespace {
       check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, chosen.data(), rows.data(),
                                        number, nall, stream),
             "selecting atoms");
-      ChargeSums of_blocks[SUM_BLOCKS], all;
+      ChargeSums block_sums[SUM_BLOCKS], all;
       int n;
-      check(cudaMemcpyAsync(of_blocks, sums.data(), sizeof(of_blocks), cudaMemcpyDeviceToHost,
+      check(cudaMemcpyAsync(block_sums, sums.data(), sizeof(block_sums), cudaMemcpyDeviceToHost,
                             stream),
             "copying from it");
       check(cudaMemcpyAsync(&n, number, sizeof(n), cudaMemcpyDeviceToHost, stream),
             "copying from it");
       check(cudaStreamSynchronize(stream), "summing charges");
-      for (const ChargeSums &s : of_blocks)
+      for (const ChargeSums &s : block_sums)
         all = {all.charged + s.charged, all.q + s.q, all.q_sq + s.q_sq, all.size + s.size,
                std::max(all.bad_atom, s.bad_atom)};
       if (n == 0) return all;

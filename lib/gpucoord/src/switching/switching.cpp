@@ -206,7 +206,7 @@ double SwitchEvaluator::operator()(double r, double *derivative)
 
 std::string Switch::description() const
 {
-  const SwitchInfo &function = SwitchInfo::of(opt.kind);
+  const SwitchInfo &function = SwitchInfo::get(opt.kind);
   std::string numbers = visit_definition(opt.kind, [this](auto definition) {
     return definition.description(opt);
   });
