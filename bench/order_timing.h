@@ -97,7 +97,7 @@ inline OrderTimes time_on_host(gpucoord::OrderParameter &order, const PeriodicAt
 
 #ifdef GPUCOORD_HAS_CUDA
 inline OrderTimes time_resident(gpucoord::ResidentOrderParameter &order,
-                                const gpucoord::AtomFunctionOptions &of_atoms,
+                                const gpucoord::AtomFunctionOptions &function_options,
                                 gpucoord::Precision precision, const PeriodicAtoms &crystal,
                                 double skin, int repeats)
 {
@@ -111,7 +111,7 @@ inline OrderTimes time_resident(gpucoord::ResidentOrderParameter &order,
   selection.skin = skin;
   gpucoord::DeviceExchange exchange;
   exchange.owner = owner;
-  const auto function = make_resident_function(of_atoms, precision);
+  const auto function = make_resident_function(function_options, precision);
   function->select(atoms, 0, nullptr);
   std::vector<double> derivatives, virial, rebuild;
   for (int k = 0; k <= repeats; ++k) {

@@ -329,12 +329,12 @@ def torques_of(lmp):
 
 def state_of(lmp, run="run 0 post no"):
     lmp.command(run)
-    of_atoms = lambda ident, kind: coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, kind))
+    atom_values = lambda ident, kind: coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, kind))
     volume = lmp.get_thermo("vol")
     return State(energy=lmp.get_thermo("pe"), vdwl=lmp.get_thermo("evdwl"), coul=lmp.get_thermo("ecoul"),
                  forces=coordtest.forces_of(lmp), torques=torques_of(lmp),
                  virial=coordtest.virial_of(lmp, "p") * volume,    # units lj
-                 atom_energies=of_atoms("e", 1), atom_virials=-of_atoms("s", 2))
+                 atom_energies=atom_values("e", 1), atom_virials=-atom_values("s", 2))
 
 
 class MultisiteTest(unittest.TestCase):

@@ -122,9 +122,9 @@ inline bool is_at_the_cutoff(const gpucoord::MultisiteModel &model, const System
                              double part)
 {
   const auto &a = model.components()[s.component[i]], &b = model.components()[s.component[j]];
-  const auto is_at = [&](const std::array<double, 3> &of_a, const std::array<double, 3> &of_b,
+  const auto is_at = [&](const std::array<double, 3> &site_a, const std::array<double, 3> &site_b,
                          double cutoff) {
-    const auto pa = rotated(s.q.data() + 4 * i, of_a), pb = rotated(s.q.data() + 4 * j, of_b);
+    const auto pa = rotated(s.q.data() + 4 * i, site_a), pb = rotated(s.q.data() + 4 * j, site_b);
     double r_sq = 0.0;
     for (int c = 0; c < 3; ++c) {
       const double d = s.x[3 * i + c] + pa[c] - s.x[3 * j + c] - pb[c];

@@ -35,11 +35,11 @@ struct TestedOrder {
   bool is_global = false, has_w_hat = false;
   // Limits of relative errors in double and in float, and the largest error of per-atom f in units
   // of them.
-  double of_double = 1e-10, of_float = 1e-3, of_f = 20.0;
+  double tolerance_double = 1e-10, tolerance_float = 1e-3, f_factor = 20.0;
 
   double tolerance(Precision precision) const
   {
-    return precision == Precision::DOUBLE ? of_double : of_float;
+    return precision == Precision::DOUBLE ? tolerance_double : tolerance_float;
   }
 };
 
@@ -68,7 +68,7 @@ inline OrderNumbersOfAtoms numbers_of(OrderParameter &backend, const TestedOrder
 {
   OrderNumbersOfAtoms numbers;
   numbers.result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
-  for (auto *of_atoms : {&numbers.f, &numbers.w_hat}) of_atoms->assign(s.nlocal + 1, 0.0);
+  for (auto *values : {&numbers.f, &numbers.w_hat}) values->assign(s.nlocal + 1, 0.0);
   int na, nb;
   const auto a = s.atoms(2, na), b = s.atoms(4, nb);
   const int nothing = 0;
@@ -132,9 +132,9 @@ struct OrderOnDevice {
   Totals result()
   {
     Totals totals = order->result(nullptr);
-    const auto of_atoms = function->result();
-    EXPECT_EQ(of_atoms.bad, -1);
-    if (!is_global) totals.value = of_atoms.value;
+    const auto function_result = function->result();
+    EXPECT_EQ(function_result.bad, -1);
+    if (!is_global) totals.value = function_result.value;
     return totals;
   }
   OrderNumbersOfAtoms numbers(const Totals &totals, int nlocal, unsigned want)
@@ -160,7 +160,7 @@ inline void compare(const OrderNumbersOfAtoms &found, const OrderNumbersOfAtoms 
   const double tolerance = order.tolerance(precision);
   expect_near(found.result, expected.result, want, tolerance, 0.0, here);
   for (std::size_t i = 0; i < expected.f.size(); ++i)
-    ASSERT_NEAR(found.f[i], expected.f[i], order.of_f * tolerance) << here << ", atom " << i;
+    ASSERT_NEAR(found.f[i], expected.f[i], order.f_factor * tolerance) << here << ", atom " << i;
 }
 
 inline void check_resident(const TestedOrder &order, const System &s, bool two,
@@ -283,8 +283,8 @@ inline void check_communication(const TestedOrder &order)
 {
   const System s(900, 400, 4.0, 5);
   const auto owner = owners_of(s);
-  const std::vector<int> of_ghosts(owner.begin() + s.nlocal, owner.end());
-  const OnGpu<int> list(of_ghosts);
+  const std::vector<int> ghost_owners(owner.begin() + s.nlocal, owner.end());
+  const OnGpu<int> list(ghost_owners);
   const Loaded loaded(s, false);
   const int nghosts = s.nall - s.nlocal;
   for (const bool by_host : {false, true})

@@ -372,7 +372,7 @@ class TwoRanks {
 TEST(AtomFunction, ranks_agree_with_one_rank)
 {
   const Numbers all = coordination_numbers(50, 0.5, 9.0, 7);
-  for (const std::size_t of_first : {0, 1, 20})
+  for (const std::size_t nfirst : {0, 1, 20})
     for (const auto &options : {moment(2), moment(3), with_beta(AtomFunctionKind::MIN, 1.0),
                                 with_beta(AtomFunctionKind::MAX, 1.0),
                                 with_beta(AtomFunctionKind::ALT_MIN, 1.0), between(1, 2, 0.5)}) {
@@ -383,17 +383,17 @@ TEST(AtomFunction, ranks_agree_with_one_rank)
       };
       Values parts[2];
       std::thread other([&] {
-        parts[0] = evaluate(options, Numbers(all.begin(), all.begin() + of_first), reduce);
+        parts[0] = evaluate(options, Numbers(all.begin(), all.begin() + nfirst), reduce);
       });
-      parts[1] = evaluate(options, Numbers(all.begin() + of_first, all.end()), reduce);
+      parts[1] = evaluate(options, Numbers(all.begin() + nfirst, all.end()), reduce);
       other.join();
       const bool is_sum = AtomFunction(options).is_sum();
       const double value = is_sum ? parts[0].result.value + parts[1].result.value
                                   : parts[0].result.value;
       EXPECT_NEAR(value, one.result.value, 1e-13 * (1 + std::fabs(value)));
       for (std::size_t k = 0; k < all.size(); ++k) {
-        const Values &part = parts[k < of_first ? 0 : 1];
-        const std::size_t index = k < of_first ? k : k - of_first;
+        const Values &part = parts[k < nfirst ? 0 : 1];
+        const std::size_t index = k < nfirst ? k : k - nfirst;
         EXPECT_NEAR(part.dSds[index], one.dSds[k], 1e-13);
         EXPECT_NEAR(part.f[index], one.f[k], 1e-12 * (1 + std::fabs(one.f[k])));
       }

@@ -368,14 +368,14 @@ TEST_F(Kinds, outputs_are_fixed_at_construction)
   const std::string hill = " of the last hill of c_";
   EXPECT_EQ(names("linear k 1 2", 2),
             "c_s, dV/dS of c_s, s0 of c_s, k of c_s, c_t, dV/dS of c_t, s0 of c_t, k of c_t, work");
-  const std::string of_s = "c_s, dV/dS of c_s, center" + hill + "s, height" + hill +
+  const std::string names_with_s = "c_s, dV/dS of c_s, center" + hill + "s, height" + hill +
       "s, work, "
       "number of hills";
   const std::string metad = "metad sigma 1 height 1 pace 1 file FILE";
-  EXPECT_EQ(names(metad, 1), of_s);
-  EXPECT_EQ(names(metad + " temp 1", 1), of_s);
-  EXPECT_EQ(names(metad + " grid 0 9 bins 9", 1), of_s + ", maximum of V!");
-  EXPECT_EQ(names(metad + " grid 0 9 bins 9 temp 1", 1), of_s + ", maximum of V!, c(t)!");
+  EXPECT_EQ(names(metad, 1), names_with_s);
+  EXPECT_EQ(names(metad + " temp 1", 1), names_with_s);
+  EXPECT_EQ(names(metad + " grid 0 9 bins 9", 1), names_with_s + ", maximum of V!");
+  EXPECT_EQ(names(metad + " grid 0 9 bins 9 temp 1", 1), names_with_s + ", maximum of V!, c(t)!");
 }
 
 // ---- saved states

@@ -486,7 +486,7 @@ TEST(EnvironmentSimilarity, kernels_of_all_instruction_sets_are_equal)
   }
 #endif
   const Numbers points = random_points(40, 2, 2, 2, -1, 3), own = {0.3, 0.0},
-                of_rows = random_points(40, 1, 1, 0, 0, 4);
+                row_weights = random_points(40, 1, 1, 0, 0, 4);
   Numbers x[3];
   std::vector<int> row;
   for (int k = 0; k < 40; ++k) {
@@ -506,7 +506,7 @@ TEST(EnvironmentSimilarity, kernels_of_all_instruction_sets_are_equal)
     for (const Kernels &kernels : sets) {
       Numbers sums(11, 0.0);
       kernels.sum(table, partners, types.data(), sums.data());
-      kernels.sum_forces(table, partners, types.data(), 1, own.data(), of_rows.data(),
+      kernels.sum_forces(table, partners, types.data(), 1, own.data(), row_weights.data(),
                          sums.data() + 2);
       results.push_back(sums);
     }

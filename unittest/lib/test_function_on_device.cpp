@@ -181,12 +181,12 @@ class FunctionOnDevice : public testing::Test {
   static void expect_near(const Found &found, const Found &expected, unsigned want, double rounding,
                           const std::string &what)
   {
-    const auto near = [&](const double *of_found, const double *of_expected, std::size_t n,
+    const auto near = [&](const double *found_values, const double *expected_values, std::size_t n,
                           std::size_t stride, const std::string &numbers) {
       double largest = 1e-3, worst = 0.0;
       for (std::size_t k = 0; k < n; k += stride) {
-        const double difference = std::fabs(of_found[k] - of_expected[k]);
-        largest = std::max(largest, std::fabs(of_expected[k]));
+        const double difference = std::fabs(found_values[k] - expected_values[k]);
+        largest = std::max(largest, std::fabs(expected_values[k]));
         if (!(difference <= worst)) worst = difference;    // also true for NaN
       }
       EXPECT_LE(worst, rounding * largest) << what << ": " << numbers;

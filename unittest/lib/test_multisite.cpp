@@ -74,22 +74,22 @@ TEST(Multisite, PolesAreLimitsOfCharges)
   for (int kind_a = 0; kind_a < 3; ++kind_a)    // charge, dipole, quadrupole
     for (int kind_b = 0; kind_b < 3; ++kind_b)
       for (int round = 0; round < 20; ++round) {
-        Component kinds[2], of_charges[2];
+        Component kinds[2], charge_kinds[2];
         const int kind[2] = {kind_a, kind_b};
         // The error of the limit is of order h^2: two values of h eliminate it.
         const System s = two_molecules(random, 5.0);
         double limit[2];
         for (int fine = 0; fine < 2; ++fine) {
           for (int i = 0; i < 2; ++i) {
-            of_charges[i] = kinds[i] = Component();
+            charge_kinds[i] = kinds[i] = Component();
             if (kind[i] == 0)
-              kinds[i].charges = of_charges[i].charges = {charge};
+              kinds[i].charges = charge_kinds[i].charges = {charge};
             else {
               (kind[i] == 1 ? kinds[i].dipoles : kinds[i].quadrupoles) = {pole};
-              add_charges(of_charges[i].charges, pole, kind[i] == 2, fine ? 0.01 : 0.02);
+              add_charges(charge_kinds[i].charges, pole, kind[i] == 2, fine ? 0.01 : 0.02);
             }
           }
-          limit[fine] = static_cast<double>(energy_of_charges(of_charges, s));
+          limit[fine] = static_cast<double>(energy_of_charges(charge_kinds, s));
         }
         const double expected = limit[1] + (limit[1] - limit[0]) / 3.0;
         const MultisiteModel model({kinds[0], kinds[1]}, options(10.0));

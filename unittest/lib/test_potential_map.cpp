@@ -74,12 +74,12 @@ Term term_of(const MapOptions &o, Long r)
     case MapKernel::EWALD: {
       const Long a = o.alpha;
       if (r == 0) return term(u - 2 * a / std::sqrt(pi), 0);
-      const Long of_erf = std::erf(a * r) / r,
+      const Long erf_term = std::erf(a * r) / r,
                  gauss = 2 * a / std::sqrt(pi) * std::exp(-a * a * r * r);
       if (r < o.radius && o.overlap == MapOverlap::SOFT)
-        return term(u - of_erf, du - (gauss - of_erf) / r);
-      const Long of_erfc = std::erfc(a * r) / r;
-      return term(of_erfc, -(of_erfc + gauss) / r);
+        return term(u - erf_term, du - (gauss - erf_term) / r);
+      const Long erfc_term = std::erfc(a * r) / r;
+      return term(erfc_term, -(erfc_term + gauss) / r);
     }
     default:
       return term(u, du);
@@ -184,10 +184,11 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
         const auto points = points_of(grid);
         Values plain(size_of(grid));
         reference_map_on_grid(o, grid, s.charges(), plain.out());
-        const Worst of_plain = compare(o, s, plain, points, nullptr, true);
-        EXPECT_LT(of_plain.phi, DOUBLE);
-        EXPECT_LT(of_plain.field, DOUBLE);
-        EXPECT_GE(of_plain.compared, static_cast<int>(0.8 * static_cast<double>(size_of(grid))));
+        const Worst plain_errors = compare(o, s, plain, points, nullptr, true);
+        EXPECT_LT(plain_errors.phi, DOUBLE);
+        EXPECT_LT(plain_errors.field, DOUBLE);
+        EXPECT_GE(plain_errors.compared,
+                  static_cast<int>(0.8 * static_cast<double>(size_of(grid))));
         for (const Precision precision : PRECISIONS) {
           Values found(size_of(grid)), potential_alone(size_of(grid));
           const auto map = make_map(o, precision, 2);
@@ -227,8 +228,8 @@ TEST(PotentialMap, AtPoints)
       const MapPoints in = {points.data(), self.data(), static_cast<int>(self.size())};
       Values plain(self.size());
       reference_map_at_points(o, in, s.charges(), plain.out());
-      const Worst of_plain = compare(o, s, plain, points, self.data(), false);
-      EXPECT_LT(std::max(of_plain.phi, of_plain.field), DOUBLE);
+      const Worst plain_errors = compare(o, s, plain, points, self.data(), false);
+      EXPECT_LT(std::max(plain_errors.phi, plain_errors.field), DOUBLE);
       for (const Precision precision : PRECISIONS) {
         Values found(self.size());
         make_map(o, precision, 2)->at_points(in, s.charges(), found.out());
@@ -427,8 +428,8 @@ TEST(PotentialMap, BricksOfAGrid)
   const MapGrid whole = grid_of(19, 13, 11, 0.5, 0.35);
   const MapOptions o = options_of(MapKernel::SMOOTH);
   const auto map = make_map(o, Precision::DOUBLE, 1);
-  Values of_whole(size_of(whole));
-  map->on_grid(whole, s.charges(), of_whole.out());
+  Values whole_values(size_of(whole));
+  map->on_grid(whole, s.charges(), whole_values.out());
   for (const auto &[first, last] : {std::pair<int, int>{0, 7}, {7, 8}, {8, 19}}) {
     MapGrid brick = whole;
     for (int c = 0; c < 3; ++c)
@@ -442,7 +443,7 @@ TEST(PotentialMap, BricksOfAGrid)
     for (int k = 0; k < brick.n[2]; ++k)
       for (int j = 0; j < brick.n[1]; ++j)
         for (int i = 0; i < brick.n[0]; ++i, ++p)
-          ASSERT_NEAR(found.phi[p], of_whole.phi[((k + 3) * 13 + j + 2) * 19 + i + first],
+          ASSERT_NEAR(found.phi[p], whole_values.phi[((k + 3) * 13 + j + 2) * 19 + i + first],
                       1e-12 * 30);
   }
 }

@@ -106,9 +106,10 @@ TEST(ResidentBias, of_expressions)
     terms.now[0].k = 1e-3;
     terms.now[0].s0 = -2.0;
     terms.last = terms.now;
-    const Result of_a = on_host(function, s, false, DERIVATIVES),
-                 of_b = on_host(other, s, false, DERIVATIVES);
-    const double va = scale_a * of_a.sums.value, vb = scale_b * of_b.sums.value, u = va * vb;
+    const Result result_a = on_host(function, s, false, DERIVATIVES),
+                 result_b = on_host(other, s, false, DERIVATIVES);
+    const double va = scale_a * result_a.sums.value, vb = scale_b * result_b.sums.value,
+                 u = va * vb;
     const double dVdS = terms.now[0].k * (u * u / 10 - 3 * vb - terms.now[0].s0);
     const double by_a = dVdS * u / 5 * vb * scale_a, by_b = dVdS * (u / 5 * va - 3) * scale_b;
     const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
@@ -136,14 +137,15 @@ TEST(ResidentBias, of_expressions)
     }
     const auto found = f.get();
     const double maximum = 2 *
-        (std::fabs(by_a) * largest(of_a.peratom, 4, 1, 4) +
-         std::fabs(by_b) * largest(of_b.peratom, 4, 1, 4));
+        (std::fabs(by_a) * largest(result_a.peratom, 4, 1, 4) +
+         std::fabs(by_b) * largest(result_b.peratom, 4, 1, 4));
     ASSERT_GT(maximum, 0.0);
     for (int i = 0; i < s.nall; ++i)
       for (int c = 0; c < 3; ++c)
-        ASSERT_NEAR(found[3 * i + c],
-                    -2 * (by_a * of_a.peratom[4 * i + 1 + c] + by_b * of_b.peratom[4 * i + 1 + c]),
-                    1e-9 * maximum)
+        ASSERT_NEAR(
+            found[3 * i + c],
+            -2 * (by_a * result_a.peratom[4 * i + 1 + c] + by_b * result_b.peratom[4 * i + 1 + c]),
+            1e-9 * maximum)
             << n << " atoms, " << i;
     state = bias->wait(nullptr);
     EXPECT_NEAR(state.dVdS[0], dVdS, 1e-10 * std::fabs(dVdS));

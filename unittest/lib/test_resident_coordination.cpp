@@ -244,12 +244,12 @@ TEST(ResidentCoordination, BlocksOfRows)
         const auto device = make_resident_coordination(function, precision, pairs);
         device->rebuild(loaded.atoms, chosen, 0, nullptr);
         // Lists take 2 bytes per partner in this layout, and 4 in others.
-        const std::size_t of_lists = static_cast<std::size_t>(a.n) * capacity,
-                          of_points = 64 * static_cast<std::size_t>(s.nall);
+        const std::size_t list_bytes = static_cast<std::size_t>(a.n) * capacity,
+                          point_bytes = 64 * static_cast<std::size_t>(s.nall);
         if (in_blocks && precision != Precision::DOUBLE)
-          EXPECT_LT(device->bytes(), 3 * of_lists + of_points) << what;
+          EXPECT_LT(device->bytes(), 3 * list_bytes + point_bytes) << what;
         else
-          EXPECT_GT(device->bytes(), 4 * of_lists) << what;
+          EXPECT_GT(device->bytes(), 4 * list_bytes) << what;
         Result found[2];
         for (Result &result : found) {
           for (const unsigned want : WANTS)

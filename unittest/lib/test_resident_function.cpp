@@ -34,12 +34,12 @@ struct AtomWeights {
     for (int k = s.nlocal; k < s.nall; ++k)
       owner[k] = s.nlocal > 0 ? static_cast<int>(random() % s.nlocal) : 0;
     for (int k = 0; k < std::max(1, s.nlocal); ++k)
-      of_owned.push_back(random() % 6 ? size * u(random) : 0.0);
-    for (int k = 0; k < s.nall; ++k) of_all.push_back(of_owned[owner[k]]);
-    of_all.push_back(0.0);
+      owned_weights.push_back(random() % 6 ? size * u(random) : 0.0);
+    for (int k = 0; k < s.nall; ++k) all_weights.push_back(owned_weights[owner[k]]);
+    all_weights.push_back(0.0);
   }
   std::vector<int> owner;
-  std::vector<double> of_owned, of_all;
+  std::vector<double> owned_weights, all_weights;
 };
 
 struct Both {
@@ -90,7 +90,7 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
 {
   const AtomWeights weights(s, size, 11);
   const Loaded loaded(s, false);
-  const OnGpu<double> of_owned(weights.of_owned), of_all(weights.of_all);
+  const OnGpu<double> owned_weights(weights.owned_weights), all_weights(weights.all_weights);
   const OnGpu<int> owner(weights.owner);
   const OnGpu<double> s_on_gpu(std::vector<double>(s.nlocal + 1, 7.0));
   const double unit = std::exp2(std::ceil(std::log2(size)));
@@ -105,7 +105,7 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
                                            {WANTS[4], true}}) {
       const std::string label_here =
           label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
-      Both expected = function_on_host(table, s, two, want, weights.of_all, weight_of_types);
+      Both expected = function_on_host(table, s, two, want, weights.all_weights, weight_of_types);
       device->evaluate_first(loaded.atoms, 0, s_on_gpu.data(), nullptr);
       const auto found_s = s_on_gpu.get();
       const double value = device->result(nullptr).value;
@@ -117,8 +117,9 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
         ASSERT_NEAR(found_s[i], expected.s[i], tolerance_of(precision) * maximum) << label_here;
       EXPECT_EQ(found_s[s.nlocal], 7.0);
 
-      const DeviceWeights given = with_owners ? DeviceWeights{of_owned.data(), owner.data(), unit}
-                                              : DeviceWeights{of_all.data(), nullptr, unit};
+      const DeviceWeights given = with_owners
+          ? DeviceWeights{owned_weights.data(), owner.data(), unit}
+          : DeviceWeights{all_weights.data(), nullptr, unit};
       device->evaluate_second({want}, given, nullptr);
       Result found;
       found.peratom.assign(expected.second.peratom.size(), 0.0);
@@ -246,8 +247,8 @@ TEST(ResidentFunction, variables_share_pairs)
   const Loaded loaded(s, false);
   const OnGpu<double> s_on_gpu(std::vector<double>(s.nlocal, 0.0));
   const AtomWeights weights[2] = {AtomWeights(s, 1.0, 1), AtomWeights(s, 3.0, 2)};
-  const OnGpu<double> given[2] = {OnGpu<double>(weights[0].of_all),
-                                  OnGpu<double>(weights[1].of_all)};
+  const OnGpu<double> given[2] = {OnGpu<double>(weights[0].all_weights),
+                                  OnGpu<double>(weights[1].all_weights)};
   for (const Precision precision : PRECISIONS) {
     const auto pairs = make_resident_pairs(function, precision, nullptr);
     std::unique_ptr<ResidentCoordination> shared[2], alone[2];

@@ -26,7 +26,7 @@ namespace {
 // The layout of LAMMPS.
 struct Body {
   double shape[3], quaternion[4];
-  int of;
+  int atom;
 };
 
 // Atoms on the GPU: the molecules of a system, mixed with other atoms. Types are components + 1;
@@ -100,9 +100,9 @@ template <class Real> class Atoms {
   {
     return OnGpu<Real>(std::vector<Real>(3 * nlocal, static_cast<Real>(value)));
   }
-  DeviceForces forces(const OnGpu<Real> &of) const
+  DeviceForces forces(const OnGpu<Real> &buffer) const
   {
-    return {of.data(), sizeof(Real) == sizeof(float), by_axis ? 1 : 3, by_axis ? nlocal : 1};
+    return {buffer.data(), sizeof(Real) == sizeof(float), by_axis ? 1 : 3, by_axis ? nlocal : 1};
   }
   double at(const std::vector<Real> &vectors, int atom, int axis) const
   {

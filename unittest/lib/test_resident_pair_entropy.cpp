@@ -413,11 +413,11 @@ TEST(ResidentPairEntropy, gives_the_same_bits_for_sorted_atoms)
   System s(5000, 1500, 6.0, 32);
   const double volume = s.nall / 6.0;
   Found found[2];
-  for (Found &of : found) {
+  for (Found &result : found) {
     const Loaded loaded(s, false);
     OnDevice device(USUAL, Precision::MIXED);
     device.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
-    of = device.evaluate(s, loaded.atoms, volume, VALUE);
+    result = device.evaluate(s, loaded.atoms, volume, VALUE);
     sort_in_cells(s, 0.5);
   }
   EXPECT_EQ(found[0].value, found[1].value);

@@ -124,9 +124,9 @@ TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
 // differ in all of their parameters.
 TEST(Types, engines_equal_brute_force_for_many_types)
 {
-  std::vector<SwitchCase> of_one_kind, of_all = all_kinds();
+  std::vector<SwitchCase> one_kind, all_functions = all_kinds();
   for (int k = 0; k < 30; ++k)
-    of_one_kind.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 0.9 + 0.02 * k)));
+    one_kind.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 0.9 + 0.02 * k)));
   for (int k = 0; k < 4; ++k) {
     const double by = 0.1 * k;
     for (const auto &options :
@@ -138,11 +138,11 @@ TEST(Types, engines_equal_brute_force_for_many_types)
           plain(SwitchKind::TANH, 0.4 + by, by, 1.1),
           plain(SwitchKind::COSINUS, 1.0 + by, by, 1.2 + by),
           plain(SwitchKind::CUBIC, NO, by, 1.2)})
-      of_all.push_back(built_in(options));
-    of_all.push_back(custom("1/(1+x^8)", rational(8, 16, 0.5 + by, 0.0, 1.2)));
+      all_functions.push_back(built_in(options));
+    all_functions.push_back(custom("1/(1+x^8)", rational(8, 16, 0.5 + by, 0.0, 1.2)));
   }
   for (const int ntypes : {9, 20, 40})
-    for (const auto *functions : {&of_one_kind, &of_all}) {
+    for (const auto *functions : {&one_kind, &all_functions}) {
       const auto n = static_cast<int>(functions->size());
       Table table(ntypes, *functions);
       for (int i = 1; i <= ntypes; ++i)

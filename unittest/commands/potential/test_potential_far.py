@@ -35,8 +35,8 @@ def ewald(box, points, x, q, alpha=1.2, itself=False):
         r, d = r[i, j], d[i, j]
         near = erfc(alpha * r) / r
         np.add.at(phi, i, q[j] * near)
-        slope = near / r + 2 * alpha / np.sqrt(np.pi) * np.exp(-(alpha * r) ** 2) / r
-        np.add.at(field, i, (q[j] * slope / r)[:, None] * d)
+        derivative = near / r + 2 * alpha / np.sqrt(np.pi) * np.exp(-(alpha * r) ** 2) / r
+        np.add.at(field, i, (q[j] * derivative / r)[:, None] * d)
     reciprocal = 2 * np.pi * np.linalg.inv(box.edges)    # columns
     reach = 12.6 * alpha
     most = [int(np.ceil(reach * np.linalg.norm(edge) / (2 * np.pi))) for edge in box.edges]

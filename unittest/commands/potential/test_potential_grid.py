@@ -30,7 +30,7 @@ DEVICE_LINE = r"host \(.*, 1 thread per rank\)" if coordtest.DEVICE == "host" el
 COULOMB = 14.3996454784
 
 
-def slope_and_value(kernel, r, cutoff, soft=None):
+def value_and_derivative(kernel, r, cutoff, soft=None):
     """Return K(r) and dK/dr of a unit charge."""
     with np.errstate(divide="ignore", invalid="ignore"):
         u, du = 1 / r, -1 / r**2
@@ -71,12 +71,12 @@ class Map:
             if not itself and not soft:
                 keep = r > 1e-5 * cutoff
                 i, j, d, r = i[keep], j[keep], d[keep], r[keep]
-            value, slope = slope_and_value(kernel, r, cutoff, soft)
+            value, derivative = value_and_derivative(kernel, r, cutoff, soft)
             with np.errstate(divide="ignore", invalid="ignore"):
                 direction = np.where(r[:, None] > 0, d / r[:, None], 0)
             bare = np.where((r <= cutoff) | (kernel == "direct"), 1 / np.maximum(r, soft or 1e-9), 0)
             np.add.at(self.phi, i, q[j] * value)
-            np.subtract.at(self.field, i, (q[j] * slope)[:, None] * direction)
+            np.subtract.at(self.field, i, (q[j] * derivative)[:, None] * direction)
             np.add.at(self.size, i, np.abs(q[j]) * bare)
             np.add.at(self.field_size, i, np.abs(q[j]) * bare**2)
             if kernel == "cut":

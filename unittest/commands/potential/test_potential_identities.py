@@ -58,7 +58,7 @@ class Slab(unittest.TestCase):
         # z changes slowest, and equals that of the sheets in tilted boxes, too.
         heights = found.positions[:, 2].reshape(self.PLANES, -1) - box.lo[2]
         self.assertLess(np.ptp(heights, axis=1).max(), 1e-9)
-        heights, of_planes = heights[:, 0], found.phi.reshape(self.PLANES, -1).mean(axis=1)
+        heights, plane_means = heights[:, 0], found.phi.reshape(self.PLANES, -1).mean(axis=1)
         expected = scale * self.integral(self.chunks(run.path("bins.dat")), box, heights)
         # Near a charge the mean over points differs from that over the plane: the difference
         # decreases as exp(-2 pi 12 z / 8).
@@ -67,7 +67,7 @@ class Slab(unittest.TestCase):
         self.assertGreater(away.sum(), 10)
         between = away & (heights > self.SHEETS[0]) & (heights < self.SHEETS[-1])
         self.assertGreater(between.sum(), 1)
-        error = np.abs(of_planes - expected)[away].max() / scale
+        error = np.abs(plane_means - expected)[away].max() / scale
         print(f"\n{units}, tilted {box.tilted}, {ranks} ranks: potentials of planes from {expected.min() / scale:.3f} to "
               f"{expected.max() / scale:.3f}, errors up to {error:.1e}", end=" ")
         self.assertLess(error, coordtest.rounded(1e-6))
