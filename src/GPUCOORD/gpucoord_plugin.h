@@ -32,7 +32,7 @@ void gpucoord_register_grids_and_molecules(LAMMPS *lmp, lammpsplugin_t plugin,
 void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
                               lammpsplugin_regfunc register_plugin);
 
-// What LAMMPS calls to create a style of the plugin.
+// Function that LAMMPS calls to create a style of the plugin.
 
 template <class Style> void *gpucoord_create_pair(void *lmp)
 {

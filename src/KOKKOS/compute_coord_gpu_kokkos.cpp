@@ -63,7 +63,8 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
 
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_use_neighbors() const
 {
-  constexpr double MAX_REACH = 1.1;    // of the necessary reach: a third more neighbors
+  constexpr double MAX_REACH =
+      1.1;    // in units of the necessary reach; allows a third more neighbors
   const bool may_be_cells = args->engine == CoordArguments::Engine::AUTO ||
       args->engine == CoordArguments::Engine::CELLS;
   if (!uses_gpu || !may_be_cells || !table->has_end() || table->ntypes() > 0) return false;

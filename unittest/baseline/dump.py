@@ -53,7 +53,7 @@ class Quantities:
         yield f"f_{ident}", [self.lmp.extract_fix(ident, 0, 0)]
         try:
             count = self.lmp.extract_fix(ident, 0, 3)
-        except Exception:    # it has no vector
+        except Exception:    # the style has no vector
             count = 0
         if count:
             yield f"f_{ident}.vector", [self.lmp.extract_fix(ident, 0, 1, k) for k in range(count)]

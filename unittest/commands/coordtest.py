@@ -236,7 +236,7 @@ assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
 if DEVICE == "cuda":
     probe = subprocess.run([os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "find_gpu"), str(GPUS)],
                            stdout=subprocess.PIPE, text=True)
-    if probe.returncode != 0:    # it printed why it skips or fails
+    if probe.returncode != 0:    # the probe printed why it skips or fails
         print(probe.stdout, end="")
         sys.exit(probe.returncode)
 

@@ -173,7 +173,7 @@ TEST(Multisite, BadComponents)
 TEST(Multisite, ComponentFile)
 {
   std::istringstream file(R"(# UNITS: metal
-component CO2    # of Merker
+component CO2    # Merker
 mass 44.01
 inertia 43.2 43.2 0
 

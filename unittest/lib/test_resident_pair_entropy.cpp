@@ -359,7 +359,7 @@ TEST(ResidentPairEntropy, equals_the_host_with_other_ranks)
       const auto announced = device.entropy->exchanges(want);
       ASSERT_EQ(announced.size(), 1u);
       EXPECT_EQ(announced[0].kind, DeviceExchange::Kind::REDUCE);
-      EXPECT_EQ(sizes, std::vector<int>(2, announced[0].n)) << here;    // of two evaluations
+      EXPECT_EQ(sizes, std::vector<int>(2, announced[0].n)) << here;    // two evaluations
       const auto backend = make_cuda_pair_entropy(USUAL, precision, 0, 2);
       compare(run(*backend, s, volume, false, want, reduce), expected, want, tolerance(precision),
               here + ", host arrays");

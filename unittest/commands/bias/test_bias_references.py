@@ -216,7 +216,7 @@ class References(unittest.TestCase):
                        for name in ("custom", "harmonic"))
         for key in ("run_pos", "run_vel", "run_stress", "global_scalar"):
             self.assertEqual(twice[key], once[key], key)
-        ratios = np.array([1, 2, 1 / 2, 2, 1 / 4, 1])    # of their number, S, dV/dS, s0, k and the work
+        ratios = np.array([1, 2, 1 / 2, 2, 1 / 4, 1])    # ratios of their number, S, dV/dS, s0, k and the work
         np.testing.assert_array_equal(numbers(twice["global_vector"]), ratios * numbers(once["global_vector"]))
 
 

@@ -33,7 +33,7 @@ CASES = [
     ("sum", None, "s: SUM ARG=c PERIODIC=NO\n"),
 ]
 plumedtest.require()
-if plumedtest.version() < (2, 10):    # which has vectors
+if plumedtest.version() < (2, 10):    # PLUMED 2.10 has vectors
     CASES = [case for case in CASES if case[1]]
 
 

@@ -32,7 +32,7 @@ STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", 
           ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
 
-# Whether LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.
+# True if LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.
 # Older releases load the styles of a plugin into one instance at a time.
 RESTORES = int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704
 

@@ -124,7 +124,7 @@ class System:
         """Yield what set_multisite does."""
         for kind, one in enumerate(self.model.components, 1):
             inertia = np.array(one.inertia)
-            squares = 10 * (inertia.sum() - 2 * inertia) / one.mass    # of the diameters
+            squares = 10 * (inertia.sum() - 2 * inertia) / one.mass    # squares of the diameters
             shape = np.sqrt(np.maximum(squares, 1e-6 * squares.max())) if squares.any() else np.ones(3)
             yield f"set type {kind} shape " + " ".join(repr(float(length)) for length in shape)
             yield f"set type {kind} mass {one.mass!r}"

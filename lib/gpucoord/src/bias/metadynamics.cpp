@@ -76,7 +76,7 @@ struct Metadynamics::State {
   std::unique_ptr<BiasGrid> grid;
   std::vector<Hill> hills;    // only without a grid
   std::int64_t nhills = 0;
-  Checksum checksum;    // of all hills in the bias
+  Checksum checksum;    // checksum of all hills in the bias
 
   // Cached results. The next hill invalidates them.
   double maximum = 0.0, reweighting_offset = 0.0;

@@ -18,7 +18,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr double MAX_POINTS = 1e8;    // of the grid
+  constexpr double MAX_POINTS = 1e8;    // grid points
 
   std::string with_digits(const char *format, double value)
   {

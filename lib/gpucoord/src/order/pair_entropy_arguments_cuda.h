@@ -85,7 +85,7 @@ template <class Real> struct DistanceForceArguments : PointRows {
 // Tells how sum_distances() runs on the current GPU.
 struct DistanceLaunch {
   std::size_t shared_bytes;    // sums of a block; 0: they do not fit
-  unsigned max_blocks;         // that run at once, of the kernel that allows more
+  unsigned max_blocks;         // largest number of resident blocks, of the kernel that allows more
 };
 
 // Enqueue kernels. Throw DeviceError.

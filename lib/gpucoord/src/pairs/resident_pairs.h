@@ -41,8 +41,8 @@ struct MasksOfGroups;
 struct Reach;
 struct Search;
 
-// Whether partners are listed. ALWAYS also makes one part of all classes, so that an atom has one
-// row per group.
+// Selects whether partners are listed. ALWAYS also makes one part of all classes, so that an atom
+// has one row per group.
 enum class Listing { AUTO, NEVER, ALWAYS };
 
 class ResidentPairs {

@@ -279,7 +279,7 @@ namespace {
     if (mine == 0) return;    // each group of eight belongs to one thread
     for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
-    // This thread itself has written these elements of of_row.
+    // This thread itself has written these elements of row_list.
     for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = row_list[32 * m];
   }
 
