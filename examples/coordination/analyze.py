@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 STEP_PS = 0.002
-# A bin hides the position of an atom within it. With 10,000 samples and dS/dr = 2.5/A, the error is
-# about 1e-4.
+# A bin hides the position of an atom within it. With 10,000 samples and a derivative of 2.5/A, the
+# error is about 1e-4.
 TOLERANCE = 1e-3
 
 
