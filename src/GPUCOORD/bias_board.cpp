@@ -41,7 +41,7 @@ BiasBoard::~BiasBoard()
 void BiasBoard::find_users()
 {
   users.clear();
-  forget_evaluation();
+  discard_evaluation();
   for (auto *fix : modify->get_fix_list())
     if (auto *const user = dynamic_cast<VariableUser *>(fix)) users.push_back(user);
 }
@@ -49,10 +49,10 @@ void BiasBoard::find_users()
 void BiasBoard::remove(VariableUser *user)
 {
   users.erase(std::remove(users.begin(), users.end(), user), users.end());
-  forget_evaluation();
+  discard_evaluation();
 }
 
-void BiasBoard::forget_evaluation()
+void BiasBoard::discard_evaluation()
 {
   callers.clear();
   entries.clear();
@@ -87,7 +87,7 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
   // Each user calls once per force evaluation, in any order. The first one announces for all.
   const bool continues = level == level_of_callers && !callers.empty() &&
       std::find(callers.begin(), callers.end(), caller) == callers.end();
-  if (!continues) forget_evaluation();
+  if (!continues) discard_evaluation();
   callers.push_back(caller);
   level_of_callers = level;
   if (continues) return;
@@ -108,7 +108,7 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
                             });
     const unsigned on_host = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
     const bool needs_host =
-        want && (is_on_host || user->its_evaluation().needs_values(user->step_of(moment)));
+        want && (is_on_host || user->bias_evaluation().needs_values(user->step_of(moment)));
     for (CollectiveVariable *variable : mine)
       add_with_children(variable, want | on_host, needs_host);
   }

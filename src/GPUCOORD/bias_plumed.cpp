@@ -215,7 +215,8 @@ void PlumedBias::trim_files() const
   for (const auto &file : files_of_hills) {
     const std::string backup = gpucoord::trim_file(file, last + half_step);
     if (!backup.empty())
-      context.say("hills after the step of the restart file moved from " + file + " to " + backup);
+      context.print("hills after the step of the restart file moved from " + file + " to " +
+                    backup);
   }
 }
 
@@ -270,8 +271,8 @@ const PlumedBias::Needs &PlumedBias::prepare(std::int64_t timestep, const Matrix
 
 // A list of atoms is announced to PLUMED only if it has changed. For each new list, PLUMED
 // rearranges all atoms, which costs much more than passing their data.
-void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
-                            const std::vector<double> &charge)
+void PlumedBias::set_atoms(const std::vector<double> &x, const std::vector<double> &mass,
+                           const std::vector<double> &charge)
 {
   atom_data.id = needed.atoms;
   atom_data.x = x;

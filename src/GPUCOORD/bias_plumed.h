@@ -27,7 +27,7 @@ class PlumedInput;
 // The bias that PLUMED computes from its own input. PLUMED reads the variables with its action
 // EXTRACV, and may request atoms. PLUMED runs on rank 0.
 //
-// An evaluation on rank 0 calls prepare(), give_atoms() and evaluate(). All ranks get the results.
+// An evaluation on rank 0 calls prepare(), set_atoms() and evaluate(). All ranks get the results.
 
 class PlumedBias : public gpucoord::Bias {
  public:
@@ -84,8 +84,8 @@ class PlumedBias : public gpucoord::Bias {
   // evaluation. Throws std::runtime_error.
   const Needs &prepare(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
   // Rank 0. Passes the data of the requested atoms, in the order of Needs::atoms. x: [3 n]
-  void give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
-                  const std::vector<double> &charge);
+  void set_atoms(const std::vector<double> &x, const std::vector<double> &mass,
+                 const std::vector<double> &charge);
 
   // Valid after evaluate() on rank 0. The caller sends it to all ranks.
   Atoms &atoms() { return atom_data; }

@@ -32,7 +32,7 @@ using namespace LAMMPS_NS;
 
 PlumedAtoms::PlumedAtoms(LAMMPS *lmp, std::string owner_in) :
     Pointers(lmp), owner(std::move(owner_in)), board(BiasBoard::get(lmp)), has_all(false),
-    any_requested(false), knows_masses(false)
+    any_requested(false), has_masses(false)
 {
 }
 
@@ -93,12 +93,12 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
   if (!is_all) check_map();
   requested = ids;
   has_all = is_all;
-  if (knows_masses && !is_all)
+  if (has_masses && !is_all)
     select_masses();
   else
     sum_masses();
   if (!is_all) return;
-  knows_masses = true;
+  has_masses = true;
   masses_of_all = masses;
   charges_of_all = charges;
 }
@@ -149,14 +149,14 @@ void PlumedAtoms::collect()
 {
   const std::size_t n = any_requested ? requested.size() : 0;
   positions.resize(3 * n);
-  is_there.resize(n);
+  found.resize(n);
   if (!n) return;
   std::vector<double> mine(COLUMNS * n, 0.0), all(COLUMNS * n);
   own_positions(mine.data());
   MPI_Reduce(mine.data(), all.data(), static_cast<int>(COLUMNS * n), MPI_DOUBLE, MPI_SUM, 0, world);
   for (std::size_t k = 0; k < n; ++k) {
     std::copy_n(&all[COLUMNS * k], 3, &positions[3 * k]);
-    is_there[k] = all[COLUMNS * k + 3] == 1.0;
+    found[k] = all[COLUMNS * k + 3] == 1.0;
   }
 }
 
@@ -194,5 +194,5 @@ double PlumedAtoms::memory_usage() const
   const std::size_t doubles = positions.size() + masses.size() + charges.size() +
       masses_of_all.size() + charges_of_all.size();
   return static_cast<double>(doubles * sizeof(double) + requested.size() * sizeof(int) +
-                             is_there.size());
+                             found.size());
 }

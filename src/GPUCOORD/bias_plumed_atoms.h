@@ -49,7 +49,7 @@ class PlumedAtoms : protected Pointers {
   const std::vector<double> &x() const { return positions; }    // [3 n]
   const std::vector<double> &mass() const { return masses; }
   const std::vector<double> &charge() const { return charges; }
-  bool exists(std::size_t k) const { return is_there[k]; }
+  bool exists(std::size_t k) const { return found[k]; }
 
   // Returns whether the atoms of this rank are at x, [3 n], up to rounding.
   bool are_at(const std::vector<int> &ids, const std::vector<double> &x);
@@ -82,9 +82,9 @@ class PlumedAtoms : protected Pointers {
 
   bool any_requested;
   std::vector<double> positions, masses, charges;
-  bool knows_masses;                                    // masses_of_all and charges_of_all are set
+  bool has_masses;                                      // masses_of_all and charges_of_all are set
   std::vector<double> masses_of_all, charges_of_all;    // on rank 0, [IDs]
-  std::vector<char> is_there;
+  std::vector<char> found;
 };
 
 }    // namespace LAMMPS_NS

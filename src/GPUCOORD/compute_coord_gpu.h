@@ -140,7 +140,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void begin_function(Path);
   void list_rows();
   void find_owners();
-  const double *weigh(LocalEvaluation &);
+  const double *evaluate_weights(LocalEvaluation &);
   gpucoord::AtomFunction::Reduce reduction() const;
   std::string not_finite(int row, double s) const;
   std::string atom_text(int row) const;

@@ -72,7 +72,7 @@ void ComputeCoordGPU::complete_exchanges(LocalEvaluation &local)
 {
   if (!function || function_numbers.is_reduced) return;
   function_numbers.rows.clear();
-  weigh(local);
+  evaluate_weights(local);
 }
 
 // Finds the owned atom whose image each atom is.
@@ -91,7 +91,7 @@ void ComputeCoordGPU::find_owners()
    atoms or the pairs of the engine; null: derivatives are not requested.
 ------------------------------------------------------------------------- */
 
-const double *ComputeCoordGPU::weigh(LocalEvaluation &local)
+const double *ComputeCoordGPU::evaluate_weights(LocalEvaluation &local)
 try {
   function_numbers.is_reduced = true;
   const auto n = static_cast<std::int64_t>(function_numbers.rows.size());
@@ -150,7 +150,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(LocalEvaluation &local
       : local.path == Path::ALLPAIRS          ? gather->allpairs(box).a.n
                                               : atom->nlocal + atom->nghost;
   second.weights = [&] {
-    return weigh(local);
+    return evaluate_weights(local);
   };
   const bool may_be_on_gpu = on_gpu && local.path == Path::CELLS && !reference;
   if (may_be_on_gpu) {

@@ -92,7 +92,7 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
 
 ComputePotentialGrid::~ComputePotentialGrid()
 {
-  if (listener) listener->compute_is_gone();
+  if (listener) listener->compute_deleted();
   memory->destroy(vector_atom);
 }
 
@@ -544,7 +544,7 @@ void ComputePotentialGrid::check_overflow(const gpucoord::MapOverflow &mine)
 void ComputePotentialGrid::compute_pergrid()
 {
   invoked_pergrid = evaluated_at = update->ntimestep;
-  is_fetched = !stays_on_gpu();
+  is_fetched = !is_on_gpu();
   if (!is_fetched) {
     begin_evaluation(true);
     gpucoord::MapOverflow overflow;

@@ -57,7 +57,7 @@ class ComputePotentialGrid : public Compute {
   // host or on the GPU. The listener is notified before and after load balancing changes the ranks'
   // parts of the box.
   struct Listener {
-    virtual void compute_is_gone() = 0;
+    virtual void compute_deleted() = 0;
     virtual void before_new_grid() = 0;
     virtual void after_new_grid(class Grid3d *old_grid, class Grid3d *new_grid) = 0;
 
@@ -81,7 +81,7 @@ class ComputePotentialGrid : public Compute {
   virtual void atoms_changed_on_host() {}    // charges and groups of ghost atoms have changed
   // Returns true if this evaluation computes the map from atoms on the GPU and leaves the map
   // there.
-  virtual bool stays_on_gpu() const { return false; }
+  virtual bool is_on_gpu() const { return false; }
   // Returns the same results as select_charges().
   virtual Sums begin_on_gpu(bigint &bad)
   {

@@ -55,7 +55,7 @@ class FixCoordBias : public Fix, public VariableUser {
   const std::vector<CollectiveVariable *> &variables() const override { return found; }
   unsigned want(int vflag) const override;
   gpucoord::Step step_of(gpucoord::Step::Moment) const override;
-  const BiasEvaluation &its_evaluation() const override { return *evaluation; }
+  const BiasEvaluation &bias_evaluation() const override { return *evaluation; }
   int level() const override { return ilevel_respa; }
 
  protected:

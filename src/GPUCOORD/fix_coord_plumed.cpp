@@ -193,7 +193,7 @@ void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s
   evaluation->call([&] {
     for (std::size_t k = 0; k < requested.size() && !requests_all(); ++k)
       if (!atoms->exists(k)) fail_for_missing(requested[k] + 1);
-    plumed->give_atoms(atoms->x(), atoms->mass(), atoms->charge());
+    plumed->set_atoms(atoms->x(), atoms->mass(), atoms->charge());
     // PLUMED deposits no hills in its first timestep, which a restarted run repeats. A
     // configuration that PLUMED has already evaluated is not a new timestep, whatever its number
     // (reset_timestep).

@@ -78,7 +78,7 @@ namespace MultisiteShape {
         require(distance_from_axis(sites[s].position) > ON_AXIS * size, kind, s,
                 " is not on this axis");
     };
-    const auto look_along = [&](const char *kind, const auto &sites) {
+    const auto check_axes = [&](const char *kind, const auto &sites) {
       look(kind, sites);
       for (std::size_t s = 0; s < sites.size(); ++s) {
         const auto &axis = sites[s].axis;
@@ -88,8 +88,8 @@ namespace MultisiteShape {
     };
     look("center", component.centers);
     look("charge", component.charges);
-    look_along("dipole", component.dipoles);
-    look_along("quadrupole", component.quadrupoles);
+    check_axes("dipole", component.dipoles);
+    check_axes("quadrupole", component.quadrupoles);
     return why;
   }
 

@@ -134,16 +134,16 @@ void PairMultisite::coeff(int narg, char **arg)
   if (!allocated) allocate();
   stage = Stage::CHANGED;
   if (strcmp(arg[2], "mix") == 0)
-    give_mixing(narg, arg);
+    parse_mixing(narg, arg);
   else
-    give_components(narg, arg);
+    set_components(narg, arg);
 }
 
 /* ----------------------------------------------------------------------
    pair_coeff * * FILE NAME1 ... NAMEn
 ------------------------------------------------------------------------- */
 
-void PairMultisite::give_components(int narg, char **arg)
+void PairMultisite::set_components(int narg, char **arg)
 {
   if (strcmp(arg[0], "*") != 0 || strcmp(arg[1], "*") != 0)
     error->all(FLERR, position(input, arg[0]),
@@ -197,7 +197,7 @@ void PairMultisite::give_components(int narg, char **arg)
    pair_coeff I J mix XI ETA, for unlike components
 ------------------------------------------------------------------------- */
 
-void PairMultisite::give_mixing(int narg, char **arg)
+void PairMultisite::parse_mixing(int narg, char **arg)
 {
   if (narg != 5)
     error->all(FLERR, position(input, arg[2]),

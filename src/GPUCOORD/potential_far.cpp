@@ -90,7 +90,7 @@ class PotentialFar::Transform {
     for (std::size_t p = 0; p < n; ++p) potential[p] = work[2 * p];
   }
 
-  static constexpr bool is_there()
+  static constexpr bool exists()
   {
     return true;
   }
@@ -108,7 +108,7 @@ class PotentialFar::Transform {
   Transform(LAMMPS *, MPI_Comm, const MeshBrick &) {}
   void forward(const std::vector<double> &) {}
   template <class Factor> void backward(const Factor &, std::vector<double> &) {}
-  static constexpr bool is_there()
+  static constexpr bool exists()
   {
     return false;
   }
@@ -128,7 +128,7 @@ PotentialFar::PotentialFar(LAMMPS *lmp, const DeviceChoice &choice, double cutof
     device(choice.device_number()), cutoff(cutoff_in), error_wanted(error_in),
     at_corners(at_corners_in)
 {
-  if (!on_gpu && !Transform::is_there())
+  if (!on_gpu && !Transform::exists())
     throw std::runtime_error("far fft needs the Fourier transforms of LAMMPS' KSPACE package, "
                              "without which GPUCOORD was built - build LAMMPS with PKG_KSPACE=on "
                              "and without heFFTe, and then GPUCOORD, or use one rank with a GPU");
@@ -171,8 +171,9 @@ int PotentialFar::first_beyond(int axis, double fraction, int point) const
   const double center_offset = at_corners ? 0.0 : 0.5 * fold(axis);
   const int first = static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - center_offset)) +
       offset_in_fold(axis);
-  const int its_point = fold(axis) * point + offset_in_fold(axis);
-  return std::clamp(std::clamp(first, its_point - fold(axis) + 1, its_point), 0, the_mesh.n[axis]);
+  const int grid_point = fold(axis) * point + offset_in_fold(axis);
+  return std::clamp(std::clamp(first, grid_point - fold(axis) + 1, grid_point), 0,
+                    the_mesh.n[axis]);
 }
 
 MeshBrick PotentialFar::brick() const

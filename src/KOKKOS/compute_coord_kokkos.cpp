@@ -60,7 +60,7 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
   std::string failed;
   try {
     make_on_device();
-    on_device()->forget_errors(device->stream());    // errors may belong to an earlier run
+    on_device()->discard_errors(device->stream());    // errors may belong to an earlier run
     if (function_is_resident)
       function_on_device = gpucoord::make_resident_function(*args->function, args->precision);
     function_version = owners_version = 0;

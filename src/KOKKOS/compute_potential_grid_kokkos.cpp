@@ -44,7 +44,7 @@ ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, 
 // The far field, kernel direct, the mean over a region, and overflow that the host sums need arrays
 // on the host.
 
-template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_stay() const
+template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_be_resident() const
 {
   return uses_gpu && !settings->has_far() && !settings->is_direct() &&
       settings->reference.empty() && !settings->bins.on_host;
@@ -52,14 +52,14 @@ template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_sta
 
 // Between runs, ghost atoms are refreshed on the host.
 
-template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::stays_on_gpu() const
+template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::is_on_gpu() const
 {
   return on_device && update->whichflag != 0;
 }
 
 template <class DeviceType> std::string ComputePotentialGridKokkos<DeviceType>::data_path() const
 {
-  if (may_stay()) return "atoms and maps stay on the GPU" + device->ghosts_path();
+  if (may_be_resident()) return "atoms and maps stay on the GPU" + device->ghosts_path();
   return ComputePotentialGrid::data_path() +
       (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
@@ -68,7 +68,7 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_up(
 {
   const std::vector<double> sum = keeps_sum ? get_sum() : std::vector<double>();
   ComputePotentialGrid::set_up();
-  if (!may_stay()) return;
+  if (!may_be_resident()) return;
   run_backend([&] {
     on_device =
         gpucoord::make_resident_potential_map(settings->map, settings->precision, settings->bins);

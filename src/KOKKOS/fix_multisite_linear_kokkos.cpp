@@ -38,7 +38,7 @@ FixMultisiteLinearKokkos<DeviceType>::FixMultisiteLinearKokkos(LAMMPS *lmp, int 
   datamask_modify = EMPTY_MASK;
 }
 
-template <class DeviceType> bool FixMultisiteLinearKokkos<DeviceType>::stays_on_gpu() const
+template <class DeviceType> bool FixMultisiteLinearKokkos<DeviceType>::is_on_gpu() const
 {
   return coord_is_cuda<DeviceType>() && device->has_bodies();
 }
@@ -81,7 +81,7 @@ template <class DeviceType>
 void FixMultisiteLinearKokkos<DeviceType>::remove_axial_components(Vectors which)
 {
   const bool are_torques = which == Vectors::TORQUES;
-  if (!stays_on_gpu()) {
+  if (!is_on_gpu()) {
     atoms_to_host();
     atomKK->sync(Host, ANGMOM_MASK);
     FixMultisiteLinear::remove_axial_components(which);

@@ -36,7 +36,7 @@ template <class DeviceType> class FixMultisiteLinearKokkos : public FixMultisite
  private:
   void remove_axial_components(Vectors) override;
   void atoms_to_host() override;
-  bool stays_on_gpu() const;
+  bool is_on_gpu() const;
 
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::ResidentAxes> on_device;

@@ -34,7 +34,7 @@ template <class DeviceType> class PairCoordKokkos : public PairCoord {
 
  private:
   std::string data_path() const override;
-  bool stays_on_gpu() const;
+  bool is_on_gpu() const;
   void compute_on_gpu();
 
   bool warned_moved;

@@ -41,15 +41,14 @@ PairMultisiteKokkos<DeviceType>::PairMultisiteKokkos(LAMMPS *lmp) : PairMultisit
   datamask_modify = F_MASK | TORQUE_MASK;
 }
 
-template <class DeviceType> bool PairMultisiteKokkos<DeviceType>::stays_on_gpu() const
+template <class DeviceType> bool PairMultisiteKokkos<DeviceType>::is_on_gpu() const
 {
   return coord_is_cuda<DeviceType>() && backend && backend->is_cuda() && device->has_bodies();
 }
 
 template <class DeviceType> std::string PairMultisiteKokkos<DeviceType>::data_path() const
 {
-  if (stays_on_gpu())
-    return "molecules, forces and torques stay on the GPU" + device->ghosts_path();
+  if (is_on_gpu()) return "molecules, forces and torques stay on the GPU" + device->ghosts_path();
   return PairMultisite::data_path() +
       (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
@@ -60,17 +59,17 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::init_style()
   if (device) device->begin_run();
   on_device.reset();
   version = -1;
-  const bool stays = stays_on_gpu();
-  execution_space = stays ? Device : Host;
-  datamask_read = stays ? X_MASK | F_MASK | TORQUE_MASK | TYPE_MASK | ELLIPSOID_MASK | BONUS_MASK
-                        : ALL_MASK;
+  const bool on_gpu = is_on_gpu();
+  execution_space = on_gpu ? Device : Host;
+  datamask_read = on_gpu ? X_MASK | F_MASK | TORQUE_MASK | TYPE_MASK | ELLIPSOID_MASK | BONUS_MASK
+                         : ALL_MASK;
 }
 
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute(int eflag, int vflag)
 {
-  if (!stays_on_gpu()) {
+  if (!is_on_gpu()) {
     PairMultisite::compute(eflag, vflag);
     return;
   }

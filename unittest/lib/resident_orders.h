@@ -155,12 +155,13 @@ struct OrderOnDevice {
 
 inline void compare(const OrderNumbersOfAtoms &found, const OrderNumbersOfAtoms &expected,
                     unsigned want, const TestedOrder &order, Precision precision,
-                    const std::string &here)
+                    const std::string &description)
 {
   const double tolerance = order.tolerance(precision);
-  expect_near(found.result, expected.result, want, tolerance, 0.0, here);
+  expect_near(found.result, expected.result, want, tolerance, 0.0, description);
   for (std::size_t i = 0; i < expected.f.size(); ++i)
-    ASSERT_NEAR(found.f[i], expected.f[i], order.f_factor * tolerance) << here << ", atom " << i;
+    ASSERT_NEAR(found.f[i], expected.f[i], order.f_factor * tolerance)
+        << description << ", atom " << i;
 }
 
 inline void check_resident(const TestedOrder &order, const System &s, bool two,
@@ -175,13 +176,15 @@ inline void check_resident(const TestedOrder &order, const System &s, bool two,
     device.exchange.owner = owner_on_gpu.data();
     device.rebuild(loaded.atoms, chosen);
     for (const unsigned want : WANTS) {
-      const std::string here = label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
+      const std::string description =
+          label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
       const auto expected = order_on_host(order, s, two, want, owner);
       device.evaluate(loaded.atoms, {want});
       const Totals totals = device.result();
-      EXPECT_FALSE(totals.moved) << here;
-      EXPECT_EQ(device.order->any_partners(), expected.any_partners) << here;
-      compare(device.numbers(totals, s.nlocal, want), expected, want, order, precision, here);
+      EXPECT_FALSE(totals.moved) << description;
+      EXPECT_EQ(device.order->any_partners(), expected.any_partners) << description;
+      compare(device.numbers(totals, s.nlocal, want), expected, want, order, precision,
+              description);
       if (want != DERIVATIVES) continue;
       // Evaluate as for the forces of a bias, whose derivatives may be in float.
       device.evaluate(loaded.atoms, {DERIVATIVES, true});
@@ -194,7 +197,7 @@ inline void check_resident(const TestedOrder &order, const System &s, bool two,
           ASSERT_NEAR(after[3 * i + c],
                       0.5 - 2.0 * (i < s.nlocal ? expected.result.peratom[4 * i + 1 + c] : 0.0),
                       4.0 * tolerance * maximum)
-              << here;
+              << description;
     }
   }
 }
@@ -207,13 +210,14 @@ inline void check_host_arrays(const TestedOrder &order, const System &s, bool tw
   for (const Precision precision : PRECISIONS) {
     const auto backend = order.make_cuda(precision);
     for (const unsigned want : WANTS) {
-      const std::string here = label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
+      const std::string description =
+          label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
       const auto expected = order_on_host(order, s, two, want, owner);
       const auto found = numbers_of(*backend, order, s, two, want, owner);
-      compare(found, expected, want, order, precision, here);
+      compare(found, expected, want, order, precision, description);
       for (int i = 0; i < s.nlocal; ++i)
         ASSERT_NEAR(found.w_hat[i], expected.w_hat[i], 20.0 * order.tolerance(precision))
-            << here << ", atom " << i;
+            << description << ", atom " << i;
     }
   }
 }

@@ -58,7 +58,7 @@ class Kinds : public Files {
     context.boltzmann = 2.0;
     context.program = "program";
     context.units = "none";
-    context.say = [this](const std::string &text) {
+    context.print = [this](const std::string &text) {
       messages.push_back(text);
     };
     context.warn = [this](const std::string &text) {

@@ -263,7 +263,7 @@ TEST(MultisiteHost, AtTheCutoff)
   }
 }
 
-TEST(MultisiteHost, NobodyToMeet)
+TEST(MultisiteHost, NoPartners)
 {
   const auto kinds = three_components();
   Component center, charge;

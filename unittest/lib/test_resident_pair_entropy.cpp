@@ -150,24 +150,26 @@ double largest_of(const std::vector<double> &numbers)
 // Differences are relative to the largest number of the same kind. S of many atoms has small
 // derivatives.
 void compare(const Found &found, const Found &expected, unsigned want, double limit,
-             const std::string &here)
+             const std::string &description)
 {
-  EXPECT_NEAR(found.value, expected.value, limit * std::fabs(expected.value) + 1e-14) << here;
-  EXPECT_EQ(found.any_partners, expected.any_partners) << here;
+  EXPECT_NEAR(found.value, expected.value, limit * std::fabs(expected.value) + 1e-14)
+      << description;
+  EXPECT_EQ(found.any_partners, expected.any_partners) << description;
   ASSERT_EQ(found.g.size(), expected.g.size());
   const double largest_g = std::max(1e-14, largest_of(expected.g));
   for (std::size_t k = 0; k < expected.g.size(); ++k)
-    ASSERT_NEAR(found.g[k], expected.g[k], limit * largest_g) << here << ", node " << k;
+    ASSERT_NEAR(found.g[k], expected.g[k], limit * largest_g) << description << ", node " << k;
   int differ = 0;    // rounding may move a partner over the cutoff
   for (std::size_t i = 0; i < expected.v.size(); ++i) {
-    ASSERT_NEAR(found.v[i], expected.v[i], 1.0) << here << ", atom " << i;
+    ASSERT_NEAR(found.v[i], expected.v[i], 1.0) << description << ", atom " << i;
     differ += found.v[i] != expected.v[i] ? 1 : 0;
   }
-  EXPECT_LE(differ, limit * expected.v.size()) << here;
+  EXPECT_LE(differ, limit * expected.v.size()) << description;
   if (want & VIRIAL) {
     const double maximum = largest_of(std::vector<double>(expected.virial, expected.virial + 6));
     for (int k = 0; k < 6; ++k)
-      EXPECT_NEAR(found.virial[k], expected.virial[k], 5.0 * limit * maximum + 1e-14) << here;
+      EXPECT_NEAR(found.virial[k], expected.virial[k], 5.0 * limit * maximum + 1e-14)
+          << description;
   }
   const int columns = peratom_columns(want), ends[] = {1, 4, 10};
   ASSERT_EQ(found.peratom.size(), expected.peratom.size());
@@ -176,7 +178,7 @@ void compare(const Found &found, const Found &expected, unsigned want, double li
     for (std::size_t k = 0; k < expected.peratom.size(); ++k)
       if (const int c = static_cast<int>(k % columns); c >= ends[part] && c < ends[part + 1]) {
         ASSERT_NEAR(found.peratom[k], expected.peratom[k], 5.0 * limit * maximum + 1e-14)
-            << here << ", row " << k / columns << ", column " << c;
+            << description << ", row " << k / columns << ", column " << c;
       }
   }
 }
@@ -192,12 +194,13 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
     device.entropy->rebuild(loaded.atoms, selection(two, SKIN), 0, nullptr);
     const auto from_host_arrays = make_cuda_pair_entropy(options, precision, 0, 2);
     for (const unsigned want : WANTS) {
-      const std::string here = label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
+      const std::string description =
+          label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
       const Found expected = on_host(options, s, volume, two, want);
       compare(device.evaluate(s, loaded.atoms, volume, want), expected, want, tolerance(precision),
-              here);
+              description);
       compare(run(*from_host_arrays, s, volume, two, want, alone), expected, want,
-              tolerance(precision), here + ", host arrays");
+              tolerance(precision), description + ", host arrays");
       if (want != DERIVATIVES) continue;
       // Evaluate as for the forces of a bias, whose derivatives may be in float.
       DeviceAtoms atoms = loaded.atoms;
@@ -213,7 +216,7 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
           ASSERT_NEAR(after[3 * i + c],
                       -2.0 * (i < s.nlocal ? expected.peratom[4 * i + 1 + c] : 0.0),
                       10.0 * tolerance(precision) * maximum + 1e-14)
-              << here;
+              << description;
     }
   }
 }
@@ -348,21 +351,21 @@ TEST(ResidentPairEntropy, equals_the_host_with_other_ranks)
   };
   for (const Precision precision : PRECISIONS)
     for (const unsigned want : WANTS) {
-      const std::string here = label("ranks", s.nlocal, static_cast<int>(precision), want);
+      const std::string description = label("ranks", s.nlocal, static_cast<int>(precision), want);
       const Found expected = on_host(USUAL, s, volume, false, want, reduce);
       OnDevice device(USUAL, precision);
       device.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
       device.exchange.reduce = reduce;
       sizes.clear();
       compare(device.evaluate(s, loaded.atoms, volume, want), expected, want, tolerance(precision),
-              here);
+              description);
       const auto announced = device.entropy->exchanges(want);
       ASSERT_EQ(announced.size(), 1u);
       EXPECT_EQ(announced[0].kind, DeviceExchange::Kind::REDUCE);
-      EXPECT_EQ(sizes, std::vector<int>(2, announced[0].n)) << here;    // two evaluations
+      EXPECT_EQ(sizes, std::vector<int>(2, announced[0].n)) << description;    // two evaluations
       const auto backend = make_cuda_pair_entropy(USUAL, precision, 0, 2);
       compare(run(*backend, s, volume, false, want, reduce), expected, want, tolerance(precision),
-              here + ", host arrays");
+              description + ", host arrays");
     }
 }
 

@@ -32,7 +32,7 @@ struct BiasContext {
   double boltzmann = 1.0;             // Boltzmann constant, energy/temperature
   std::string program, units;         // written to files
   // Print a line or a warning. Each rank that evaluates the bias calls them.
-  std::function<void(const std::string &)> say, warn;
+  std::function<void(const std::string &)> print, warn;
 };
 
 // The user's words are wrong. what() is the whole message.

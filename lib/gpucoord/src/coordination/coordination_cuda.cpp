@@ -218,7 +218,7 @@ namespace {
         in.second->s[row] += sums_a.host[t];
         if (peratom) peratom[all_columns * row] += sums_a.host[t];
       }
-      const Weights weights = weigh(*in.second, n, want, [&](std::size_t t) {
+      const Weights weights = compute_weights(*in.second, n, want, [&](std::size_t t) {
         return order[t];
       });
       if (!weights.i) return result;
@@ -323,9 +323,10 @@ namespace {
       const std::size_t all_columns = peratom ? peratom_columns(want) : 0;
       for (int t = 0; t < sums_a.n && peratom; ++t)
         peratom[all_columns * rows_a[sums_a.first + t]] += sums_a.host[t];
-      const Weights weights = weigh(*function, function->nweights, want, [&](std::size_t t) {
-        return order ? order[t] : t;
-      });
+      const Weights weights =
+          compute_weights(*function, function->nweights, want, [&](std::size_t t) {
+            return order ? order[t] : t;
+          });
       if (!weights.i) return result;
       columns = static_cast<int>(all_columns);
       pass_a(kernel_want(want), {weights.i, two ? nullptr : weights.i, weights.unit});
@@ -339,7 +340,8 @@ namespace {
     // Requests the weights from the caller and enqueues their copy. Returns empty Weights if there
     // is no second pass, or if all weights are 0.
     template <class IndexOf>
-    Weights weigh(const SecondPass &function, std::size_t n, unsigned want, const IndexOf &index_of)
+    Weights compute_weights(const SecondPass &function, std::size_t n, unsigned want,
+                            const IndexOf &index_of)
     {
       const double *const given = function.weights();
       if (!given || !(want & (DERIVATIVES | VIRIAL))) return {};

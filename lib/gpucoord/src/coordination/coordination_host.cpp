@@ -331,7 +331,7 @@ namespace {
       run_blocks(
           static_cast<std::int64_t>(tasks.all().size()), 16, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-            s.forget(grid);
+            s.invalidate(grid);
             for (std::int64_t t = begin; t < end; ++t) {
               const CellTask &task = tasks.all()[t];
               const CellCandidates found =

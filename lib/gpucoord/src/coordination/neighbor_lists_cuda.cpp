@@ -70,16 +70,16 @@ namespace {
 int NeighborLists::update(const ListInput &in, const TypeClasses &classes, const AtomsByClass &a,
                           const AtomsByClass *b, int nthreads, cudaStream_t stream)
 {
-  forget_other_types(in, classes);
+  invalidate_other_types(in, classes);
   int nall = flatten_all(in, a, classes, nthreads, stream, lists[A]);
   if (b) nall = std::max(nall, flatten_all(in, *b, classes, nthreads, stream, lists[B]));
-  remember_types(in, classes, nall);
+  record_types(in, classes, nall);
   return nall;
 }
 
 // Discards the flat lists if they were made for other types. Types may change while neighbor lists
 // do not.
-void NeighborLists::forget_other_types(const ListInput &in, const TypeClasses &classes)
+void NeighborLists::invalidate_other_types(const ListInput &in, const TypeClasses &classes)
 {
   const bool same = in.version != 0 && list_version == in.version &&
       list_classes == classes.indices() && list_special == (in.special != nullptr) &&
@@ -93,8 +93,7 @@ void NeighborLists::forget_other_types(const ListInput &in, const TypeClasses &c
 
 // Stores the types of all rows that occur in the lists, in this evaluation or in an earlier one
 // with the same lists.
-void NeighborLists::remember_types(const ListInput &in, const TypeClasses &classes,
-                                   std::size_t nall)
+void NeighborLists::record_types(const ListInput &in, const TypeClasses &classes, std::size_t nall)
 {
   list_version = in.version;
   list_classes = classes.indices();

@@ -56,7 +56,7 @@ namespace {
   // memory
   __global__ void write_report(const WarpSums *total, const DeviceStatus *status, Report *report)
   {
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     if (total) report->total = *total;
     report->status = *status;
   }
@@ -205,7 +205,7 @@ namespace {
       return result;
     }
 
-    void forget_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
+    void discard_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
 
     void peratom(double *peratom, DeviceStream stream) override
     {

@@ -31,7 +31,7 @@ void StagedCells::make_engine(const double *weight)
   const std::size_t size = weight ? static_cast<std::size_t>(n) * n : 0;
   if (engine && weights.size() == size && std::equal(weights.begin(), weights.end(), weight))
     return;
-  staged.forget();
+  staged.invalidate();
   engine.reset();
   engine = make_resident_coordination(
       table, precision, make_resident_pairs(table, precision, weight, tuning), tuning);

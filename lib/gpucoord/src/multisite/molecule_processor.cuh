@@ -74,7 +74,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
             bool centers, bool others, Tallies<Real, ALL> &tallies)
 {
   constexpr int AT_ONCE = MoleculeTables<Real, Sites>::AT_ONCE;
-  const auto is_out = [](Real r_sq, Real cutoff_sq) {
+  const auto is_outside = [](Real r_sq, Real cutoff_sq) {
     return SITE_CUTOFF && r_sq > cutoff_sq;
   };
 
@@ -86,7 +86,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
       for (int a = 0; a < tables.i().ncenters; ++a) {
         const Vector<Real> point = own.point(tables, a), d = point - site;
         const Real r_sq = dot(d, d);
-        if (is_out(r_sq, arg.cutoff_sq)) continue;
+        if (is_outside(r_sq, arg.cutoff_sq)) continue;
         const Four<Real> &c = tables.centers(b, a);
         const auto on = on_site<SitePairKind::LENNARD_JONES, false>(
             SitePairConstants<Real>{c.x, c.y, c.z, 0, 0}, d, r_sq, Vector<Real>{}, Vector<Real>{});
@@ -105,7 +105,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
     for (int a = 0; a < n; ++a) {
       const Vector<Real> point = own.point(tables, first + a), d = point - site;
       const Real r_sq = dot(d, d);
-      if (is_out(r_sq, arg.cutoff_charge_sq)) continue;
+      if (is_outside(r_sq, arg.cutoff_charge_sq)) continue;
       const Real strength = tables.site_i(first + a).w * tables.site_j(k).w;
       const Vector<Real> axis = first_axis >= 0 ? own.axis(tables, first_axis + a) : Vector<Real>{};
       const auto on = on_site<KIND, decltype(is_second)::value>(
@@ -179,14 +179,15 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
   for (;;) {
     const int item = T::next_item(arg.queue, m);
     if (item >= nblocks * arg.splits) break;
-    const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
-    OwnMolecule<Real, Sites> own(arg.orientation_i[its.number]);
+    const TeamItem team_item = item_of<SIZE>(arg, item, nblocks, rank);
+    OwnMolecule<Real, Sites> own(arg.orientation_i[team_item.number]);
     double sum[6] = {};
     Tallies<Real, ALL> tallies;
     // The id of a partner is its index, from which the kernel finds its orientation. If the
     // components differ, the index never refers to the molecule itself, hence -2.
     for_near_partners<WARPS, true, true>(
-        arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
+        arg, team_item, arg.splits, arg.passes, Real(1), limit,
+        one_component ? team_item.number : -2, m,
         [](const DeviceAtom &, int number) {
           return number;
         },
@@ -207,9 +208,10 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
           tallies.flush();
         });
 
-    if (its.valid) {
+    if (team_item.valid) {
       double *const row = arg.sums +
-          (static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.caller_index[its.number]) *
+          (static_cast<std::size_t>(team_item.split) * arg.i.nowned +
+           arg.i.caller_index[team_item.number]) *
               COLUMNS;
       for (int k = 0; k < 6; ++k) row[k] = sum[k];
       if constexpr (ALL) {
@@ -220,9 +222,9 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
     if constexpr (ALL) {
       MoleculeSums warp_sums;
       for (int k = 0; k < 3; ++k)
-        warp_sums.energy[k] = add_warp(its.valid ? 0.5 * tallies.total[k] : 0.0);
+        warp_sums.energy[k] = add_warp(team_item.valid ? 0.5 * tallies.total[k] : 0.0);
       for (int k = 0; k < 6; ++k)
-        warp_sums.virial[k] = add_warp(its.valid ? 0.5 * tallies.total[3 + k] : 0.0);
+        warp_sums.virial[k] = add_warp(team_item.valid ? 0.5 * tallies.total[3 + k] : 0.0);
       if (rank % 32 == 0) arg.warp[static_cast<std::size_t>(item) * WARPS + rank / 32] = warp_sums;
     }
   }

@@ -150,24 +150,24 @@ namespace {
         if (first[i].bins.row.empty()) continue;
         tasks.make(grid, first[i].bins, nthreads);
         if constexpr (BENCH_VARIANTS)
-          if (meets_once()) make_pieces();
+          if (visits_pairs_once()) make_pieces();
         for (int j = 0; j < ncomponents; ++j)
           for (const PairsOfSites<Real> &list :
                pairs[static_cast<std::size_t>(i) * ncomponents + j]) {
             if constexpr (BENCH_VARIANTS)
-              if (meets_once()) {
-                meet_once(first[i], first[j], list, total);
-                meet_twice(first[i], ghosts[j], list, total);
+              if (visits_pairs_once()) {
+                visit_pairs_once(first[i], first[j], list, total);
+                visit_pairs_twice(first[i], ghosts[j], list, total);
                 continue;
               }
-            meet_twice(first[i], first[j], list, total);
+            visit_pairs_twice(first[i], first[j], list, total);
           }
       }
       return total;
     }
 
    private:
-    bool meets_once() const { return BENCH_VARIANTS && traversal != Traversal::TWICE; }
+    bool visits_pairs_once() const { return BENCH_VARIANTS && traversal != Traversal::TWICE; }
 
     void make_pairs(int i, int j)
     {
@@ -227,7 +227,7 @@ namespace {
     void make_bins(const Molecules &all)
     {
       const int ncomponents = static_cast<int>(sites.size());
-      const bool once = meets_once();
+      const bool once = visits_pairs_once();
       std::vector<std::vector<int>> first_indices(ncomponents), ghost_indices(ncomponents);
       std::vector<int> all_indices(all.nall), nowned(ncomponents, 0);
       for (int i = 0; i < all.nall; ++i) {
@@ -335,8 +335,8 @@ namespace {
     }
 
     // Sums over all molecules of one component for the owned molecules of another component.
-    void meet_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
-                    const PairsOfSites<Real> &list, MultisiteSums &total)
+    void visit_pairs_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                           const PairsOfSites<Real> &list, MultisiteSums &total)
     {
       if (mj.bins.row.empty()) return;
       constexpr std::int64_t SIZE = 16;
@@ -344,7 +344,7 @@ namespace {
       blocks.assign(nblocks, MultisiteSums());
       run_in_parallel(nblocks, nthreads, [&](std::int64_t b) {
         Scratch &s = scratch[omp_get_thread_num()];
-        s.forget(grid);
+        s.invalidate(grid);
         for (std::int64_t t = b * SIZE; t < std::min(n, (b + 1) * SIZE); ++t) {
           const CellTask &task = tasks.all()[t];
           const CellCandidates found =
@@ -359,8 +359,8 @@ namespace {
     // Sums over pairs of an owned molecule of one component and a molecule of another component
     // that it visits. The other half of the pairs of two components is summed when the components
     // are exchanged.
-    void meet_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
-                   const PairsOfSites<Real> &list, MultisiteSums &total)
+    void visit_pairs_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                          const PairsOfSites<Real> &list, MultisiteSums &total)
     {
       if (mj.bins.row.empty()) return;
       blocks.assign(pieces.size(), MultisiteSums());
@@ -368,7 +368,7 @@ namespace {
         for (end = begin; end < pieces.size() && pieces[end].color == pieces[begin].color;) ++end;
         run_in_parallel(static_cast<std::int64_t>(end - begin), nthreads, [&](std::int64_t b) {
           Scratch &s = scratch[omp_get_thread_num()];
-          s.forget(grid);
+          s.invalidate(grid);
           for (int t = pieces[begin + b].begin; t < pieces[begin + b].end; ++t) {
             const CellTask &task = tasks.all()[t];
             const CellCandidates found = collect_candidates<RowsNear::AHEAD>(
@@ -448,11 +448,11 @@ namespace {
       for (int m = 0; m < count; ++m) s.numbers[m] = index[s.numbers[m]];
       kernels.gather_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
                              mj.sites[0], s.partners.stride(), s.partners[3]);
-      const bool apart = STORES || wants_all;
+      const bool separate = STORES || wants_all;
       OfMolecule sums;
       for (int begin = 0; begin < count; begin += PARTNERS_PER_CHUNK) {
         const int n = std::min(PARTNERS_PER_CHUNK, count - begin);
-        if (apart) clear(n, s.sums);
+        if (separate) clear(n, s.sums);
         add_sites<STORES>(mi, mj, list.centers, p, begin, n, s, sums.lennard_jones, sums);
         add_sites<STORES>(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);
         const Real *const x[3] = {s.partners[0] + begin, s.partners[1] + begin,

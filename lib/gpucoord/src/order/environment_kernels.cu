@@ -45,7 +45,7 @@ namespace {
   {
     using Point = typename PointOf<Real>::Type;
     const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
-    int left = arg.partners.count[at.thread_of_tiles];
+    int left = arg.partners.count[at.tile_thread];
     if (left == 0) return;
     const Point atom = points[at.point];
     const int4 *element = arg.partners.point + at.element;
@@ -129,12 +129,12 @@ namespace {
   {
     const Four<Real> *const __restrict__ vectors = arg.vectors;
     bool any;
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     for_each_row(
         arg.rows,
         [&](const RowPosition &at) {
           const bool is_of_a = at.valid && at.row < arg.rows.nvalue;
-          any = is_of_a && arg.partners.count[at.thread_of_tiles] > 0;
+          any = is_of_a && arg.partners.count[at.tile_thread] > 0;
           Real *const to = !is_of_a
               ? nullptr
               : arg.numbers + static_cast<std::size_t>(arg.stride) * atom_of(arg.rows, at);
@@ -341,7 +341,7 @@ namespace {
     const EnvironmentArguments<Real> &all = arg.environments;
     Real g[NSUMS];
     WarpSums mine = {};
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     for_each_row(
         all.rows,
         [&](const RowPosition &at) {

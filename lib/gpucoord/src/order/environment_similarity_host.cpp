@@ -101,7 +101,7 @@ namespace {
       }
       const auto reduce = [&](double *sums, int n, AtomFunction::Reduction by) {
         in.exchange.reduce(sums, n, by);
-        ++nmade;
+        ++nexchanged;
       };
       values.evaluate(function, in.cells.a, reduce, nthreads, result);
       values.write(in.cells.a, numbers, want, peratom, nthreads);
@@ -111,14 +111,14 @@ namespace {
       }
       result.timings.bins = found - start;
       result.timings.pairs = seconds() - found;
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
     void complete_exchanges(const OrderInput &in, unsigned want) override
     {
-      make_missing_exchanges(nmade, options, function, in, want);
-      nmade = 0;
+      make_missing_exchanges(nexchanged, options, function, in, want);
+      nexchanged = 0;
     }
 
    private:
@@ -153,7 +153,7 @@ namespace {
         }
       }
       in.exchange.forward(weight.all.data(), table.n);
-      ++nmade;
+      ++nexchanged;
     }
 
     void add_forces(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
@@ -196,7 +196,7 @@ namespace {
     const EnvironmentKernels<Real> kernels;
     OrderPartners<Real> pairs;
 
-    int nmade = 0;                    // exchanges and reductions so far in this evaluation
+    int nexchanged = 0;               // exchanges and reductions so far in this evaluation
     RowNumbers similarity, weight;    // k_e; dS/dk_e over n_e
     std::vector<Real> rounded;        // weight over a unit, rounded
     OrderValues values;

@@ -29,7 +29,7 @@ namespace {
                          const OrderNumbers &numbers) override
     {
       check_input(opt, in);
-      nmade = 0;
+      nexchanged = 0;
       weight.assign(static_cast<std::size_t>(n) * in.nall + 1, 0.0);
       OrderResult result;
       find_similarity(in, numbers, result);
@@ -39,17 +39,17 @@ namespace {
               order[k];
       if (want & (DERIVATIVES | VIRIAL)) {
         in.exchange.forward(weight.data(), n);
-        ++nmade;
+        ++nexchanged;
         add_derivatives(in, want, peratom, result);
       }
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
     void complete_exchanges(const OrderInput &in, unsigned want) override
     {
-      make_missing_exchanges(nmade, opt, function, in, want);
-      nmade = 0;
+      make_missing_exchanges(nexchanged, opt, function, in, want);
+      nexchanged = 0;
     }
 
     int exchange_columns() const override { return n; }
@@ -113,7 +113,7 @@ namespace {
       }
       const auto reduce = [&](double *sums, int m, AtomFunction::Reduction by) {
         in.exchange.reduce(sums, m, by);
-        ++nmade;
+        ++nexchanged;
       };
       result.value =
           function.evaluate(a.nowned, order.data(), f.data(), dSdv.data(), reduce, 1).value;
@@ -177,7 +177,7 @@ namespace {
     AtomFunction function;
     std::vector<double> order;     // [a.nowned] v
     std::vector<double> weight;    // [nall][n] dS/dk_e
-    int nmade = 0;                 // exchanges so far in this evaluation
+    int nexchanged = 0;            // exchanges so far in this evaluation
   };
 
 }    // namespace

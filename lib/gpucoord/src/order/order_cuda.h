@@ -68,7 +68,7 @@ class CudaOrder : public OrderParameter {
   PinnedBuffer<double> sent;        // [copied atoms][exchange_columns()]
   std::vector<double> exchanged;    // [nall][exchange_columns()]
   std::vector<double> f, dSdv;      // [owned atoms of a]
-  int nmade = 0;                    // exchanges and reductions so far in this evaluation
+  int nexchanged = 0;               // exchanges and reductions so far in this evaluation
 };
 
 // A backend whose object is constructed, used and destroyed with one GPU current (DeviceGuard).

@@ -66,7 +66,7 @@ __device__ void for_each_bond(const OrderArguments<Real> &arg, const RowPosition
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0,
              per_unit = std::is_same<Real, float>::value ? arg.per_unit : 1.0;
-  int left = arg.partners.count[at.thread_of_tiles];
+  int left = arg.partners.count[at.tile_thread];
   if (left == 0) return;
   const Point atom = points[at.point];
   for (std::int64_t element = at.element; left > 0; left -= FOUR, element += 32) {
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 {
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real q[SIZE], n;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
       [&](const RowPosition &at) {
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 {
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real sum[SIZE], n;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
       [&](const RowPosition &at) {
@@ -168,8 +168,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) sum[k] = 0;
         std::int64_t element = at.element;
-        for (int left = arg.partners.count[at.thread_of_tiles]; left > 0;
-             left -= FOUR, element += 32) {
+        for (int left = arg.partners.count[at.tile_thread]; left > 0; left -= FOUR, element += 32) {
           const int4 number = arg.partners.point[element];
           const Four<Real> s = arg.partners.s[element];
           for_each_of_four(left, [&](int k) {
@@ -209,15 +208,14 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 {
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real own[STRIDE], sum;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
       [&](const RowPosition &at) {
         sum = 0;
         load_row<L>(arg.point_numbers, at.point, at.valid, own);
         std::int64_t element = at.element;
-        for (int left = arg.partners.count[at.thread_of_tiles]; left > 0;
-             left -= FOUR, element += 32) {
+        for (int left = arg.partners.count[at.tile_thread]; left > 0; left -= FOUR, element += 32) {
           const int4 number = arg.partners.point[element];
           const Four<Real> s = arg.partners.s[element];
           Four<Real> products = {};
@@ -288,7 +286,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real own[STRIDE], back[STRIDE], lambda[SIZE];    // own: q; back: dS/dq of the mean
   DirectForces<Real> direct;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
       [&](const RowPosition &at) {
@@ -336,7 +334,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real own[STRIDE], lambda[SIZE];    // own: u and its two further numbers
   DirectForces<Real> direct;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
       [&](const RowPosition &at) {
@@ -390,7 +388,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   const OrderArguments<Real> &order = arg.order;
   Real own[STRIDE], g[NSUMS];
   WarpSums mine = {};
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       order.rows,
       [&](const RowPosition &at) {

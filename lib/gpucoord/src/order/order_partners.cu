@@ -99,13 +99,13 @@ namespace {
       sum_connections(const __grid_constant__ OrderArguments<Real> arg)
   {
     double sum;
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     for_each_row(
         arg.rows,
         [&](const RowPosition &at) {
           sum = 0.0;
           std::int64_t element = at.element;
-          for (int left = arg.partners.count[at.thread_of_tiles]; left > 0;
+          for (int left = arg.partners.count[at.tile_thread]; left > 0;
                left -= FOUR, element += 32) {
             Four<Real> product = arg.partners.product[element], derivative;
             const Four<Real> s = arg.partners.s[element];

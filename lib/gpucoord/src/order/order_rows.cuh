@@ -20,7 +20,7 @@ struct RowPosition {
   bool valid;    // the row exists
   int row, point, lane;
   std::int64_t element;    // first element of this thread's partners
-  int thread_of_tiles;     // index of this thread's count
+  int tile_thread;         // index of this thread's count
 };
 
 // Returns the atom of a row.
@@ -44,7 +44,7 @@ __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End
     position.point = !position.valid ? 0 : rows.point ? rows.point[position.row] : position.row;
     position.lane = thread % lanes;
     position.element = (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
-    position.thread_of_tiles = 32 * tile + thread;
+    position.tile_thread = 32 * tile + thread;
     work(position);
     end(position, lanes);
   }

@@ -48,18 +48,19 @@ void check_groups(const OrientOrderOptions &options, const OrderInput &in)
                                 "groups are only supported by order local and global");
 }
 
-void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFunction &function,
-                            const OrderInput &in, unsigned want, const OrderExchanges &exchanges)
+void make_missing_exchanges(int nexchanged, const OrientOrderOptions &options,
+                            AtomFunction &function, const OrderInput &in, unsigned want,
+                            const OrderExchanges &exchanges)
 {
   std::vector<double> zeros;
   int number = 0;
   const auto forward = [&](int ncolumns) {
-    if (number++ < nmade) return;
+    if (number++ < nexchanged) return;
     zeros.assign(static_cast<std::size_t>(in.nall) * ncolumns, 0.0);
     in.exchange.forward(zeros.data(), ncolumns);
   };
   const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
-    if (number++ >= nmade) in.exchange.reduce(numbers, n, by);
+    if (number++ >= nexchanged) in.exchange.reduce(numbers, n, by);
   };
   const bool has_second = want & (DERIVATIVES | VIRIAL);
   if (options.order == OrderKind::GLOBAL) {

@@ -100,15 +100,15 @@ namespace {
       }
       result.timings.bins = found - start;
       result.timings.pairs = seconds() - found;
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
     void complete_exchanges(const OrderInput &in, unsigned want) override
     {
-      make_missing_exchanges(nmade, options, function, in, want,
+      make_missing_exchanges(nexchanged, options, function, in, want,
                              {{size, columns_of_back(), size + 1}, false});
-      nmade = 0;
+      nexchanged = 0;
     }
 
    private:
@@ -119,7 +119,7 @@ namespace {
     void forward(const OrderInput &in, RowNumbers &numbers)
     {
       in.exchange.forward(numbers.all.data(), numbers.columns);
-      ++nmade;
+      ++nexchanged;
     }
 
     // Runs work(row, partners) for each owned atom of a in parallel.
@@ -199,7 +199,7 @@ namespace {
         values.value[row] = std::sqrt(dot(q[row], q[row], size));
       }
       in.exchange.reduce(total.data(), size + 1, AtomFunction::Reduction::SUM);
-      ++nmade;
+      ++nexchanged;
       const double n = total[size], norm = std::sqrt(dot(total.data(), total.data(), size));
       values.f = values.value;
       lambda.clear(in.nall, size + 1);
@@ -217,7 +217,7 @@ namespace {
     {
       const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
         in.exchange.reduce(numbers, n, by);
-        ++nmade;
+        ++nexchanged;
       };
       values.evaluate(function, in.cells.a, reduce, nthreads, result);
     }
@@ -355,7 +355,7 @@ namespace {
     std::vector<std::unique_ptr<SwitchEvaluator>> connections;    // [threads] sigma of CONNECTIONS
     double connection_d0 = 0.0;
 
-    int nmade = 0;    // exchanges and reductions so far in this evaluation
+    int nexchanged = 0;    // exchanges and reductions so far in this evaluation
     OrderPartners<Real> pairs;
     // By row. q: for GLOBAL, at first the sum. u: DOT and CONNECTIONS. average: the mean of
     // AVERAGE. back: the numbers of partners for pass 3. lambda: lambda/N, and its product with q.

@@ -24,9 +24,9 @@ struct OrderExchanges {
   bool reduces_unit;    // reduce the largest weight over all ranks after the function
 };
 
-// Performs the exchanges of an evaluation that follow the first nmade ones, with zeros, so that
-// other ranks do not wait.
-void make_missing_exchanges(int nmade, const OrientOrderOptions &, AtomFunction &,
+// Performs the exchanges of an evaluation that follow the first nexchanged ones, with zeros, so
+// that other ranks do not wait.
+void make_missing_exchanges(int nexchanged, const OrientOrderOptions &, AtomFunction &,
                             const OrderInput &, unsigned want, const OrderExchanges &);
 
 }    // namespace gpucoord

@@ -54,7 +54,7 @@ namespace {
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                          const OrderNumbers &numbers) override
     {
-      nmade = 0;
+      nexchanged = 0;
       check_volume(in.volume);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       OrderResult result;
@@ -74,7 +74,7 @@ namespace {
       sums[options.bins] = cells.a.nowned;
       sums[options.bins + 1] = two ? cells.b.nowned : cells.a.nowned;
       in.exchange.reduce(sums.data(), options.bins + 2, AtomFunction::Reduction::SUM);
-      ++nmade;
+      ++nexchanged;
       const Density density = {sums[options.bins], sums[options.bins + 1], in.volume};
       const PairEntropyValue s = integral.evaluate(sums.data(), density, g.data(), dSdsum.data());
       result.value = s.value;
@@ -87,17 +87,17 @@ namespace {
       }
       result.timings.bins = found - start;
       result.timings.pairs = seconds() - found;
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
     void complete_exchanges(const OrderInput &in, unsigned) override
     {
-      if (nmade == 0) {
+      if (nexchanged == 0) {
         std::vector<double> zeros(options.bins + 2);
         in.exchange.reduce(zeros.data(), options.bins + 2, AtomFunction::Reduction::SUM);
       }
-      nmade = 0;
+      nexchanged = 0;
     }
 
    private:
@@ -138,7 +138,7 @@ namespace {
     {
       const auto ntasks = static_cast<std::int64_t>(tasks.all().size());
       run_in_parallel(nparts, nthreads, [&](std::int64_t part) {
-        scratch[omp_get_thread_num()].forget(grid);
+        scratch[omp_get_thread_num()].invalidate(grid);
         const std::int64_t end = ntasks * (part + 1) / nparts;
         for (std::int64_t t = ntasks * part / nparts; t < end; ++t) work(part, tasks.all()[t]);
       });
@@ -247,7 +247,7 @@ namespace {
     const KeepNearBoxFunction<Real> keep_near_box;
     PairEntropyConstants<Real> constants;
 
-    int nmade = 0;    // number of sums over ranks that an evaluation has made
+    int nexchanged = 0;    // number of sums over ranks that an evaluation has made
     CellBins bins_a, bins_b;
     CellTasks tasks;
     std::vector<CandidateMemory<Real>> scratch;                    // [threads]

@@ -216,8 +216,8 @@ namespace {
     const Real unit = unit_of<Real>(arg), unit_sq = unit * unit;
     const int lanes = arg.rows.lanes;
     int npartners;
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     for_each_row<SUM_THREADS / 32>(
         arg.rows,
         [&](const RowPosition &at) {
@@ -263,7 +263,7 @@ namespace {
     extern __shared__ int4 table[];
     constexpr int LOADS = sizeof(Row) / sizeof(int4), N = DistanceCells<Real>::COEFFICIENTS;
     const Row *derivatives = arg.derivatives;
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     if constexpr (IN_SHARED) {
       for (int k = threadIdx.x; k < LOADS * arg.cells.ncells; k += THREADS)
         table[k] = reinterpret_cast<const int4 *>(arg.derivatives)[k];
@@ -339,8 +339,8 @@ namespace {
     __shared__ double warp_sums[NODE_THREADS / 32];
     const DistanceGrid &grid = arg.cells;
     const int k = blockIdx.x, last = grid.last_cell(k);
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     double sum = 0.0;
     for (int c = grid.first_cell(k) + threadIdx.x; c <= last; c += NODE_THREADS) {
       double moments[N];
@@ -363,8 +363,8 @@ namespace {
                                  double *dSdsum)
   {
     __shared__ double warp_sums[2][THREADS / 32];
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     const Density density = {gaussians[grid.bins], gaussians[grid.bins + 1], volume};
     double s = 0.0, by_log_volume = 0.0;
     for (int k = threadIdx.x; k < grid.bins; k += THREADS) {
@@ -389,8 +389,8 @@ namespace {
   {
     constexpr int N = DistanceCells<Real>::COEFFICIENTS;
     const int c = (blockIdx.x * THREADS + threadIdx.x) / 32, thread = threadIdx.x % 32;
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       WarpSums density_sums = {};
       const double all = numbers->density.natoms_a;

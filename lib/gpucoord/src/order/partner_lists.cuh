@@ -137,7 +137,7 @@ __device__ void list_alone(const typename Form::Arguments &arg, const RowPositio
     }
   }
   found.finish();
-  arg.partners.count[at.thread_of_tiles] = found.count;
+  arg.partners.count[at.tile_thread] = found.count;
 }
 
 // Lists the partners of a row that several threads share. Each thread gets every lanes-th partner
@@ -186,7 +186,7 @@ __device__ void list_together(const typename Form::Arguments &arg, const RowPosi
       total += __popc(found);
     }
   }
-  arg.partners.count[at.thread_of_tiles] = (total - at.lane + lanes - 1) / lanes;
+  arg.partners.count[at.tile_thread] = (total - at.lane + lanes - 1) / lanes;
 }
 
 template <class Form>
@@ -196,8 +196,8 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   using Real = typename Form::Real;
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0;
   typename Form::Sum sum;
-  wait_for_kernel_before();
-  let_next_start();
+  wait_for_previous_kernel();
+  launch_dependents();
   for_each_row(
       arg.rows,
       [&](const RowPosition &at) {

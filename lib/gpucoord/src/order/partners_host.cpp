@@ -49,7 +49,7 @@ void PartnersHost<Real>::find(const CellGrid &grid, const CellBins &i, const Cel
   run_in_parallel(static_cast<std::int64_t>(used), nthreads, [&](std::int64_t b) {
     PartnerBlock<Real> &block = found[b];
     Scratch &s = scratch[omp_get_thread_num()];
-    s.forget(grid);
+    s.invalidate(grid);
     block.atom.clear();
     block.first.assign(1, 0);
     for (auto *numbers : {&block.x, &block.y, &block.z, &block.r}) numbers->clear();

@@ -112,8 +112,8 @@ namespace {
       evaluate_atoms(const __grid_constant__ Arguments arg, const Function function)
   {
     __shared__ bool is_last;
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     double mine = 0.0;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
       double value = 0.0, derivative = 0.0;

@@ -152,7 +152,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   {
     return {value_of_all.data(), 1.0, pairs->points().status()};
   }
-  void forget_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
+  void discard_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
 
   void enqueue_result(DeviceStream stream) override
   {

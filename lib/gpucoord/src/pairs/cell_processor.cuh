@@ -102,13 +102,14 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
   for (;;) {
     const int item = T::next_item(arg.queue, m);
     if (item >= nblocks * arg.out.splits) break;
-    const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
+    const TeamItem team_item = item_of<SIZE>(arg, item, nblocks, rank);
     Real own_weight = 0;
-    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[its.number];
+    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[team_item.number];
     AtomSums<Real, Accumulator, WANT> sums;
     int tested = 0;
     for_near_partners<WARPS, SELECT, false>(
-        arg, its, arg.out.splits, 1, inverse_unit, dmax_sq, static_cast<int>(its.atom.id), m,
+        arg, team_item, arg.out.splits, 1, inverse_unit, dmax_sq,
+        static_cast<int>(team_item.atom.id), m,
         [](const DeviceAtom &atom, int) {
           return static_cast<int>(atom.id);
         },
@@ -118,11 +119,12 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
           tested += n;
         });
     sums.finish(Formula::scale(c), 1 / inverse_unit);
-    if (its.valid && arg.out.sums)
+    if (team_item.valid && arg.out.sums)
       sums.store(arg.out,
-                 static_cast<std::size_t>(its.split) * arg.i.nowned +
-                     arg.i.caller_index[its.number]);
-    sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, its.valid, tested);
+                 static_cast<std::size_t>(team_item.split) * arg.i.nowned +
+                     arg.i.caller_index[team_item.number]);
+    sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, team_item.valid,
+                    tested);
   }
 }
 

@@ -113,7 +113,7 @@ template <class Real> struct CandidateMemory {
   std::vector<std::size_t> cursor;    // [rows in reach] where the next search of the row starts
 
   // Resets the cursors for a new grid.
-  void forget(const CellGrid &grid)
+  void invalidate(const CellGrid &grid)
   {
     cursor.assign((2 * grid.reach + 1) * (2 * grid.reach + 1), 0);
   }

@@ -217,20 +217,20 @@ struct TeamItem {
 template <int SIZE>
 __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
 {
-  TeamItem its = {};
-  its.split = item / nblocks;
+  TeamItem team_item = {};
+  team_item.split = item / nblocks;
   const int first_t = (item % nblocks) * SIZE;
-  its.t = first_t + rank;
-  its.valid = its.t < arg.i.nowned;
+  team_item.t = first_t + rank;
+  team_item.valid = team_item.t < arg.i.nowned;
   const auto number_of = [&](int t) {
     return arg.i.owned ? arg.i.owned[t] : t;
   };
-  its.number = its.valid ? number_of(its.t) : 0;
-  its.first_number = number_of(first_t);
-  its.last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
-  its.atom = arg.i.atom[its.number];
-  its.column = static_cast<std::int64_t>(arg.i.cell(its.number)) / arg.grid.n[0];
-  return its;
+  team_item.number = team_item.valid ? number_of(team_item.t) : 0;
+  team_item.first_number = number_of(first_t);
+  team_item.last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
+  team_item.atom = arg.i.atom[team_item.number];
+  team_item.column = static_cast<std::int64_t>(arg.i.cell(team_item.number)) / arg.grid.n[0];
+  return team_item;
 }
 
 // Collects the partners near the i-atoms of an item in m.partner. Calls add(center, may_be_same, n)
@@ -243,7 +243,7 @@ __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int r
 // every nparts-th partner instead, in several passes. A batch then covers the whole
 // neighborhood evenly, and all threads have similar numbers of partners in range.
 template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
-__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits,
+__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &team_item, int splits,
                                   int passes, Real inverse_unit, Real limit, int own_id, Memory &m,
                                   IdOf id_of, Add add)
 {
@@ -251,19 +251,19 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
   constexpr int SIZE = T::SIZE;
   constexpr int AT_ONCE = tuning::LOADS_AT_ONCE;
   const int rank = T::rank();
-  const DeviceAtom &atom = its.atom;
+  const DeviceAtom &atom = team_item.atom;
   const Real range_sq = static_cast<Real>(arg.range_sq) * inverse_unit * inverse_unit;
   const bool one_group = arg.i.atom == arg.j.atom;
   const int nparts = splits * passes, stride = INTERLEAVED ? nparts : 1;
 
   // Atoms of one column that are not too far apart share an origin and a search for partners.
-  bool waits = its.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
+  bool waits = team_item.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
   while (T::any(waits)) {
     if (T::is_first(waits, m)) {
       m.leader[0] = atom.x;
       m.leader[1] = atom.y;
       m.leader[2] = atom.z;
-      m.column = its.column;
+      m.column = team_item.column;
     }
     T::sync();
     const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
@@ -271,7 +271,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
                        cz = column_here / arg.grid.n[1];
     const bool here = waits && fabs(atom.x - leader[0]) <= arg.max_extent &&
         fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
-        its.column == column_here;
+        team_item.column == column_here;
     waits = waits && !here;
 
     // Bounding box of these atoms, relative to the first of them. Rounding errors are far below the
@@ -295,7 +295,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
                                  here ? limit : Real(-1), own_id};
 
     const int ncolumns = arg.neighborhood.n;
-    for (int part = its.split; part < nparts; part += splits) {
+    for (int part = team_item.split; part < nparts; part += splits) {
       // begin, end: sorted j-atoms left in this column.
       int chunk = 0, column = 0, begin = 0, end = 0;
       for (bool more = true; more;) {
@@ -320,7 +320,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
           begin += AT_ONCE * SIZE * stride;
           if (!INTERLEAVED && nparts > 1 && chunk++ % nparts != part) continue;
           may_be_same = may_be_same || INTERLEAVED ||
-              (chunk_begin <= its.last_number && its.first_number < begin);
+              (chunk_begin <= team_item.last_number && team_item.first_number < begin);
           DeviceAtom a[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u)
             if (k + u * SIZE * stride < end) a[u] = arg.j.atom[k + u * SIZE * stride];

@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
 
   WarpSums mine = {};
   const auto *const loaded = functions.load();
-  wait_for_kernel_before();    // the preceding kernel may write the points
+  wait_for_previous_kernel();    // the preceding kernel may write the points
   for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
        tile += gridDim.x * PARTNER_WARPS) {
     const int r = tile * rows_per_tile + a;

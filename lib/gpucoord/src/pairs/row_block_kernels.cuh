@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
     if (entry.count > 0) next = load_once(partner);
     const int npoints = LINE * blocks.nlines[block];
     const int *const line = blocks.line + static_cast<std::size_t>(block) * MAX_LINES;
-    wait_for_kernel_before();    // the preceding kernel may write the points
-    __syncthreads();             // points of the preceding block may be overwritten
+    wait_for_previous_kernel();    // the preceding kernel may write the points
+    __syncthreads();               // points of the preceding block may be overwritten
 #pragma unroll 4
     for (int k = threadIdx.x; k < npoints; k += BLOCK_ROWS)
       points_of_block[k] = points[LINE * line[k / LINE] + k % LINE];

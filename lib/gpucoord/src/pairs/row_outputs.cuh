@@ -48,7 +48,7 @@ namespace row_outputs {
     const double x = derivative[0], y = derivative[gradients.axis_stride],
                  z = derivative[2 * gradients.axis_stride];
     const int row = atom ? atom[r] : r;
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     const double strength = device_factor ? factor * *device_factor : factor;
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
@@ -68,7 +68,7 @@ namespace row_outputs {
       const unsigned t = first + k * THREADS;
       if (t < end) derivative[k] = gradients[t % 3 * static_cast<std::size_t>(n) + t / 3];
     }
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     for (int k = 0; k < COMPONENTS; ++k)
       if (first + k * THREADS < end) force[k] = f[first + k * THREADS];
     const double strength = device_factor ? factor * *device_factor : factor;
