@@ -42,7 +42,7 @@ def group_of(case):
     n, m = map(float, words[0].split("/"))
     if n != int(n) or m != int(m):
         return "rational, exponents that are no integers" + (" and nearly equal" if m - n < 0.01 else "")
-    return f"rational, exponents to {next(most for most in (24, 48, 100, 514) if m <= most)}"
+    return f"rational, exponents to {next(maximum for maximum in (24, 48, 100, 514) if m <= maximum)}"
 
 
 def worst_of_groups(output):

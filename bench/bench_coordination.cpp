@@ -105,7 +105,7 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
       table, precision, gpucoord::make_resident_pairs(table, precision, nullptr));
   const auto function = make_resident_function(function_options(mean), precision);
   function->select(atoms, 0, nullptr);
-  std::vector<double> derivatives, virial, rebuild, of_function;
+  std::vector<double> derivatives, virial, rebuild, function_times;
   for (int k = 0; k <= repeats; ++k) {
     const double found = milliseconds_on_gpu(1, [&] {
       device->rebuild(atoms, selection, 0, nullptr);
@@ -126,7 +126,7 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
                               nullptr);
     });
     if (k == 0) continue;    // warm-up of caches and buffers
-    of_function.push_back(both);
+    function_times.push_back(both);
     rebuild.push_back(found);
     derivatives.push_back(forces);
     virial.push_back(all);
@@ -134,7 +134,7 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
   ms[0] = median(derivatives);
   ms[1] = median(virial);
   ms[2] = median(rebuild);
-  ms[3] = median(of_function);
+  ms[3] = median(function_times);
   cudaFree(owner_on_gpu);
   cudaFree(on_gpu);
   cudaFree(type_on_gpu);
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
   on_device.options = function_options(mean);
   on_device.owner = owner.data();
   if (gpucoord::can_be_resident(on_device.options)) second.on_device = &on_device;
-  std::vector<double> total, copies, bins, pairs, reduction, pairs_only, of_function;
+  std::vector<double> total, copies, bins, pairs, reduction, pairs_only, function_times;
   for (int k = 0; k <= repeats; ++k) {
     std::fill(peratom.begin(), peratom.end(), 0.0);
     gpucoord::Contribution result;
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     if (keeps_pairs)    // finds the owners of ghosts, once for kept pairs
       backend->cells(in, gpucoord::VALUE, nullptr);
     std::fill(s.begin(), s.end(), 0.0);
-    of_function.push_back(milliseconds([&] {
+    function_times.push_back(milliseconds([&] {
       backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());
     }));
     in.second = nullptr;
@@ -270,6 +270,6 @@ int main(int argc, char **argv)
   }
   std::printf("%d %.0f %.4f %.4f %.4f %.4f %.4f %.0f %.0f %.4f %.4f\n", nowned, neighbors,
               median(total), median(copies), median(bins), median(pairs), median(reduction), npairs,
-              tested, median(pairs_only), median(of_function));
+              tested, median(pairs_only), median(function_times));
   return 0;
 }

@@ -93,11 +93,11 @@ double time_cuda(const MapOptions &options, Precision precision, const MapGrid &
   for (std::size_t k = 0; k < atoms.size(); ++k)
     atoms[k] = {s.x[3 * k], s.x[3 * k + 1], s.x[3 * k + 2], static_cast<int>(k)};
   DeviceBuffer<DeviceAtom> atom;
-  DeviceBuffer<double> q, phi, of_field;
+  DeviceBuffer<double> q, phi, field_values;
   atom.reserve(atoms.size());
   q.reserve(atoms.size());
   phi.reserve(n);
-  if (field) of_field.reserve(3 * n);
+  if (field) field_values.reserve(3 * n);
   check(cudaMemcpy(atom.data(), atoms.data(), atoms.size() * sizeof(DeviceAtom),
                    cudaMemcpyHostToDevice),
         "copying");
@@ -111,7 +111,7 @@ double time_cuda(const MapOptions &options, Precision precision, const MapGrid &
     engine->begin(bounds_of(grid), {atom.data(), q.data(), static_cast<int>(atoms.size())}, stream);
     sorted.record(stream);
     engine->on_grid(grid, 0, engine->layers(grid), false, phi.data(),
-                    field ? of_field.data() : nullptr, stream);
+                    field ? field_values.data() : nullptr, stream);
     end.record(stream);
     check(cudaStreamSynchronize(stream), "computing potentials");
     if (k == 0) continue;
@@ -169,8 +169,8 @@ int main(int argc, char **argv)
     grid.origin[c] = 0.5 * grid.step[c][c];
   }
   const std::size_t n = static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
-  std::vector<double> phi(n), of_field(field ? 3 * n : 0);
-  const MapResults out = {phi.data(), field ? of_field.data() : nullptr};
+  std::vector<double> phi(n), field_values(field ? 3 * n : 0);
+  const MapResults out = {phi.data(), field ? field_values.data() : nullptr};
   constexpr double PI = 3.14159265358979323846;
   const double useful = n * DENSITY * 4.0 / 3.0 * PI * std::pow(options.cutoff, 3);
   Times times;

@@ -141,11 +141,11 @@ int main(int argc, char **argv)
   for (int i = 0; i < edge * edge * edge; ++i) {
     const int site[3] = {i % edge, i / edge % edge, i / edge / edge};
     for (const int s : site) x.push_back((s + 0.5 + jitter(random)) * spacing);
-    double of_one[4];
-    for (double &c : of_one) c = normal(random);
-    const double norm =
-        std::hypot(std::hypot(of_one[0], of_one[1]), std::hypot(of_one[2], of_one[3]));
-    for (const double c : of_one) q.push_back(c / norm);
+    double quaternion[4];
+    for (double &c : quaternion) c = normal(random);
+    const double norm = std::hypot(std::hypot(quaternion[0], quaternion[1]),
+                                   std::hypot(quaternion[2], quaternion[3]));
+    for (const double c : quaternion) q.push_back(c / norm);
   }
   const int nowned = static_cast<int>(x.size() / 3);
   for (int c = 0; c < 3; ++c) {
@@ -176,20 +176,20 @@ int main(int argc, char **argv)
   const auto time = [&](gpucoord::MultisiteWant want) {
     const gpucoord::MultisiteResults results = {force.data(), torque.data(), energy.data(),
                                                 virial.data()};
-    gpucoord::Timings of;
+    gpucoord::Timings timings;
     whole = milliseconds([&] {
-      of = backend->evaluate(molecules, want, results).timings;
+      timings = backend->evaluate(molecules, want, results).timings;
     });
-    return is_cuda ? 1e3 * (of.bins + of.pairs + of.reduction) : whole;
+    return is_cuda ? 1e3 * (timings.bins + timings.pairs + timings.reduction) : whole;
   };
   std::vector<double> forces, all, with_copies;
   for (int k = 0; k <= repeats; ++k) {
-    const double of_forces = time(gpucoord::MultisiteWant::FORCES), of_call = whole;
-    const double of_all = time(gpucoord::MultisiteWant::ALL);
+    const double force_time = time(gpucoord::MultisiteWant::FORCES), call_time = whole;
+    const double all_time = time(gpucoord::MultisiteWant::ALL);
     if (k == 0) continue;    // warm-up of caches and buffers
-    forces.push_back(of_forces);
-    all.push_back(of_all);
-    with_copies.push_back(of_call);
+    forces.push_back(force_time);
+    all.push_back(all_time);
+    with_copies.push_back(call_time);
   }
   const double partners = 4.0 / 3.0 * 3.14159265358979 * std::pow(model.cutoff, 3) * density;
   std::printf("%d %.0f %.4f %.4f %.4f %.4f\n", nowned, partners, median(forces), median(all),

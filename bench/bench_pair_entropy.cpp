@@ -46,10 +46,10 @@ PeriodicAtoms make_crystal(int edge)
   std::uniform_real_distribution<double> moved(-0.05, 0.05);
   PeriodicAtoms crystal;
   for (int i = 0; i < edge * edge * edge; ++i) {
-    const int place[3] = {i % edge, i / edge % edge, i / edge / edge};
+    const int index[3] = {i % edge, i / edge % edge, i / edge / edge};
     for (const auto &site : basis)
       for (int c = 0; c < 3; ++c)
-        crystal.x.push_back((place[c] + 0.25 + 0.5 * site[c]) * cell + moved(random));
+        crystal.x.push_back((index[c] + 0.25 + 0.5 * site[c]) * cell + moved(random));
   }
   crystal.add_images(edge * cell, reach(make_options()) + SKIN);
   return crystal;

@@ -68,9 +68,9 @@ def largest_difference(state, other):
 
 
 def run(bench):
-    most = len(bench.gpus) if "g" in bench.kokkos() else 2
-    numbers = [2**k for k in range(most.bit_length()) if 2**k <= most]
-    fields = {"lammps": True, "gpus": most if "g" in bench.kokkos() else 0}
+    maximum = len(bench.gpus) if "g" in bench.kokkos() else 2
+    numbers = [2**k for k in range(maximum.bit_length()) if 2**k <= maximum]
+    fields = {"lammps": True, "gpus": maximum if "g" in bench.kokkos() else 0}
 
     table = bench.table("exact", "GPUs", "atoms", "steps", "S, relative difference", "coordinates, largest difference",
                         precision="double", **fields)

@@ -110,9 +110,9 @@ class Bench:
 
     # --- runs ---
 
-    def size(self, number, least=1):
+    def size(self, number, minimum=1):
         """Return a length of a system at this scale."""
-        return max(least, round(number * self.scale))
+        return max(minimum, round(number * self.scale))
 
     def steps(self, number):
         """Return a number of steps at this scale: a multiple of 20, after which neighbor lists are

@@ -24,17 +24,17 @@
 #include <vector>
 
 // Face-centered cubic, edge^3 unit cells. Each coordinate moves by at most 'most'.
-inline PeriodicAtoms displaced_crystal(int edge, double cell, double most, double reach)
+inline PeriodicAtoms displaced_crystal(int edge, double cell, double distance, double reach)
 {
   const double basis[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
   std::mt19937 random(20260704);
-  std::uniform_real_distribution<double> moved(-most, most);
+  std::uniform_real_distribution<double> moved(-distance, distance);
   PeriodicAtoms crystal;
   for (int i = 0; i < edge * edge * edge; ++i) {
-    const int place[3] = {i % edge, i / edge % edge, i / edge / edge};
+    const int index[3] = {i % edge, i / edge % edge, i / edge / edge};
     for (const auto &site : basis)
       for (int c = 0; c < 3; ++c)
-        crystal.x.push_back((place[c] + 0.25 + 0.5 * site[c]) * cell + moved(random));
+        crystal.x.push_back((index[c] + 0.25 + 0.5 * site[c]) * cell + moved(random));
   }
   crystal.add_images(edge * cell, reach);
   return crystal;
@@ -97,7 +97,7 @@ inline OrderTimes time_on_host(gpucoord::OrderParameter &order, const PeriodicAt
 
 #ifdef GPUCOORD_HAS_CUDA
 inline OrderTimes time_resident(gpucoord::ResidentOrderParameter &order,
-                                const gpucoord::AtomFunctionOptions &of_atoms,
+                                const gpucoord::AtomFunctionOptions &function_options,
                                 gpucoord::Precision precision, const PeriodicAtoms &crystal,
                                 double skin, int repeats)
 {
@@ -111,7 +111,7 @@ inline OrderTimes time_resident(gpucoord::ResidentOrderParameter &order,
   selection.skin = skin;
   gpucoord::DeviceExchange exchange;
   exchange.owner = owner;
-  const auto function = make_resident_function(of_atoms, precision);
+  const auto function = make_resident_function(function_options, precision);
   function->select(atoms, 0, nullptr);
   std::vector<double> derivatives, virial, rebuild;
   for (int k = 0; k <= repeats; ++k) {

@@ -29,7 +29,7 @@ BIASES = {
 MELTS = (32_000, 1_000_188)
 # Systems plotted against neighbors: atoms, the line, and words. Those of other programs have other
 # numbers of atoms (results.is_same_size).
-PLACES = {10_648: ("-", "10$^4$ atoms"), 1_000_000: ("--", "10$^6$ atoms")}
+SIZES = {10_648: ("-", "10$^4$ atoms"), 1_000_000: ("--", "10$^6$ atoms")}
 
 
 def rows_of(tables, **conditions):
@@ -73,8 +73,8 @@ def data_of(folder):
     }
     series = {"GPUCOORD, GPU, host arrays": (arrays, "ms"), "GPUCOORD, host": (sums, "ms"),
               "cudaCoord, GPU": (cudacoord, "value"), "PLUMED, 16 threads": (plumed, "value")}
-    partners = [[name, place, points([row for row in rows if is_same_size(row["atoms"], place)], "neighbors", y)]
-                for name, (rows, y) in series.items() for place in PLACES]
+    partners = [[name, size, points([row for row in rows if is_same_size(row["atoms"], size)], "neighbors", y)]
+                for name, (rows, y) in series.items() for size in SIZES]
     step = []
     for natoms in MELTS:
         for bias, label in BIASES.items():
@@ -113,10 +113,10 @@ def draw_atoms(figure, data):
 
 def draw_partners(figure, data):
     axes = figure.subplots()
-    for name, place, line in data["series"]:
+    for name, size, line in data["series"]:
         color, marker = STYLES[name]
-        axes.plot(*zip(*line), color=color, marker=marker, linestyle=PLACES[place][0],
-                  label=f"{name_of(name, data['threads'])},\n{PLACES[place][1]}")
+        axes.plot(*zip(*line), color=color, marker=marker, linestyle=SIZES[size][0],
+                  label=f"{name_of(name, data['threads'])},\n{SIZES[size][1]}")
     log_axes(axes, "neighbors of an atom", "time of an evaluation (ms)")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

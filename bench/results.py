@@ -25,7 +25,7 @@ FIELDS = {
     "gpu": False,    # name of the GPU; null: not used
     "cpu": False,    # model of the CPU; null: not recorded
     "date": True,    # ISO 8601
-    "commit": True,    # of GPUCOORD, with '+' if sources differed from it; none: figures of other programs
+    "commit": True,    # commit of GPUCOORD, with '+' if sources differed from it; none: figures of other programs
     "lammps": False,    # release; null: LAMMPS was not used
     "precision": False,    # null: a column gives it
     "spread": False,    # meaning of the spread; null: no cell has one

@@ -31,7 +31,7 @@ class RelativeLinks(SphinxPostTransform):
     def resolve(self, node, link):
         """Return the nodes that replace a relative link."""
         path, _, anchor = unquote(link).partition("#")
-        source = get_node_source(node)    # that of the included file in an include
+        source = get_node_source(node)    # in an include: source of the included file
         target = os.path.normpath(os.path.join(os.path.dirname(source), path)) if path else source
         name = os.path.relpath(target, self.env.srcdir)
         if not os.path.exists(target) or name.startswith(os.pardir):

@@ -14,14 +14,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 STEP_PS = 0.002
-# What a bin hides is where in it an atom is: in 10,000 samples of slope 2.5/A, about 1e-4.
+# A bin hides the position of an atom within it. With 10,000 samples and a derivative of 2.5/A, the
+# error is about 1e-4.
 TOLERANCE = 1e-3
 
 
 @dataclass
 class Ion:
     name: str
-    d0: float           # of the switch in in.coordination
+    d0: float           # parameter of the switching function in in.coordination
     dmax: float
     minimum: float      # first minimum of g(r), from the reference run
     reference: str

@@ -14,12 +14,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 COULOMB = 14.399645             # 1/(4 pi epsilon_0), V A per elementary charge
-MIDDLE = 15.63                  # of the film, and x and z of the ions
+MIDDLE = 15.63                  # z of the middle of the film, and x and z of the ions
 IONS = {"Na$^+$": 20.0, "Cl$^-$": 11.26}     # y
 # Distances from the middle. VACUUM: start of the vacuum, where in.film sets the mean potential to
 # 0. INNER: inner parts of both halves of the film, away from the ions and from the surfaces.
 VACUUM, INNER = 23.63, (6.0, 11.0)
-RADIUS = 12.0                   # of the picture around the ions
+RADIUS = 12.0                   # radius of the picture around the ions
 # V: rounding and the tolerance of far fft; and points near charges, which are few in a plane
 TOLERANCE = {"vacuum": 1e-4, "film": 0.02}
 

@@ -80,8 +80,8 @@ def run(plugin, pieces, steps):
         values.append(lmp.extract_compute("cv", LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR))
         v = lmp.extract_fix("b", LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR)
         # f_b[2] and f_b[6] in an input script, where components are counted from 1
-        slope, hills = (lmp.extract_fix("b", LMP_STYLE_GLOBAL, LMP_TYPE_VECTOR, k) for k in (1, 5))
-        print(f"{at[-1]:7d} {values[-1]:9.5f} {v:9.5f} {slope:9.5f} {hills:6.0f}", flush=True)
+        dVdS, hills = (lmp.extract_fix("b", LMP_STYLE_GLOBAL, LMP_TYPE_VECTOR, k) for k in (1, 5))
+        print(f"{at[-1]:7d} {values[-1]:9.5f} {v:9.5f} {dVdS:9.5f} {hills:6.0f}", flush=True)
         plot.update(at, values)
     return lmp
 

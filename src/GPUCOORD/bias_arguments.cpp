@@ -91,7 +91,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::parse_bias(LAMMPS *lmp, int narg, cha
   context.program = "LAMMPS";
   context.units = lmp->update->unit_style;
   const std::string id = arg[0];
-  context.say = [lmp, id](const std::string &text) {
+  context.print = [lmp, id](const std::string &text) {
     if (lmp->comm->me == 0) utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
   };
   context.warn = [lmp, id](const std::string &text) {

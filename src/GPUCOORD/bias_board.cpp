@@ -28,9 +28,9 @@ using namespace LAMMPS_NS;
 
 /* ---------------------------------------------------------------------- */
 
-std::shared_ptr<BiasBoard> BiasBoard::of(LAMMPS *lmp)
+std::shared_ptr<BiasBoard> BiasBoard::get(LAMMPS *lmp)
 {
-  return OnePerLammps<BiasBoard>::of(lmp);
+  return OnePerLammps<BiasBoard>::get(lmp);
 }
 
 BiasBoard::~BiasBoard()
@@ -41,7 +41,7 @@ BiasBoard::~BiasBoard()
 void BiasBoard::find_users()
 {
   users.clear();
-  forget_evaluation();
+  discard_evaluation();
   for (auto *fix : modify->get_fix_list())
     if (auto *const user = dynamic_cast<VariableUser *>(fix)) users.push_back(user);
 }
@@ -49,10 +49,10 @@ void BiasBoard::find_users()
 void BiasBoard::remove(VariableUser *user)
 {
   users.erase(std::remove(users.begin(), users.end(), user), users.end());
-  forget_evaluation();
+  discard_evaluation();
 }
 
-void BiasBoard::forget_evaluation()
+void BiasBoard::discard_evaluation()
 {
   callers.clear();
   entries.clear();
@@ -85,12 +85,12 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
   // This fix was defined after the last setup (run pre no).
   if (std::find(users.begin(), users.end(), caller) == users.end()) caller->check_variables();
   // Each user calls once per force evaluation, in any order. The first one announces for all.
-  const bool goes_on = level == level_of_callers && !callers.empty() &&
+  const bool continues = level == level_of_callers && !callers.empty() &&
       std::find(callers.begin(), callers.end(), caller) == callers.end();
-  if (!goes_on) forget_evaluation();
+  if (!continues) discard_evaluation();
   callers.push_back(caller);
   level_of_callers = level;
-  if (goes_on) return;
+  if (continues) return;
 
   for (VariableUser *user : users) {
     if (!has_level(user, level)) continue;
@@ -106,10 +106,11 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
         std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
                               return variable->is_without_kokkos();
                             });
-    const unsigned where = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
+    const unsigned on_host = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
     const bool needs_host =
-        want && (is_on_host || user->its_evaluation().needs_values(user->step_of(moment)));
-    for (CollectiveVariable *variable : mine) add_with_children(variable, want | where, needs_host);
+        want && (is_on_host || user->bias_evaluation().needs_values(user->step_of(moment)));
+    for (CollectiveVariable *variable : mine)
+      add_with_children(variable, want | on_host, needs_host);
   }
   for (Entry &mine : entries) mine.variable->announce(mine.want);
 
@@ -179,7 +180,7 @@ void BiasBoard::evaluate()
 
 void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
 {
-  const std::vector<Entry> of_forces = std::move(entries);
+  const std::vector<Entry> force_entries = std::move(entries);
   entries.clear();
   add_with_children(variable, want | CollectiveVariable::ON_HOST, true);
   std::vector<CollectiveVariable *> due;
@@ -191,11 +192,11 @@ void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
     start(due, false);
     finish(due);
   } catch (...) {
-    entries = of_forces;
+    entries = force_entries;
     throw;
   }
   // Other fixes may still need these variables in this force evaluation. They evaluate them again.
-  entries = of_forces;
+  entries = force_entries;
   for (const Entry &one : entries)
     if (std::find(due.begin(), due.end(), one.variable) != due.end())
       one.variable->announce(one.want);
@@ -211,11 +212,11 @@ void BiasBoard::start(const std::vector<CollectiveVariable *> &due, bool is_for_
 // If a rank fails, its numbers contain an error flag. All ranks therefore reach the sum.
 void BiasBoard::finish(const std::vector<CollectiveVariable *> &due)
 {
-  constexpr int N = CollectiveVariable::NSHARED;
+  constexpr int N = CollectiveVariable::NNUMBERS;
   if (due.empty()) return;
   numbers.resize(N * due.size());
   sums.resize(N * due.size());
-  for (std::size_t k = 0; k < due.size(); ++k) due[k]->share(&numbers[N * k]);
+  for (std::size_t k = 0; k < due.size(); ++k) due[k]->get_local_numbers(&numbers[N * k]);
   MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_SUM,
                 world);
   for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[N * k]);

@@ -37,7 +37,7 @@ class VariableUser {
   virtual unsigned want(int vflag) const = 0;
   // Returns the description of this force evaluation.
   virtual gpucoord::Step step_of(gpucoord::Step::Moment) const = 0;
-  virtual const BiasEvaluation &its_evaluation() const = 0;
+  virtual const BiasEvaluation &bias_evaluation() const = 0;
   // Returns the rRESPA level at which the fix acts.
   virtual int level() const = 0;
   // Returns the bytes copied between host and GPU, without those for its variables; -1: not all
@@ -65,7 +65,7 @@ class HostAtoms {
 class BiasBoard : protected Pointers {
  public:
   // Returns the board of this LAMMPS instance.
-  static std::shared_ptr<BiasBoard> of(LAMMPS *);
+  static std::shared_ptr<BiasBoard> get(LAMMPS *);
   explicit BiasBoard(LAMMPS *lmp) : Pointers(lmp) {}
   ~BiasBoard();
   BiasBoard(const BiasBoard &) = delete;
@@ -102,7 +102,7 @@ class BiasBoard : protected Pointers {
   void evaluate_now(CollectiveVariable *, unsigned want);
 
  private:
-  void forget_evaluation();
+  void discard_evaluation();
   bool has_level(const VariableUser *, int level) const;
 
   struct Entry {

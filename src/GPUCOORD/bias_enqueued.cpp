@@ -40,7 +40,7 @@ EnqueuedBias::EnqueuedBias(LAMMPS *lmp, std::string owner_in, gpucoord::Bias &bi
 void EnqueuedBias::begin_run()
 {
   try {
-    if (holder == Holder::DEVICE) take(resident->wait(stream));
+    if (holder == Holder::DEVICE) set_state(resident->wait(stream));
   } catch (const gpucoord::DeviceError &) {
     resident.reset();
   }
@@ -110,18 +110,18 @@ void EnqueuedBias::wait()
     state = resident->wait(stream);
   });
   holder = Holder::BOTH;
-  take(state);
+  set_state(state);
   raise_errors(state);
 }
 
-void EnqueuedBias::take(const State &state)
+void EnqueuedBias::set_state(const State &state)
 {
   gpucoord::BiasState known = bias.state();
   std::copy_n(state.s, known.s.size(), known.s.begin());
   std::copy_n(state.dVdS, known.dVdS.size(), known.dVdS.begin());
   known.energy = state.energy;
   known.work = state.work;
-  bias.take(known);
+  bias.set_state(known);
 }
 
 // Raises the errors that the GPU found in evaluations since the state was set.
@@ -134,7 +134,7 @@ void EnqueuedBias::raise_errors(const State &state)
   if (!state.not_finite && !state.outside) return;
   holder = Holder::BOTH;
   if (state.not_finite) {
-    take(state);
+    set_state(state);
     call([this] {
       bias.check();
     });

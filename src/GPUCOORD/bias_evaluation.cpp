@@ -34,7 +34,7 @@ using namespace LAMMPS_NS;
 BiasEvaluation::BiasEvaluation(LAMMPS *lmp, std::string owner_in, gpucoord::Bias &bias_in,
                                VariableUser &user_in) :
     Pointers(lmp),
-    owner(std::move(owner_in)), bias(bias_in), user(user_in), board(BiasBoard::of(lmp)),
+    owner(std::move(owner_in)), bias(bias_in), user(user_in), board(BiasBoard::get(lmp)),
     enqueued(lmp, owner, bias, user.variables()), is_enqueued(false), nevaluations(0),
     copied_before(-1.0)
 {
@@ -63,8 +63,8 @@ void BiasEvaluation::end_run()
 
 double BiasEvaluation::bytes_copied() const
 {
-  const double others = user.bytes_copied(), of_variables = enqueued.bytes_copied();
-  return others < 0.0 || of_variables < 0.0 ? -1.0 : others + of_variables;
+  const double variable_bytes = user.bytes_copied(), enqueued_bytes = enqueued.bytes_copied();
+  return variable_bytes < 0.0 || enqueued_bytes < 0.0 ? -1.0 : variable_bytes + enqueued_bytes;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ void BiasEvaluation::call(const std::function<void()> &work) const
   if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, failure);
 }
 
-void BiasEvaluation::share_state()
+void BiasEvaluation::broadcast_state()
 {
   if (!bias.on_rank_0()) return;
   gpucoord::BiasState state = bias.state();
@@ -100,20 +100,20 @@ void BiasEvaluation::share_state()
   state.work = *next++;
   for (auto *list : {&state.s, &state.dVdS, &state.own})
     for (double &number : *list) number = *next++;
-  bias.take(state);
+  bias.set_state(state);
 }
 
 /* ---------------------------------------------------------------------- */
 
 void BiasEvaluation::set_parameters(const gpucoord::Step &step)
 {
-  bool asks_variables = false;
+  bool evaluates_variables = false;
   const auto value = [&](const std::string &name) {
-    if (!asks_variables) {
+    if (!evaluates_variables) {
       board->atoms_to_host();
       modify->clearstep_compute();
     }
-    asks_variables = true;
+    evaluates_variables = true;
     const double found = input->variable->compute_equal(input->variable->find(name.c_str()));
     if (!std::isfinite(found))
       error->all(FLERR, Error::NOLASTLINE, "{}: variable {} is {}, not a finite number", owner,
@@ -125,7 +125,7 @@ void BiasEvaluation::set_parameters(const gpucoord::Step &step)
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
-  if (asks_variables) modify->addstep_compute(update->ntimestep + bias.stride());
+  if (evaluates_variables) modify->addstep_compute(update->ntimestep + bias.stride());
 }
 
 void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
@@ -143,7 +143,7 @@ void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
   call([&] {
     bias.evaluate(step, s.data());
   });
-  share_state();
+  broadcast_state();
   enqueued.host_has_evaluated();
 }
 

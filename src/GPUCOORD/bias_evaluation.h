@@ -65,7 +65,7 @@ class BiasEvaluation : protected Pointers {
   // all ranks.
   void call(const std::function<void()> &) const;
   // Collective. Sends the state of a bias that is on rank 0 to all ranks.
-  void share_state();
+  void broadcast_state();
 
   // Returns whether the host needs the values of the variables to evaluate the bias in this
   // timestep.

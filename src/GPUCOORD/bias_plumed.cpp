@@ -85,7 +85,7 @@ void PlumedBias::check_input(const PlumedInput &input)
   for (const auto &action : input.actions()) {
     const bool is_opes = action.name.compare(0, 5, "OPES_") == 0;
     if (is_opes && settings.kbt == 0.0 && action.value("TEMP").empty())
-      throw std::runtime_error(action.place + ": " + action.name +
+      throw std::runtime_error(action.location + ": " + action.name +
                                " needs the temperature - give it by keyword temp, or by TEMP=");
     if (!action.label.empty() && (action.name == "MOVINGRESTRAINT" || action.has("CALC_WORK")))
       names_of_work.push_back(action.label + ".work");
@@ -106,14 +106,14 @@ void PlumedBias::check_input(const PlumedInput &input)
     const std::string name = action.value("NAME");
     if (!name.empty() && !is_known(name))
       throw std::runtime_error(
-          action.place + ": EXTRACV NAME=" + name + " is not a variable of the " + "fix" +
+          action.location + ": EXTRACV NAME=" + name + " is not a variable of the " + "fix" +
           (known.empty() ? "" : ", which has " + known) +
           " - give the compute after the fix's style, as c_ID, or as c_ID as " + name);
   }
   for (int v = 0; v < nvariables(); ++v) {
     const std::string &name = names[v];
-    for (const char *const taken : NAMES_OF_PLUMED)
-      if (name == taken)
+    for (const char *const reserved : NAMES_OF_PLUMED)
+      if (name == reserved)
         throw std::runtime_error("PLUMED uses the name " + name +
                                  " itself - give the variable another one, as " + labels()[v] +
                                  " as NAME");
@@ -215,7 +215,8 @@ void PlumedBias::trim_files() const
   for (const auto &file : files_of_hills) {
     const std::string backup = gpucoord::trim_file(file, last + half_step);
     if (!backup.empty())
-      context.say("hills after the step of the restart file moved from " + file + " to " + backup);
+      context.print("hills after the step of the restart file moved from " + file + " to " +
+                    backup);
   }
 }
 
@@ -224,8 +225,8 @@ void PlumedBias::trim_files() const
 void PlumedBias::begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint)
 {
   stop = 0;
-  of_atoms.box = box;
-  of_atoms.virial = {};
+  atom_data.box = box;
+  atom_data.virial = {};
   long long step = timestep;
   plumed->command("setStepLongLong", &step);
   plumed->command("setStopFlag", &stop);
@@ -234,14 +235,14 @@ void PlumedBias::begin_step(std::int64_t timestep, const Matrix &box, bool is_ch
     plumed->command("setExtraCV " + settings.names[v], &value[v]);
     plumed->command("setExtraCVForce " + settings.names[v], &force[v]);
   }
-  plumed->command("setBox", &of_atoms.box);
-  plumed->command("setVirial", &of_atoms.virial);
+  plumed->command("setBox", &atom_data.box);
+  plumed->command("setVirial", &atom_data.virial);
   int checkpoint = is_checkpoint ? 1 : 0;
   plumed->command("doCheckPoint", &checkpoint);
   plumed->command("prepareDependencies");
 }
 
-void PlumedBias::ask_for_atoms()
+void PlumedBias::request_atoms()
 {
   int n = 0;
   const int *list = nullptr;
@@ -264,18 +265,18 @@ const PlumedBias::Needs &PlumedBias::prepare(std::int64_t timestep, const Matrix
   if (needs_energy)
     throw std::runtime_error("PLUMED's ENERGY is not available, which PLUMED file " +
                              settings.file + " uses - leave it out, or use fix plumed for it");
-  ask_for_atoms();
+  request_atoms();
   return needed;
 }
 
 // A list of atoms is announced to PLUMED only if it has changed. For each new list, PLUMED
 // rearranges all atoms, which costs much more than passing their data.
-void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
-                            const std::vector<double> &charge)
+void PlumedBias::set_atoms(const std::vector<double> &x, const std::vector<double> &mass,
+                           const std::vector<double> &charge)
 {
-  of_atoms.id = needed.atoms;
-  of_atoms.x = x;
-  of_atoms.force.assign(x.size(), 0.0);
+  atom_data.id = needed.atoms;
+  atom_data.x = x;
+  atom_data.force.assign(x.size(), 0.0);
   if (!x.empty()) {    // otherwise keep those of all atoms
     masses = mass;
     charges = charge;
@@ -288,8 +289,8 @@ void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<doub
   }
   plumed->command("setMasses", masses.data());
   plumed->command("setCharges", charges.data());
-  plumed->command("setPositions", of_atoms.x.data());
-  plumed->command("setForces", of_atoms.force.data());
+  plumed->command("setPositions", atom_data.x.data());
+  plumed->command("setForces", atom_data.force.data());
   plumed->command("shareData");
   plumed->command("clearFullList");
 }
@@ -302,7 +303,7 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
       (step.moment == Step::Moment::SETUP && updates_at_setup);
   plumed->command(updates ? "performCalc" : "performCalcNoUpdate");
   if (updates) now.own[0] = static_cast<double>(step.number);
-  of_atoms.stops = stop;
+  atom_data.stops = stop;
   double energy = 0.0;
   plumed->command("getBias", &energy);
   now.work = 0.0;
@@ -319,7 +320,7 @@ void PlumedBias::save(gpucoord::Archive &archive) const
   Bias::save(archive);
   archive.write(saved_timestep);
   archive.write(settings.checksum);
-  const Atoms &saved = known_step() == NONE ? Atoms() : of_atoms;
+  const Atoms &saved = known_step() == NONE ? Atoms() : atom_data;
   archive.write(std::vector<double>(saved.id.begin(), saved.id.end()));
   archive.write(saved.x);
   archive.write(saved.force);
@@ -333,15 +334,15 @@ void PlumedBias::load(gpucoord::Archive &archive)
   saved_timestep = archive.read_number();
   if (archive.read_integer() != settings.checksum) set_known_step(NONE);
   const auto ids = archive.read_numbers();
-  of_atoms.id.assign(ids.begin(), ids.end());
-  of_atoms.x = archive.read_numbers();
-  of_atoms.force = archive.read_numbers();
-  for (auto *matrix : {&of_atoms.box, &of_atoms.virial})
+  atom_data.id.assign(ids.begin(), ids.end());
+  atom_data.x = archive.read_numbers();
+  atom_data.force = archive.read_numbers();
+  for (auto *matrix : {&atom_data.box, &atom_data.virial})
     for (auto &row : *matrix) {
       const auto numbers = archive.read_numbers();
       if (numbers.size() != row.size()) throw std::runtime_error("its saved state is damaged");
       std::copy(numbers.begin(), numbers.end(), row.begin());
     }
-  if (of_atoms.x.size() != 3 * ids.size() || of_atoms.force.size() != of_atoms.x.size())
+  if (atom_data.x.size() != 3 * ids.size() || atom_data.force.size() != atom_data.x.size())
     throw std::runtime_error("its saved state is damaged");
 }

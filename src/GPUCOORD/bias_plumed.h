@@ -27,7 +27,7 @@ class PlumedInput;
 // The bias that PLUMED computes from its own input. PLUMED reads the variables with its action
 // EXTRACV, and may request atoms. PLUMED runs on rank 0.
 //
-// An evaluation on rank 0 calls prepare(), give_atoms() and evaluate(). All ranks get the results.
+// An evaluation on rank 0 calls prepare(), set_atoms() and evaluate(). All ranks get the results.
 
 class PlumedBias : public gpucoord::Bias {
  public:
@@ -84,11 +84,11 @@ class PlumedBias : public gpucoord::Bias {
   // evaluation. Throws std::runtime_error.
   const Needs &prepare(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
   // Rank 0. Passes the data of the requested atoms, in the order of Needs::atoms. x: [3 n]
-  void give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
-                  const std::vector<double> &charge);
+  void set_atoms(const std::vector<double> &x, const std::vector<double> &mass,
+                 const std::vector<double> &charge);
 
   // Valid after evaluate() on rank 0. The caller sends it to all ranks.
-  Atoms &atoms() { return of_atoms; }
+  Atoms &atoms() { return atom_data; }
 
  private:
   double potential(const gpucoord::Step &, const double *s, double *dVdS) override;
@@ -98,7 +98,7 @@ class PlumedBias : public gpucoord::Bias {
   double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;
   void trim_files() const;
   void begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
-  void ask_for_atoms();
+  void request_atoms();
 
   const Settings settings;
   const std::shared_ptr<const PlumedKernel> kernel;
@@ -118,7 +118,7 @@ class PlumedBias : public gpucoord::Bias {
   std::vector<double> works;
   std::vector<int> atoms_of_plumed;    // atoms announced to PLUMED, IDs minus 1
   std::vector<double> masses, charges;
-  Atoms of_atoms;
+  Atoms atom_data;
   Needs needed;
 };
 

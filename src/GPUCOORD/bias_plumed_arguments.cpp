@@ -119,7 +119,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
   parse_variables(lmp, iarg, narg, arg, context, settings.names);
 
   const std::string id = arg[0];
-  context.say = [lmp, id](const std::string &text) {
+  context.print = [lmp, id](const std::string &text) {
     if (lmp->comm->me == 0) utils::logmesg(lmp, "Fix coord/plumed {}: {}\n", id, text);
   };
 

@@ -31,8 +31,8 @@ using namespace LAMMPS_NS;
 /* ---------------------------------------------------------------------- */
 
 PlumedAtoms::PlumedAtoms(LAMMPS *lmp, std::string owner_in) :
-    Pointers(lmp), owner(std::move(owner_in)), board(BiasBoard::of(lmp)), has_all(false),
-    asked(false), knows_masses(false)
+    Pointers(lmp), owner(std::move(owner_in)), board(BiasBoard::get(lmp)), has_all(false),
+    any_requested(false), has_masses(false)
 {
 }
 
@@ -83,8 +83,8 @@ std::vector<int> PlumedAtoms::find() const
 
 void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
 {
-  asked = !ids.empty();
-  if (!asked || (ids == requested && is_all == has_all)) return;
+  any_requested = !ids.empty();
+  if (!any_requested || (ids == requested && is_all == has_all)) return;
   if (ids.size() > static_cast<std::size_t>(MAXSMALLINT / COLUMNS))
     error->all(FLERR, Error::NOLASTLINE,
                "{}: PLUMED requests {} atoms, but MPI supports at most {} - use command "
@@ -93,18 +93,18 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
   if (!is_all) check_map();
   requested = ids;
   has_all = is_all;
-  if (knows_masses && !is_all)
-    take_masses();
+  if (has_masses && !is_all)
+    select_masses();
   else
-    share_masses();
+    sum_masses();
   if (!is_all) return;
-  knows_masses = true;
+  has_masses = true;
   masses_of_all = masses;
   charges_of_all = charges;
 }
 
 // PLUMED keeps the masses and charges of its first timestep, in which it requests all atoms.
-void PlumedAtoms::take_masses()
+void PlumedAtoms::select_masses()
 {
   if (comm->me != 0) return;
   masses.clear();
@@ -115,7 +115,7 @@ void PlumedAtoms::take_masses()
   }
 }
 
-void PlumedAtoms::share_masses()
+void PlumedAtoms::sum_masses()
 {
   board->atoms_to_host();
   const std::vector<int> index = find();
@@ -147,16 +147,16 @@ void PlumedAtoms::own_positions(double *rows)
 
 void PlumedAtoms::collect()
 {
-  const std::size_t n = asked ? requested.size() : 0;
+  const std::size_t n = any_requested ? requested.size() : 0;
   positions.resize(3 * n);
-  is_there.resize(n);
+  found.resize(n);
   if (!n) return;
   std::vector<double> mine(COLUMNS * n, 0.0), all(COLUMNS * n);
   own_positions(mine.data());
   MPI_Reduce(mine.data(), all.data(), static_cast<int>(COLUMNS * n), MPI_DOUBLE, MPI_SUM, 0, world);
   for (std::size_t k = 0; k < n; ++k) {
     std::copy_n(&all[COLUMNS * k], 3, &positions[3 * k]);
-    is_there[k] = all[COLUMNS * k + 3] == 1.0;
+    found[k] = all[COLUMNS * k + 3] == 1.0;
   }
 }
 
@@ -194,5 +194,5 @@ double PlumedAtoms::memory_usage() const
   const std::size_t doubles = positions.size() + masses.size() + charges.size() +
       masses_of_all.size() + charges_of_all.size();
   return static_cast<double>(doubles * sizeof(double) + requested.size() * sizeof(int) +
-                             is_there.size());
+                             found.size());
 }

@@ -49,7 +49,7 @@ class PlumedAtoms : protected Pointers {
   const std::vector<double> &x() const { return positions; }    // [3 n]
   const std::vector<double> &mass() const { return masses; }
   const std::vector<double> &charge() const { return charges; }
-  bool exists(std::size_t k) const { return is_there[k]; }
+  bool exists(std::size_t k) const { return found[k]; }
 
   // Returns whether the atoms of this rank are at x, [3 n], up to rounding.
   bool are_at(const std::vector<int> &ids, const std::vector<double> &x);
@@ -62,7 +62,7 @@ class PlumedAtoms : protected Pointers {
  protected:
   static constexpr int COLUMNS = 4;    // columns of own_positions(): x, y, z, and 1
   // Returns whether PLUMED requests atoms in this evaluation.
-  bool is_asked() const { return asked; }
+  bool has_request() const { return any_requested; }
   // find() returns the index of each requested atom of this rank, or NOT_HERE.
   static constexpr int NOT_HERE = gpucoord::ResidentAtoms::NOT_HERE;
   std::vector<int> find() const;
@@ -76,15 +76,15 @@ class PlumedAtoms : protected Pointers {
 
  private:
   int index_of(int id) const;
-  void share_masses();
-  void take_masses();
+  void sum_masses();
+  void select_masses();
   void check_map() const;
 
-  bool asked;
+  bool any_requested;
   std::vector<double> positions, masses, charges;
-  bool knows_masses;                                    // masses_of_all and charges_of_all are set
+  bool has_masses;                                      // masses_of_all and charges_of_all are set
   std::vector<double> masses_of_all, charges_of_all;    // on rank 0, [IDs]
-  std::vector<char> is_there;
+  std::vector<char> found;
 };
 
 }    // namespace LAMMPS_NS

@@ -104,26 +104,26 @@ void PlumedInput::read(const std::string &file, int depth)
   std::string line;
   std::vector<std::string> action;
   int number = 0, first = 0;
-  bool goes_on = false;
+  bool continues = false;
   while (!has_ended && std::getline(stream, line)) {
     ++number;
     for (const char c : line + "\n") sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211ull;
     std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
-    if (goes_on) {
+    if (continues) {
       if (words[0] == "...") {
-        goes_on = false;
+        continues = false;
         words.clear();    // a label may follow
       }
     } else {
       first = number;
       if (words.back() == "...") {
-        goes_on = true;
+        continues = true;
         words.pop_back();
       }
     }
     action.insert(action.end(), words.begin(), words.end());
-    if (goes_on) continue;
+    if (continues) continue;
     add(action, file + ", line " + std::to_string(first), depth);
     action.clear();
   }
@@ -135,10 +135,10 @@ static std::string without_braces(const std::string &word)
   return has_braces ? word.substr(1, word.size() - 2) : word;
 }
 
-void PlumedInput::add(const std::vector<std::string> &words, const std::string &place, int depth)
+void PlumedInput::add(const std::vector<std::string> &words, const std::string &location, int depth)
 {
   Action action;
-  action.place = place;
+  action.location = location;
   std::size_t next = 0;
   if (next < words.size() && words[next].back() == ':') {
     action.label = words[next].substr(0, words[next].size() - 1);
@@ -160,7 +160,7 @@ void PlumedInput::add(const std::vector<std::string> &words, const std::string &
   }
   if (action.label.empty()) action.label = action.value("LABEL");
   if (action.name == "INCLUDE" && !action.has("FILE"))
-    throw std::runtime_error(place + ": INCLUDE has no file - give it by FILE=");
+    throw std::runtime_error(location + ": INCLUDE has no file - give it by FILE=");
   if (action.name == "INCLUDE")
     read(action.value("FILE"), depth + 1);
   else

@@ -30,7 +30,7 @@ class PlumedInput {
     std::string name;                                           // "METAD"
     std::string label;                                          // "" if there is no label
     std::vector<std::pair<std::string, std::string>> values;    // "SIGMA", "0.1"
-    std::string place;                                          // "plumed.dat, line 3"
+    std::string location;                                       // "plumed.dat, line 3"
 
     bool has(const std::string &keyword) const;
     // Returns the value of a keyword, or "".
@@ -48,7 +48,7 @@ class PlumedInput {
 
  private:
   void read(const std::string &file, int depth);
-  void add(const std::vector<std::string> &words, const std::string &place, int depth);
+  void add(const std::vector<std::string> &words, const std::string &location, int depth);
 
   std::vector<Action> list;
   bool has_ended = false;                         // ENDPLUMED was read

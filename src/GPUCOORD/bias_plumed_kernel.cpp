@@ -73,17 +73,17 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
     throw std::runtime_error("the library " + path +
                              " is not a PLUMED kernel of version 2.9 or later - give the file "
                              "libplumedKernel.so of a newer PLUMED");
-  const void *const its_mpi_init = dlsym(handle, "MPI_Init");
+  const void *const plumed_mpi_init = dlsym(handle, "MPI_Init");
   // In a program without position-independent code, the address of MPI_Init is inside the program.
   // Only a function whose address the program does not take has the same address everywhere.
   const void *const finalize = dlsym(RTLD_DEFAULT, "MPI_Finalize");
-  const bool is_same = its_mpi_init == mpi_init ||
+  const bool is_same = plumed_mpi_init == mpi_init ||
       (finalize && finalize == dlsym(handle, "MPI_Finalize"));
-  if (its_mpi_init && mpi_init && !is_same)
+  if (plumed_mpi_init && mpi_init && !is_same)
     throw std::runtime_error("the PLUMED library " + path +
                              " is linked to a different MPI than LAMMPS - use a PLUMED that is "
                              "built with the MPI of LAMMPS, or without MPI");
-  if (its_mpi_init && !mpi_init)
+  if (plumed_mpi_init && !mpi_init)
     throw std::runtime_error(
         "the PLUMED library " + path +
         " is linked to an MPI, but LAMMPS is not - use a PLUMED that is built without MPI");

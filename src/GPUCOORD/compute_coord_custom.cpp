@@ -42,7 +42,7 @@ static constexpr int EXPRESSION = 3;    // index of its argument
 static constexpr int CHILDREN = 4;      // index of the argument of the first name
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), board(BiasBoard::of(lmp)), wanted(0), where(Where::UNKNOWN),
+    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), wanted(0), state(State::UNKNOWN),
     known_value(0.0), nmax(0)
 {
   if (igroup != 0)
@@ -172,7 +172,7 @@ void ComputeCoordCustom::init()
   variables.clear();
   for (const Child &child : list) variables.push_back(variable_of(child));
   wanted = 0;
-  where = Where::UNKNOWN;
+  state = State::UNKNOWN;
   make_resident();
   if (comm->me == 0) print_setup();
 }
@@ -252,7 +252,7 @@ std::string ComputeCoordCustom::dynamic_group() const
 void ComputeCoordCustom::announce(unsigned want)
 {
   wanted = want;
-  where = Where::UNKNOWN;
+  state = State::UNKNOWN;
 }
 
 // Not with several ranks, because the host must wait for the sums over ranks.
@@ -272,15 +272,15 @@ bool ComputeCoordCustom::can_enqueue() const
 gpucoord::DeviceValue ComputeCoordCustom::enqueue()
 {
   // Output during a force evaluation may have evaluated a child with other outputs.
-  std::vector<gpucoord::DeviceValue> of_children;
-  for (CollectiveVariable *variable : variables) of_children.push_back(variable->enqueue());
-  if (where != Where::ENQUEUED) {
+  std::vector<gpucoord::DeviceValue> child_values;
+  for (CollectiveVariable *variable : variables) child_values.push_back(variable->enqueue());
+  if (state != State::ENQUEUED) {
     try {
-      resident->evaluate(of_children, stream());
+      resident->evaluate(child_values, stream());
     } catch (const gpucoord::DeviceError &e) {
       error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
     }
-    where = Where::ENQUEUED;
+    state = State::ENQUEUED;
   }
   return resident->device_value();
 }
@@ -305,9 +305,9 @@ void ComputeCoordCustom::reneighbored(bool due)
 }
 
 // The values of the children are already sums over all ranks. Nothing is left to be summed.
-void ComputeCoordCustom::share(double *numbers)
+void ComputeCoordCustom::get_local_numbers(double *numbers)
 {
-  std::fill_n(numbers, NSHARED, 0.0);
+  std::fill_n(numbers, NNUMBERS, 0.0);
 }
 
 void ComputeCoordCustom::finish(const double * /*sums*/)
@@ -317,7 +317,7 @@ void ComputeCoordCustom::finish(const double * /*sums*/)
       wanted & (gpucoord::DERIVATIVES | gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL);
   known_value = expression->evaluate(values.data(), has_derivatives ? derivatives.data() : nullptr);
   check_finite(has_derivatives);
-  where = Where::HOST;
+  state = State::HOST;
 }
 
 static std::string in_words(double number)
@@ -330,11 +330,11 @@ double ComputeCoordCustom::rounding() const
 {
   double sum = 0.0, largest = CollectiveVariable::rounding();
   for (std::size_t k = 0; k < variables.size(); ++k) {
-    const double of_child = variables[k]->rounding();
-    sum += std::fabs(derivatives[k]) * of_child * std::max(1.0, std::fabs(values[k]));
-    largest = std::max(largest, of_child);
+    const double child_rounding = variables[k]->rounding();
+    sum += std::fabs(derivatives[k]) * child_rounding * std::max(1.0, std::fabs(values[k]));
+    largest = std::max(largest, child_rounding);
   }
-  if (where != Where::HOST) return largest;
+  if (state != State::HOST) return largest;
   return std::max(CollectiveVariable::rounding(), sum / std::max(1.0, std::fabs(known_value)));
 }
 
@@ -359,7 +359,7 @@ void ComputeCoordCustom::check_finite(bool has_derivatives) const
 
 void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
 {
-  if (where == Where::ENQUEUED) {
+  if (state == State::ENQUEUED) {
     try {
       resident->multiply(factor.device, stream());
     } catch (const gpucoord::DeviceError &e) {

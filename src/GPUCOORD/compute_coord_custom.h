@@ -55,9 +55,9 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   gpucoord::DeviceValue enqueue() override;
   gpucoord::DeviceStream stream() const override { return variables[0]->stream(); }
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
-  bool is_known() const override { return where == Where::HOST; }
+  bool is_known() const override { return state == State::HOST; }
   void start(bool /*is_for_forces*/) override {}
-  void share(double *numbers) override;
+  void get_local_numbers(double *numbers) override;
   void finish(const double *sums) override;
   double value() const override { return known_value; }
   double rounding() const override;
@@ -71,7 +71,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
  private:
   // S and its derivatives of this force evaluation. UNKNOWN: not evaluated. ENQUEUED: on the GPU.
   // HOST: on the host.
-  enum class Where { UNKNOWN, ENQUEUED, HOST };
+  enum class State { UNKNOWN, ENQUEUED, HOST };
   struct Child {
     std::string name, compute_id;
     int number;    // distinguishes the compute from a later one with the same ID
@@ -97,7 +97,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
 
   // Data of this force evaluation.
   unsigned wanted;    // announced outputs
-  Where where;
+  State state;
   double known_value;                 // S
   std::vector<double> values;         // [children] S
   std::vector<double> derivatives;    // [children] dS/dS_k

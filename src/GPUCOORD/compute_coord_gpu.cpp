@@ -68,7 +68,7 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
     Compute(lmp, narg, arg), args(read()), name(fmt::format("Compute {} {}", args->style, id)),
     list(nullptr), list_version(0), list_ncalls(-1), nevaluations{}, scale(1.0),
-    warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN), known_value(0.0),
+    warned_empty(false), groupbit2(0), nmax(0), wanted(0), state(State::UNKNOWN), known_value(0.0),
     last_path(Path::CELLS), version_of_owners(0), nowned_a(0), nowned_b(0),
     nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
 {
@@ -121,7 +121,7 @@ void ComputeCoordGPU::init()
     check_ghost_shell(cutghost);
     const std::string also =
         fmt::format(" and {}{}", args->range_word(),
-                    args->takes("engine") ? ", or engine allpairs with image minimum" : "");
+                    args->accepts("engine") ? ", or engine allpairs with image minimum" : "");
     const std::string why = GhostRange::why_ghosts_too_many(
         cutghost, table->dmax() + neighbor->skin, also, atom, comm, domain, force);
     if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, why);
@@ -143,7 +143,7 @@ void ComputeCoordGPU::init()
   last_build = {-1, -1};    // Neighbor's counts restart in each run
   std::fill(nevaluations, nevaluations + NWANTS, 0);
   wanted = 0;
-  where = Where::UNKNOWN;
+  state = State::UNKNOWN;
   warned_empty = false;
   // Dynamic groups are empty before a run. evaluate() checks them.
   const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
@@ -202,12 +202,12 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: the range{} is infinite, so all images of an atom are in range - use image "
                  "minimum, or give dmax below {:.10g}, half the shortest period of the box",
-                 name, args->of_longest(), limit);
+                 name, args->longest_coeff(), limit);
     error->all(
         FLERR, Error::NOLASTLINE,
         "{}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of the box, so "
         "several images of one atom are in range - give a smaller dmax, or use image minimum{}",
-        name, dmax, args->of_longest(),
+        name, dmax, args->longest_coeff(),
         std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
         args->engine == Engine::ALLPAIRS ? "" : " or image all");
   }
@@ -223,7 +223,7 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
         error->all(FLERR, Error::NOLASTLINE,
                    "{}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
                    "shortest period of the box, needs engine allpairs or auto",
-                   name, dmax, args->of_longest(), limit);
+                   name, dmax, args->longest_coeff(), limit);
       return args->engine == Engine::LIST ? Path::LIST : Path::CELLS;
   }
 }
@@ -236,8 +236,8 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
 void ComputeCoordGPU::check_ghost_shell(double cutghost) const
 {
   const auto or_allpairs = [this](const char *verb) {
-    return args->takes("engine") ? fmt::format(", or {}engine allpairs with image minimum", verb)
-                                 : "";
+    return args->accepts("engine") ? fmt::format(", or {}engine allpairs with image minimum", verb)
+                                   : "";
   };
   if (comm->mode != Comm::SINGLE)
     error->all(FLERR, Error::NOLASTLINE,
@@ -252,7 +252,7 @@ void ComputeCoordGPU::check_ghost_shell(double cutghost) const
     error->all(FLERR, Error::NOLASTLINE,
                "{}: {}{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
                "comm_modify cutoff {} or more",
-               name, args->range_word(), args->of_longest(), need, cutghost,
+               name, args->range_word(), args->longest_coeff(), need, cutghost,
                GhostAtoms::in_four_digits(need));
 }
 
@@ -375,7 +375,7 @@ gpucoord::CellsInput ComputeCoordGPU::cells_input() const
 }
 
 /* ----------------------------------------------------------------------
-   Returns this rank's share, computed by the backend or by the reference loops.
+   Returns this rank's contribution, computed by the backend or by the reference loops.
 ------------------------------------------------------------------------- */
 
 gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, double *peratom,
@@ -446,11 +446,11 @@ ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
 
 /* ---------------------------------------------------------------------- */
 
-void ComputeCoordGPU::compute_share(Share &share)
+void ComputeCoordGPU::compute_local(LocalEvaluation &local)
 {
-  const Path path = share.path;
+  const Path path = local.path;
   atoms_to_host();
-  share.bad_atom = select_atoms();
+  local.bad_atom = select_atoms();
 
   if (path == Path::LIST) {
     if (neighbor->exclude)
@@ -475,38 +475,38 @@ void ComputeCoordGPU::compute_share(Share &share)
       gather->ids(args->pair_ids);
     else
       gather->groups(groupbit, groupbit2);
-    share.bad_atom = gather->bad_atom();
+    local.bad_atom = gather->bad_atom();
     // These functions raise errors on all ranks. Do not call them if one rank can fail alone.
-    if (path == Path::PAIRS && !share.bad_atom)
+    if (path == Path::PAIRS && !local.bad_atom)
       pairs = args->groups == Groups::PAIRS
           ? gather->pairs_of_groups(box)
           : gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
   }
 
-  begin_share(share);
-  if (!share.bad_atom) {
+  begin_local(local);
+  if (!local.bad_atom) {
     try {
-      evaluate_share(share);
+      evaluate_local(local);
     } catch (const gpucoord::DeviceError &e) {
-      share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
+      local.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
     } catch (const std::bad_alloc &) {
-      share.failed = failure(path, "out of memory",
+      local.failed = failure(path, "out of memory",
                              fmt::format("use more ranks or a smaller {}", args->range_word()));
     }
   }
   // Other ranks wait for the numbers of this rank. Gathered atoms are the same on all ranks.
-  const bool can_fail_alone = path == Path::CELLS || path == Path::LIST || !share.bad_atom;
-  if (can_fail_alone) take_part(share);
+  const bool can_fail_alone = path == Path::CELLS || path == Path::LIST || !local.bad_atom;
+  if (can_fail_alone) complete_exchanges(local);
 }
 
-void ComputeCoordGPU::evaluate_share(Share &share)
+void ComputeCoordGPU::evaluate_local(LocalEvaluation &local)
 {
   if (function) {
-    share.mine = evaluate_function(share, false);
+    local.mine = evaluate_function(local, false);
     return;
   }
-  share.mine = evaluate_path(share.path, share.want, share.peratom, false, nullptr);
-  share.value = share.mine.value;
+  local.mine = evaluate_path(local.path, local.want, local.peratom, false, nullptr);
+  local.value = local.mine.value;
 }
 
 /* ----------------------------------------------------------------------
@@ -516,11 +516,11 @@ void ComputeCoordGPU::evaluate_share(Share &share)
 
 double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 {
-  double numbers[NSHARED], sums[NSHARED];
-  if (where == Where::STARTED) where = Where::UNKNOWN;    // discard the started evaluation
+  double numbers[NNUMBERS], sums[NNUMBERS];
+  if (state == State::STARTED) state = State::UNKNOWN;    // discard the started evaluation
   start_evaluation(want, is_for_forces);
-  share(numbers);
-  MPI_Allreduce(numbers, sums, NSHARED, MPI_DOUBLE, MPI_SUM, world);
+  get_local_numbers(numbers);
+  MPI_Allreduce(numbers, sums, NNUMBERS, MPI_DOUBLE, MPI_SUM, world);
   return finish_evaluation(sums);
 }
 
@@ -549,19 +549,19 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
     }
   }
   with_memory([&] {
-    start_share(running);
+    start_local(running);
   });
 }
 
-void ComputeCoordGPU::share(double *numbers)
+void ComputeCoordGPU::get_local_numbers(double *numbers)
 {
   with_memory([&] {
-    compute_share(running);
+    compute_local(running);
   });
   numbers[0] = running.value;
   for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];
   const bool counts_rows = function && args->groups == Groups::PAIRS_FILE;
-  numbers[7] = counts_rows ? static_cast<double>(of.rows.size()) : nowned_a;
+  numbers[7] = counts_rows ? static_cast<double>(function_numbers.rows.size()) : nowned_a;
   numbers[8] = groupbit2 ? nowned_b : nowned_a;
   numbers[9] = running.bad_atom ? 1.0 : 0.0;
   numbers[10] = 0.0;    // NaN if a gradient is not finite
@@ -617,7 +617,8 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
     for (std::size_t i = 0; i < nlocal; ++i) std::copy_n(peratom + ncolumns * i, 4, array_atom[i]);
   if (peratom && function) {
     for (std::size_t i = 0; i < nlocal; ++i) array_atom[i][4] = 0.0;
-    for (std::size_t k = 0; k < of.rows.size(); ++k) array_atom[of.rows[k]][4] = of.f[k];
+    for (std::size_t k = 0; k < function_numbers.rows.size(); ++k)
+      array_atom[function_numbers.rows[k]][4] = function_numbers.f[k];
   }
   return scale * sum[0];
 }
@@ -676,6 +677,8 @@ double ComputeCoordGPU::memory_usage()
       static_cast<double>(index_a.capacity() + index_b.capacity()) * sizeof(int) +
       static_cast<double>(ten_columns.capacity() + four_columns.capacity()) * sizeof(double) +
       static_cast<double>(owner_of_atom.capacity()) * sizeof(int) +
-      static_cast<double>(of.s_of_atoms.capacity() + of.weights.capacity()) * sizeof(double) +
+      static_cast<double>(function_numbers.s_of_atoms.capacity() +
+                          function_numbers.weights.capacity()) *
+      sizeof(double) +
       static_cast<double>(member.capacity());
 }

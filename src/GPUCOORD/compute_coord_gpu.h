@@ -56,10 +56,10 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   std::string dynamic_group() const override;
   void announce(unsigned want) override;
-  bool is_started() const override { return where == Where::STARTED; }
-  bool is_known() const override { return where == Where::DEVICE || where == Where::HOST; }
+  bool is_started() const override { return state == State::STARTED; }
+  bool is_known() const override { return state == State::DEVICE || state == State::HOST; }
   void start(bool is_for_forces) override;
-  void share(double *numbers) override;
+  void get_local_numbers(double *numbers) override;
   void finish(const double *sums) override;
   double value() const override { return known_value; }
   double rounding() const override;
@@ -80,16 +80,16 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // State of the value and the gradients in this force evaluation. UNKNOWN: not evaluated.
   // ENQUEUED: on the GPU. STARTED: evaluation started. DEVICE: value on the host, gradients on the
   // GPU. HOST: both on the host.
-  enum class Where { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
+  enum class State { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
 
   // The evaluation of one rank.
-  struct Share {
+  struct LocalEvaluation {
     Path path = Path::CELLS;
     unsigned want = 0;
     bool is_for_forces = false;    // part of a force evaluation, for fixes
     double *peratom = nullptr;     // [nlocal][peratom_columns(want)]; null: not on the host
     gpucoord::Contribution mine;
-    double value = 0.0;     // this rank's share of S, before norm
+    double value = 0.0;     // this rank's part of S, before norm
     bigint bad_atom = 0;    // ID of an atom whose position is not finite; -1: it has no ID; 0: none
     std::string failed;     // why this rank has no contribution; "": it has one
   };
@@ -97,18 +97,18 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // KOKKOS: copies atom data to the host before the host reads them.
   virtual void atoms_to_host() {}
   // KOKKOS: enqueues the evaluation on the GPU if the atoms are resident.
-  virtual void start_share(Share &) {}
-  virtual void compute_share(Share &);
+  virtual void start_local(LocalEvaluation &) {}
+  virtual void compute_local(LocalEvaluation &);
   // Prepares the per-atom numbers of a function.
-  virtual void begin_share(const Share &);
+  virtual void begin_local(const LocalEvaluation &);
   // Collective. Sets the value and the contribution of this rank. May throw DeviceError and
   // bad_alloc.
-  virtual void evaluate_share(Share &);
+  virtual void evaluate_local(LocalEvaluation &);
   // Collective. After a failure of this rank: performs the remaining communication of
-  // evaluate_share(), because other ranks wait for it.
-  virtual void take_part(Share &);
-  // Collective. Computes the share of this rank by plain loops.
-  virtual gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
+  // evaluate_local(), because other ranks wait for it.
+  virtual void complete_exchanges(LocalEvaluation &);
+  // Collective. Computes the contribution of this rank by plain loops.
+  virtual gpucoord::Contribution evaluate_reference(const LocalEvaluation &, double *peratom);
   virtual double finish_evaluation(const double *sums);
   virtual void init_backend();
   virtual DeviceChoice &device_choice() const;
@@ -116,7 +116,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // pairs.
   virtual std::string description() const;
   // KOKKOS: returns whether gradients are not stored in array_atom.
-  virtual bool keeps_gradients(const Share &) const { return false; }
+  virtual bool keeps_gradients(const LocalEvaluation &) const { return false; }
   virtual std::string data_path(Path) const;
   // Returns the result if group2 is empty, for a warning.
   virtual std::string with_empty_group2() const;
@@ -136,18 +136,18 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void warn_if_empty(bigint natoms_a, bigint natoms_b);
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference,
                                        const gpucoord::SecondPass *);
-  gpucoord::Contribution evaluate_function(Share &, bool reference);
+  gpucoord::Contribution evaluate_function(LocalEvaluation &, bool reference);
   void begin_function(Path);
   void list_rows();
   void find_owners();
-  const double *weigh(Share &);
+  const double *evaluate_weights(LocalEvaluation &);
   gpucoord::AtomFunction::Reduce reduction() const;
   std::string not_finite(int row, double s) const;
-  std::string of_atom(int row) const;
+  std::string atom_text(int row) const;
   void set_histogram();
   gpucoord::CellsInput cells_input() const;
   std::string failure(Path, const char *what, const std::string &way_out) const;
-  void compare_with_reference(const Share &);
+  void compare_with_reference(const LocalEvaluation &);
   void print_setup(Path);
   std::string functions_in_words() const;
 
@@ -159,7 +159,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // Words for the per-atom numbers in messages.
   struct NumberWords {
     const char *symbol = "s", *number = "s_i", *numbers = "coordination numbers",
-               *of_ghosts = "weights";    // numbers sent to ghost atoms
+               *ghost_numbers = "weights";    // numbers sent to ghost atoms
   } words;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
@@ -175,11 +175,11 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   // Data of this force evaluation.
   unsigned wanted;    // announced outputs, with ON_HOST
-  Where where;
+  State state;
   double known_value;    // S
 
-  Path last_path;    // path of the last evaluation, or of setup
-  Share running;     // valid between start_evaluation() and finish_evaluation()
+  Path last_path;             // path of the last evaluation, or of setup
+  LocalEvaluation running;    // valid between start_evaluation() and finish_evaluation()
   // With ATOM_VIRIAL: array_atom and the virials of atoms, [nlocal][10]. The virials are those of
   // whole pairs, not of half pairs.
   std::vector<double> ten_columns;
@@ -187,13 +187,13 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::vector<double> four_columns;
 
   // Data of the function in this evaluation.
-  struct OfFunction {
-    std::vector<int> rows;              // owned atoms that s and f refer to
-    std::vector<double> s, f, slope;    // [rows]
-    std::vector<double> s_of_atoms;     // [nlocal]
-    std::vector<double> weights;        // [nlocal + nghost]
-    bool is_reduced = false;            // this rank has taken part in the sums over ranks
-  } of;
+  struct FunctionNumbers {
+    std::vector<int> rows;             // owned atoms that s and f refer to
+    std::vector<double> s, f, dSds;    // [rows]
+    std::vector<double> s_of_atoms;    // [nlocal]
+    std::vector<double> weights;       // [nlocal + nghost]
+    bool is_reduced = false;           // this rank has taken part in the sums over ranks
+  } function_numbers;
 
   // The function that a GPU evaluates without KOKKOS; null: the host evaluates it.
   std::unique_ptr<gpucoord::DeviceFunction> on_gpu;

@@ -28,21 +28,21 @@ using namespace LAMMPS_NS;
    ranks.
 ------------------------------------------------------------------------- */
 
-void ComputeCoordGPU::compare_with_reference(const Share &share)
+void ComputeCoordGPU::compare_with_reference(const LocalEvaluation &local)
 {
-  const unsigned want = share.want;
-  const double *const peratom = share.peratom;
+  const unsigned want = local.want;
+  const double *const peratom = local.peratom;
   const int ncolumns = gpucoord::peratom_columns(want);
   std::vector<double> expected(ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
-  const auto reference = evaluate_reference(share, peratom ? expected.data() : nullptr);
+  const auto reference = evaluate_reference(local, peratom ? expected.data() : nullptr);
 
-  double local[7], total[7], difference_sums[7];
-  local[0] = reference.value;
-  for (int k = 0; k < 6; ++k) local[1 + k] = reference.virial[k];
-  MPI_Allreduce(local, total, 7, MPI_DOUBLE, MPI_SUM, world);
-  local[0] -= share.value;
-  for (int k = 0; k < 6; ++k) local[1 + k] -= share.mine.virial[k];
-  MPI_Allreduce(local, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
+  double numbers[7], total[7], difference_sums[7];
+  numbers[0] = reference.value;
+  for (int k = 0; k < 6; ++k) numbers[1 + k] = reference.virial[k];
+  MPI_Allreduce(numbers, total, 7, MPI_DOUBLE, MPI_SUM, world);
+  numbers[0] -= local.value;
+  for (int k = 0; k < 6; ++k) numbers[1 + k] -= local.mine.virial[k];
+  MPI_Allreduce(numbers, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
 
   // Largest magnitude and difference of s_i, of gradients and of virials over all atoms.
   double peak[6] = {}, peaks[6];

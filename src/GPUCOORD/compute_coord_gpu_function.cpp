@@ -38,17 +38,21 @@ using gpucoord::VIRIAL;
 void ComputeCoordGPU::list_rows()
 {
   if (args->groups == CoordArguments::Groups::PAIRS_FILE) {    // count each first atom once
-    of.rows.clear();
-    std::copy_if(pairs.row_a, pairs.row_a + pairs.n, std::back_inserter(of.rows), [](int row) {
-      return row >= 0;
-    });
-    std::sort(of.rows.begin(), of.rows.end());
-    of.rows.erase(std::unique(of.rows.begin(), of.rows.end()), of.rows.end());
+    function_numbers.rows.clear();
+    std::copy_if(pairs.row_a, pairs.row_a + pairs.n, std::back_inserter(function_numbers.rows),
+                 [](int row) {
+                   return row >= 0;
+                 });
+    std::sort(function_numbers.rows.begin(), function_numbers.rows.end());
+    function_numbers.rows.erase(
+        std::unique(function_numbers.rows.begin(), function_numbers.rows.end()),
+        function_numbers.rows.end());
   } else
-    of.rows.assign(index_a.begin(), index_a.begin() + nowned_a);
-  for (auto *numbers : {&of.s, &of.f, &of.slope}) numbers->resize(of.rows.size());
-  of.s_of_atoms.assign(atom->nlocal, 0.0);
-  of.is_reduced = false;
+    function_numbers.rows.assign(index_a.begin(), index_a.begin() + nowned_a);
+  for (auto *numbers : {&function_numbers.s, &function_numbers.f, &function_numbers.dSds})
+    numbers->resize(function_numbers.rows.size());
+  function_numbers.s_of_atoms.assign(atom->nlocal, 0.0);
+  function_numbers.is_reduced = false;
 }
 
 void ComputeCoordGPU::begin_function(Path path)
@@ -56,29 +60,30 @@ void ComputeCoordGPU::begin_function(Path path)
   list_rows();
   const bool has_ghosts = path == Path::CELLS || path == Path::LIST;
   // Communication may include more atoms than there are now (delete_atoms before a run).
-  of.weights.assign(has_ghosts ? atom->nmax : atom->nlocal, 0.0);
+  function_numbers.weights.assign(has_ghosts ? atom->nmax : atom->nlocal, 0.0);
 }
 
-void ComputeCoordGPU::begin_share(const Share &share)
+void ComputeCoordGPU::begin_local(const LocalEvaluation &local)
 {
-  if (function) begin_function(share.path);
+  if (function) begin_function(local.path);
 }
 
-void ComputeCoordGPU::take_part(Share &share)
+void ComputeCoordGPU::complete_exchanges(LocalEvaluation &local)
 {
-  if (!function || of.is_reduced) return;
-  of.rows.clear();
-  weigh(share);
+  if (!function || function_numbers.is_reduced) return;
+  function_numbers.rows.clear();
+  evaluate_weights(local);
 }
 
 // Finds the owned atom whose image each atom is.
 void ComputeCoordGPU::find_owners()
 {
-  for (int i = 0; i < atom->nlocal; ++i) of.weights[i] = i;
+  for (int i = 0; i < atom->nlocal; ++i) function_numbers.weights[i] = i;
   comm->forward_comm(this);
-  owner_of_atom.assign(of.weights.begin(), of.weights.begin() + atom->nlocal + atom->nghost);
+  owner_of_atom.assign(function_numbers.weights.begin(),
+                       function_numbers.weights.begin() + atom->nlocal + atom->nghost);
   version_of_owners = cells_version;
-  std::fill(of.weights.begin(), of.weights.end(), 0.0);
+  std::fill(function_numbers.weights.begin(), function_numbers.weights.end(), 0.0);
 }
 
 /* ----------------------------------------------------------------------
@@ -86,26 +91,29 @@ void ComputeCoordGPU::find_owners()
    atoms or the pairs of the engine; null: derivatives are not requested.
 ------------------------------------------------------------------------- */
 
-const double *ComputeCoordGPU::weigh(Share &share)
+const double *ComputeCoordGPU::evaluate_weights(LocalEvaluation &local)
 try {
-  of.is_reduced = true;
-  const auto n = static_cast<std::int64_t>(of.rows.size());
-  for (std::int64_t k = 0; k < n; ++k) of.s[k] = of.s_of_atoms[of.rows[k]];
-  const auto result =
-      function->evaluate(n, of.s.data(), of.f.data(), of.slope.data(), reduction(), comm->nthreads);
-  share.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
-  if (result.bad >= 0) share.failed = not_finite(of.rows[result.bad], of.s[result.bad]);
-  if (!(share.want & (DERIVATIVES | VIRIAL))) return nullptr;
+  function_numbers.is_reduced = true;
+  const auto n = static_cast<std::int64_t>(function_numbers.rows.size());
+  for (std::int64_t k = 0; k < n; ++k)
+    function_numbers.s[k] = function_numbers.s_of_atoms[function_numbers.rows[k]];
+  const auto result = function->evaluate(n, function_numbers.s.data(), function_numbers.f.data(),
+                                         function_numbers.dSds.data(), reduction(), comm->nthreads);
+  local.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
+  if (result.bad >= 0)
+    local.failed = not_finite(function_numbers.rows[result.bad], function_numbers.s[result.bad]);
+  if (!(local.want & (DERIVATIVES | VIRIAL))) return nullptr;
 
-  for (std::int64_t k = 0; k < n; ++k) of.weights[of.rows[k]] = of.slope[k];
-  switch (share.path) {
+  for (std::int64_t k = 0; k < n; ++k)
+    function_numbers.weights[function_numbers.rows[k]] = function_numbers.dSds[k];
+  switch (local.path) {
     case Path::PAIRS:
-      return gather->numbers_of_pairs(of.weights.data()).data();
+      return gather->numbers_of_pairs(function_numbers.weights.data()).data();
     case Path::ALLPAIRS:
-      return gather->numbers_of_group(of.weights.data()).data();
+      return gather->numbers_of_group(function_numbers.weights.data()).data();
     default:
       comm->forward_comm(this);
-      return of.weights.data();
+      return function_numbers.weights.data();
   }
 } catch (const std::bad_alloc &) {
   out_of_memory();    // other ranks wait for this one
@@ -125,50 +133,52 @@ std::string ComputeCoordGPU::not_finite(int row, double s) const
 {
   return fmt::format("{}: function {} or its derivative is not a finite number at {} = {:.10g}{} - "
                      "use a function that is finite and smooth at all {}",
-                     name, function->description(), words.symbol, s, of_atom(row), words.numbers);
+                     name, function->description(), words.symbol, s, atom_text(row), words.numbers);
 }
 
-std::string ComputeCoordGPU::of_atom(int row) const
+std::string ComputeCoordGPU::atom_text(int row) const
 {
   return atom->tag_enable ? fmt::format(" of atom ID {}", atom->tag[row]) : "";
 }
 
 // Collective. reference: use plain loops
-gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool reference)
+gpucoord::Contribution ComputeCoordGPU::evaluate_function(LocalEvaluation &local, bool reference)
 {
   gpucoord::SecondPass second;
-  second.s = of.s_of_atoms.data();
-  second.nweights = share.path == Path::PAIRS ? pairs.n
-      : share.path == Path::ALLPAIRS          ? gather->allpairs(box).a.n
+  second.s = function_numbers.s_of_atoms.data();
+  second.nweights = local.path == Path::PAIRS ? pairs.n
+      : local.path == Path::ALLPAIRS          ? gather->allpairs(box).a.n
                                               : atom->nlocal + atom->nghost;
   second.weights = [&] {
-    return weigh(share);
+    return evaluate_weights(local);
   };
-  const bool may_be_on_gpu = on_gpu && share.path == Path::CELLS && !reference;
+  const bool may_be_on_gpu = on_gpu && local.path == Path::CELLS && !reference;
   if (may_be_on_gpu) {
-    if (share.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
+    if (local.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
     on_gpu->owner = owner_of_atom.data();
-    on_gpu->f = share.is_for_forces ? nullptr : of.f.data();    // biases only read gradients
+    on_gpu->f = local.is_for_forces ? nullptr
+                                    : function_numbers.f.data();    // biases only read gradients
     second.on_device = on_gpu.get();
   }
-  const auto mine = evaluate_path(share.path, share.want, share.peratom, reference, &second);
+  const auto mine = evaluate_path(local.path, local.want, local.peratom, reference, &second);
   if (may_be_on_gpu && on_gpu->is_evaluated) {
-    share.value = mine.value;
-    of.is_reduced = true;    // there are no other ranks
+    local.value = mine.value;
+    function_numbers.is_reduced = true;    // there are no other ranks
   }
   return mine;
 }
 
-gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const Share &share, double *peratom)
+gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const LocalEvaluation &local,
+                                                           double *peratom)
 {
-  if (!function) return evaluate_path(share.path, share.want, peratom, true, nullptr);
-  const OfFunction kept = of;
-  begin_function(share.path);
-  Share again = share;
+  if (!function) return evaluate_path(local.path, local.want, peratom, true, nullptr);
+  const FunctionNumbers kept = function_numbers;
+  begin_function(local.path);
+  LocalEvaluation again = local;
   again.peratom = peratom;
   gpucoord::Contribution reference = evaluate_function(again, true);
   reference.value = again.value;
-  of = kept;
+  function_numbers = kept;
   return reference;
 }
 
@@ -176,8 +186,8 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const Share &share, d
 void ComputeCoordGPU::set_histogram()
 {
   std::vector<double> bins(function->nbins(), 0.0);
-  function->add_histogram(static_cast<std::int64_t>(of.rows.size()), of.s.data(), bins.data(),
-                          comm->nthreads);
+  function->add_histogram(static_cast<std::int64_t>(function_numbers.rows.size()),
+                          function_numbers.s.data(), bins.data(), comm->nthreads);
   MPI_Allreduce(bins.data(), vector + 6, function->nbins(), MPI_DOUBLE, MPI_SUM, world);
   for (int k = 0; k < function->nbins(); ++k) vector[6 + k] *= scale;
 }
@@ -194,11 +204,11 @@ std::string ComputeCoordGPU::why_no_bias() const
 int ComputeCoordGPU::pack_forward_comm(int n, int *list_of_atoms, double *buf, int /*pbc_flag*/,
                                        int * /*pbc*/)
 {
-  for (int k = 0; k < n; ++k) buf[k] = of.weights[list_of_atoms[k]];
+  for (int k = 0; k < n; ++k) buf[k] = function_numbers.weights[list_of_atoms[k]];
   return n;
 }
 
 void ComputeCoordGPU::unpack_forward_comm(int n, int first, double *buf)
 {
-  std::copy_n(buf, n, of.weights.begin() + first);
+  std::copy_n(buf, n, function_numbers.weights.begin() + first);
 }

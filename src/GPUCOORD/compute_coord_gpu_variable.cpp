@@ -35,19 +35,19 @@ std::string ComputeCoordGPU::dynamic_group() const
 void ComputeCoordGPU::announce(unsigned want)
 {
   wanted = want;
-  where = Where::UNKNOWN;
+  state = State::UNKNOWN;
 }
 
 void ComputeCoordGPU::start(bool is_for_forces)
 {
   start_evaluation(wanted & ~ON_HOST, is_for_forces);
-  where = Where::STARTED;
+  state = State::STARTED;
 }
 
 void ComputeCoordGPU::finish(const double *sums)
 {
   known_value = finish_evaluation(sums);
-  where = keeps_gradients(running) ? Where::DEVICE : Where::HOST;
+  state = keeps_gradients(running) ? State::DEVICE : State::HOST;
 }
 
 double ComputeCoordGPU::rounding() const

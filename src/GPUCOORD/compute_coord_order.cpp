@@ -81,7 +81,7 @@ const gpucoord::OrderParameter &ComputeCoordOrder::order_parameter() const
 
 std::string ComputeCoordOrder::range_of_partners() const
 {
-  return fmt::format("{}{} {:.10g}", args->range_word(), args->of_longest(), table->dmax());
+  return fmt::format("{}{} {:.10g}", args->range_word(), args->longest_coeff(), table->dmax());
 }
 
 std::string ComputeCoordOrder::description() const
@@ -128,22 +128,22 @@ void ComputeCoordOrder::find_owners()
   version_of_owners = cells_version;
 }
 
-// Returns the share of this rank in S.
-double ComputeCoordOrder::share_in_s(double value) const
+// Returns this rank's part of S.
+double ComputeCoordOrder::local_value(double value) const
 {
   const bool is_sum = !is_global && function->is_sum();
   return is_sum || comm->me == 0 ? value : 0.0;    // S itself is the same on all ranks
 }
 
-void ComputeCoordOrder::begin_share(const Share &share)
+void ComputeCoordOrder::begin_local(const LocalEvaluation &local)
 {
   list_rows();
   f_of_atoms.assign(atom->nlocal, 0.0);
-  begin_numbers(share);
+  begin_numbers(local);
   reserve_exchange();
 }
 
-void ComputeCoordOrder::begin_numbers(const Share & /*share*/)
+void ComputeCoordOrder::begin_numbers(const LocalEvaluation & /*local*/)
 {
   natoms_with_partners = 0;
   wanted_numbers = {};
@@ -156,32 +156,33 @@ void ComputeCoordOrder::reserve_exchange()
   if (exchanged.size() < size) exchanged.resize(size);
 }
 
-void ComputeCoordOrder::evaluate_share(Share &share)
+void ComputeCoordOrder::evaluate_local(LocalEvaluation &local)
 {
-  wanted_numbers.order = of.s_of_atoms.data();
+  wanted_numbers.order = function_numbers.s_of_atoms.data();
   wanted_numbers.f = f_of_atoms.data();
   const auto result =
-      (*order_backend)->evaluate(input(), share.want, share.peratom, wanted_numbers);
+      (*order_backend)->evaluate(input(), local.want, local.peratom, wanted_numbers);
   natoms_with_partners = result.natoms_with_partners;
-  of.is_reduced = true;
-  share.mine = result;
-  share.value = share_in_s(result.value);
-  for (std::size_t k = 0; k < of.rows.size(); ++k) {
-    of.s[k] = of.s_of_atoms[of.rows[k]];
-    of.f[k] = f_of_atoms[of.rows[k]];
+  function_numbers.is_reduced = true;
+  local.mine = result;
+  local.value = local_value(result.value);
+  for (std::size_t k = 0; k < function_numbers.rows.size(); ++k) {
+    function_numbers.s[k] = function_numbers.s_of_atoms[function_numbers.rows[k]];
+    function_numbers.f[k] = f_of_atoms[function_numbers.rows[k]];
   }
-  if (result.bad >= 0) share.failed = not_finite(static_cast<int>(result.bad), result.order_of_bad);
+  if (result.bad >= 0) local.failed = not_finite(static_cast<int>(result.bad), result.order_of_bad);
 }
 
-void ComputeCoordOrder::take_part(Share &share)
+void ComputeCoordOrder::complete_exchanges(LocalEvaluation &local)
 {
-  if (!of.is_reduced) (*order_backend)->take_part(input(), share.want);
+  if (!function_numbers.is_reduced) (*order_backend)->complete_exchanges(input(), local.want);
 }
 
-gpucoord::Contribution ComputeCoordOrder::evaluate_reference(const Share &share, double *peratom)
+gpucoord::Contribution ComputeCoordOrder::evaluate_reference(const LocalEvaluation &local,
+                                                             double *peratom)
 {
-  gpucoord::Contribution result = reference->evaluate(input(), share.want, peratom, {});
-  result.value = share_in_s(result.value);
+  gpucoord::Contribution result = reference->evaluate(input(), local.want, peratom, {});
+  result.value = local_value(result.value);
   return result;
 }
 
@@ -218,9 +219,9 @@ void ComputeCoordOrder::unpack_forward_comm(int n, int first, double *buf)
    Also warns, once in a run, if no atom has a partner.
 ------------------------------------------------------------------------- */
 
-void ComputeCoordOrder::share(double *numbers)
+void ComputeCoordOrder::get_local_numbers(double *numbers)
 {
-  ComputeCoordGPU::share(numbers);
+  ComputeCoordGPU::get_local_numbers(numbers);
   numbers[12] = static_cast<double>(natoms_with_partners);
 }
 
@@ -240,7 +241,7 @@ double ComputeCoordOrder::finish_evaluation(const double *sum)
 
 double ComputeCoordOrder::memory_usage()
 {
-  const double of_library = order_backend->exists() ? (*order_backend)->bytes() : 0.0;
-  return ComputeCoordGPU::memory_usage() + of_library +
+  const double library_bytes = order_backend->exists() ? (*order_backend)->bytes() : 0.0;
+  return ComputeCoordGPU::memory_usage() + library_bytes +
       static_cast<double>(f_of_atoms.capacity() + exchanged.capacity()) * sizeof(double);
 }

@@ -35,7 +35,7 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   void unpack_forward_comm(int, int, double *) override;
   double memory_usage() override;
 
-  void share(double *numbers) override;
+  void get_local_numbers(double *numbers) override;
 
  protected:
   ComputeCoordOrder(class LAMMPS *, int, char **, const ReadArguments &);
@@ -55,12 +55,12 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   virtual std::string without_partners() const { return "all order parameters are 0"; }
   // Prepares the per-atom numbers of an evaluation. A style sets pointers in 'wanted_numbers' to
   // request numbers in addition to v_i and f.
-  virtual void begin_numbers(const Share &);
+  virtual void begin_numbers(const LocalEvaluation &);
 
   DeviceChoice &device_choice() const override;
   double finish_evaluation(const double *sums) override;
   void reserve_exchange();
-  double share_in_s(double value) const;
+  double local_value(double value) const;
   double volume() const;
   const gpucoord::OrderParameter &
   order_parameter() const;    // has the state of the last evaluation
@@ -73,10 +73,10 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   int ncolumns;
 
  private:
-  void begin_share(const Share &) override;
-  void evaluate_share(Share &) override;
-  void take_part(Share &) override;
-  gpucoord::Contribution evaluate_reference(const Share &, double *peratom) override;
+  void begin_local(const LocalEvaluation &) override;
+  void evaluate_local(LocalEvaluation &) override;
+  void complete_exchanges(LocalEvaluation &) override;
+  gpucoord::Contribution evaluate_reference(const LocalEvaluation &, double *peratom) override;
   void init_backend() override;
   std::string description() const override;
 

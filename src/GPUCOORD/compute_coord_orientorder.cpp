@@ -55,15 +55,15 @@ std::unique_ptr<gpucoord::OrderParameter> ComputeCoordOrientOrder::make_referenc
 ------------------------------------------------------------------------- */
 
 // Biases only read gradients.
-bool ComputeCoordOrientOrder::wants_w_hat(const Share &share) const
+bool ComputeCoordOrientOrder::wants_w_hat(const LocalEvaluation &local) const
 {
-  return has_w_hat && share.peratom && !share.is_for_forces;
+  return has_w_hat && local.peratom && !local.is_for_forces;
 }
 
-void ComputeCoordOrientOrder::begin_numbers(const Share &share)
+void ComputeCoordOrientOrder::begin_numbers(const LocalEvaluation &local)
 {
-  ComputeCoordOrder::begin_numbers(share);
-  if (!wants_w_hat(share)) return;
+  ComputeCoordOrder::begin_numbers(local);
+  if (!wants_w_hat(local)) return;
   w_of_atoms.assign(atom->nlocal, 0.0);
   wanted_numbers.w_hat = w_of_atoms.data();
 }

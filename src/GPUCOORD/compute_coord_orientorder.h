@@ -35,8 +35,8 @@ class ComputeCoordOrientOrder : public ComputeCoordOrder {
   double memory_usage() override;
 
  protected:
-  void begin_numbers(const Share &) override;
-  bool wants_w_hat(const Share &) const;
+  void begin_numbers(const LocalEvaluation &) override;
+  bool wants_w_hat(const LocalEvaluation &) const;
 
   const gpucoord::OrientOrderOptions options;
   std::vector<double> w_of_atoms;    // [nlocal]; empty: not requested

@@ -92,10 +92,10 @@ void ComputeCoordPairEntropy::need_density() const
 }
 
 // Checks the box again: change_box may change the boundary after init().
-void ComputeCoordPairEntropy::begin_numbers(const Share &share)
+void ComputeCoordPairEntropy::begin_numbers(const LocalEvaluation &local)
 {
   need_density();
-  ComputeCoordOrder::begin_numbers(share);
+  ComputeCoordOrder::begin_numbers(local);
 }
 
 const double *ComputeCoordPairEntropy::distribution() const

@@ -34,7 +34,7 @@ class ComputeCoordPairEntropy : public ComputeCoordOrder {
   void init() override;
 
  protected:
-  void begin_numbers(const Share &) override;
+  void begin_numbers(const LocalEvaluation &) override;
   // Returns g(r_k), [bins]. Valid after an evaluation with the virial.
   virtual const double *distribution() const;
 

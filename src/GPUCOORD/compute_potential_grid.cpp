@@ -92,7 +92,7 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
 
 ComputePotentialGrid::~ComputePotentialGrid()
 {
-  if (listener) listener->compute_is_gone();
+  if (listener) listener->compute_deleted();
   memory->destroy(vector_atom);
 }
 
@@ -147,9 +147,9 @@ double ComputePotentialGrid::height_of_box(int axis) const
 
 double ComputePotentialGrid::protrusion() const
 {
-  double most = 0.0;
-  for (int c = 0; c < 3; ++c) most = MAX(most, outside[c] * height_of_box(c));
-  return most;
+  double maximum = 0.0;
+  for (int c = 0; c < 3; ++c) maximum = MAX(maximum, outside[c] * height_of_box(c));
+  return maximum;
 }
 
 /* ----------------------------------------------------------------------
@@ -186,7 +186,7 @@ void ComputePotentialGrid::print_setup()
                    "tile of the GPU, {} x {} x {} points: {:.0f} % of its work is for points "
                    "outside the grid - device host may be faster",
                    id, n[0], n[1], n[2], tile[0], tile[1], tile[2],
-                   100.0 * (1.0 - share_of_tiles()));
+                   100.0 * (1.0 - used_fraction_of_tiles()));
 }
 
 std::string ComputePotentialGrid::data_path() const
@@ -198,14 +198,14 @@ std::string ComputePotentialGrid::data_path() const
    Returns the number of grid points over the number of points in a GPU's tiles that cover them.
 ------------------------------------------------------------------------- */
 
-double ComputePotentialGrid::share_of_tiles() const
+double ComputePotentialGrid::used_fraction_of_tiles() const
 {
-  double share = 1.0;
+  double fraction = 1.0;
   for (int a = 0; a < 3; ++a) {
     const int n = settings->n[a], tile = gpucoord::MAP_TILE_OF_GPU[a];
-    share *= n / (tile * std::ceil(static_cast<double>(n) / tile));
+    fraction *= n / (tile * std::ceil(static_cast<double>(n) / tile));
   }
-  return share;
+  return fraction;
 }
 
 std::string ComputePotentialGrid::mesh_in_words() const
@@ -247,8 +247,8 @@ void ComputePotentialGrid::allocate_grid()
     part_of_box(c, from[c], to[c]);
     if (hi[c] < lo[c]) continue;
     constexpr double ROUNDING = 1e-12;
-    const double most = MAX(from[c] - (lo[c] + shift) / n[c], (hi[c] + shift) / n[c] - to[c]);
-    if (most > ROUNDING) mine[c] = most;
+    const double maximum = MAX(from[c] - (lo[c] + shift) / n[c], (hi[c] + shift) / n[c] - to[c]);
+    if (maximum > ROUNDING) mine[c] = maximum;
   }
   MPI_Allreduce(mine, outside, 3, MPI_DOUBLE, MPI_MAX, world);
 
@@ -357,7 +357,7 @@ void ComputePotentialGrid::begin_evaluation(bool on_gpu)
       comm->forward_comm();
   }
   bigint bad;
-  const Sums mine = on_gpu ? begin_on_gpu(bad) : select_charges(bad), sums = share_sums(mine, bad);
+  const Sums mine = on_gpu ? begin_on_gpu(bad) : select_charges(bad), sums = reduce_sums(mine, bad);
   if (settings->is_direct()) gather_charges();
   if (potential_far) begin_far(sums);
 }
@@ -367,10 +367,10 @@ void ComputePotentialGrid::begin_evaluation(bool on_gpu)
    no ID; 0: there is no such atom.
 ------------------------------------------------------------------------- */
 
-ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_rank,
-                                                            bigint bad) const
+ComputePotentialGrid::Sums ComputePotentialGrid::reduce_sums(const Sums &local_sums,
+                                                             bigint bad) const
 {
-  Sums mine = of_this_rank, sums;
+  Sums mine = local_sums, sums;
   mine.bad = bad ? 1.0 : 0.0;
   MPI_Allreduce(&mine, &sums, sizeof(Sums) / sizeof(double), MPI_DOUBLE, MPI_SUM, world);
   if (sums.bad > 0.0) {
@@ -393,7 +393,7 @@ ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_
 
 /* ----------------------------------------------------------------------
    Selects the charges of the group, those of owned atoms first. Returns sums over the owned atoms.
-   bad: see share_sums()
+   bad: see reduce_sums()
 ------------------------------------------------------------------------- */
 
 ComputePotentialGrid::Sums ComputePotentialGrid::select_charges(bigint &bad)
@@ -523,12 +523,12 @@ void ComputePotentialGrid::run_backend(const std::function<void()> &run)
 
 void ComputePotentialGrid::check_overflow(const gpucoord::MapOverflow &mine)
 {
-  constexpr double BEARABLE = 0.05;
+  constexpr double MAX_OVERFLOW = 0.05;
   double counts[2] = {mine.charges, mine.overflowing}, sums[2];
   int my_depth = mine.better_depth, better_depth;
   MPI_Allreduce(counts, sums, 2, MPI_DOUBLE, MPI_SUM, world);
   MPI_Allreduce(&my_depth, &better_depth, 1, MPI_INT, MPI_MAX, world);
-  if (sums[1] <= BEARABLE * sums[0] || has_warned_of_overflow) return;
+  if (sums[1] <= MAX_OVERFLOW * sums[0] || has_warned_of_overflow) return;
   has_warned_of_overflow = true;
   if (comm->me == 0)
     error->warning(FLERR,
@@ -544,7 +544,7 @@ void ComputePotentialGrid::check_overflow(const gpucoord::MapOverflow &mine)
 void ComputePotentialGrid::compute_pergrid()
 {
   invoked_pergrid = evaluated_at = update->ntimestep;
-  is_fetched = !stays_on_gpu();
+  is_fetched = !is_on_gpu();
   if (!is_fetched) {
     begin_evaluation(true);
     gpucoord::MapOverflow overflow;
@@ -663,9 +663,9 @@ int ComputePotentialGrid::number_of_points() const
   return static_cast<int>(phi.size());
 }
 
-void ComputePotentialGrid::set_listener(Listener *who)
+void ComputePotentialGrid::set_listener(Listener *listener_in)
 {
-  listener = who;
+  listener = listener_in;
   if (!listener) sum.clear();
 }
 

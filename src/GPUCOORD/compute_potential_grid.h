@@ -57,7 +57,7 @@ class ComputePotentialGrid : public Compute {
   // host or on the GPU. The listener is notified before and after load balancing changes the ranks'
   // parts of the box.
   struct Listener {
-    virtual void compute_is_gone() = 0;
+    virtual void compute_deleted() = 0;
     virtual void before_new_grid() = 0;
     virtual void after_new_grid(class Grid3d *old_grid, class Grid3d *new_grid) = 0;
 
@@ -81,7 +81,7 @@ class ComputePotentialGrid : public Compute {
   virtual void atoms_changed_on_host() {}    // charges and groups of ghost atoms have changed
   // Returns true if this evaluation computes the map from atoms on the GPU and leaves the map
   // there.
-  virtual bool stays_on_gpu() const { return false; }
+  virtual bool is_on_gpu() const { return false; }
   // Returns the same results as select_charges().
   virtual Sums begin_on_gpu(bigint &bad)
   {
@@ -120,7 +120,7 @@ class ComputePotentialGrid : public Compute {
   std::string mesh_in_words() const;
 
   void begin_evaluation(bool on_gpu);
-  Sums share_sums(const Sums &, bigint bad) const;
+  Sums reduce_sums(const Sums &, bigint bad) const;
   void refresh_ghosts();
   bool is_without_ghosts() const;
   bool have_ghosts_jumped();
@@ -128,15 +128,15 @@ class ComputePotentialGrid : public Compute {
   Sums select_charges(bigint &bad);
   void gather_charges();
   void add_far(const gpucoord::MapCharges &);
-  void take_charges_from_their_points(const gpucoord::MapCharges &);
+  void subtract_charges_on_points(const gpucoord::MapCharges &);
   class Region *reference_region() const;
   void set_reference();
-  void take_charges_in_one_place(std::vector<double> &at_atoms) const;
+  void subtract_coincident_charges(std::vector<double> &at_atoms) const;
   void add_far_at_atoms(const gpucoord::MapCharges &, std::vector<double> &at_atoms);
   template <class Evaluate> void evaluate(const Evaluate &);
   void run_far(const std::function<void()> &);
   void check_overflow(const gpucoord::MapOverflow &);
-  double share_of_tiles() const;
+  double used_fraction_of_tiles() const;
 
   bool is_set_up;    // set_up() was called in this run: alpha is known
   bool has_warned, has_warned_of_overflow;

@@ -105,19 +105,19 @@ void ComputePotentialGrid::check_distances(bool in_command) const
 void ComputePotentialGrid::check_size() const
 {
   const int *const n = settings->n;
-  double mine = 1.0, most;
+  double mine = 1.0, maximum;
   for (int c = 0; c < 3; ++c) {
     double from, to;
     part_of_box(c, from, to);
     mine *= std::floor(to * n[c]) - std::floor(from * n[c]) + 1.0;
   }
-  MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, world);
-  if (most > MAXSMALLINT)
+  MPI_Allreduce(&mine, &maximum, 1, MPI_DOUBLE, MPI_MAX, world);
+  if (maximum > MAXSMALLINT)
     error->all(
         FLERR, Error::NOLASTLINE,
         "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a rank and "
         "at its faces, but LAMMPS supports at most {} - use fewer points or more ranks",
-        id, n[0], n[1], n[2], most, MAXSMALLINT);
+        id, n[0], n[1], n[2], maximum, MAXSMALLINT);
 }
 
 /* ----------------------------------------------------------------------

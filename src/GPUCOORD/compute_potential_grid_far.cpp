@@ -76,13 +76,13 @@ void ComputePotentialGrid::run_far(const std::function<void()> &run)
 
 void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
 {
-  std::vector<double> of_far(field.size());
+  std::vector<double> far_field(field.size());
   run_far([&] {
-    potential_far->on_grid(charges, far.data(), settings->field, of_far.data());
+    potential_far->on_grid(charges, far.data(), settings->field, far_field.data());
   });
-  for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
+  for (std::size_t k = 0; k < far_field.size(); ++k) field.data()[k] += far_field[k];
   for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
-  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_from_their_points(charges);
+  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) subtract_charges_on_points(charges);
   for (std::size_t k = 0; k < phi.size(); ++k) phi.data()[k] = near.data()[k] + far.data()[k];
 }
 
@@ -90,7 +90,7 @@ void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
    Subtracts the far field of charges that the near field excludes from the sum of a point.
 ------------------------------------------------------------------------- */
 
-void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCharges &charges)
+void ComputePotentialGrid::subtract_charges_on_points(const gpucoord::MapCharges &charges)
 {
   const gpucoord::MapGrid points = brick();
   const double tiny_sq = settings->map.tiny * settings->map.tiny;
@@ -108,7 +108,7 @@ void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCha
       for (int c = 0; c <= a; ++c) d[c] -= nearest * points.step[a][c];
     }
     if (is_here && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < tiny_sq)
-      far.data()[point] -= charges.q[k] * potential_far->of_itself();
+      far.data()[point] -= charges.q[k] * potential_far->self_potential();
   }
 }
 
@@ -123,13 +123,14 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
   const int nall = atom->nlocal + atom->nghost;
   at_all.resize(nall);
   run_far([&] {
-    potential_far->at_places(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall, at_all.data());
+    potential_far->at_positions(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall,
+                                at_all.data());
   });
   comm->reverse_comm(this);
   for (std::size_t k = 0; k < owned.size(); ++k)
     at_atoms[k] +=
-        at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();
-  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_in_one_place(at_atoms);
+        at_all[owned[k]] + potential_far->background() - q[k] * potential_far->self_potential();
+  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) subtract_coincident_charges(at_atoms);
 }
 
 /* ----------------------------------------------------------------------
@@ -137,7 +138,7 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
    cores. Subtracts their far field as well.
 ------------------------------------------------------------------------- */
 
-void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_atoms) const
+void ComputePotentialGrid::subtract_coincident_charges(std::vector<double> &at_atoms) const
 {
   std::vector<std::size_t> along_x(q.size());
   for (std::size_t k = 0; k < along_x.size(); ++k) along_x[k] = k;
@@ -145,8 +146,8 @@ void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_ato
     return x[3 * a] < x[3 * b];
   });
   const double tiny = settings->map.tiny;
-  const auto take = [&](std::size_t from, std::size_t charge) {
-    if (from < at_atoms.size()) at_atoms[from] -= q[charge] * potential_far->of_itself();
+  const auto subtract = [&](std::size_t from, std::size_t charge) {
+    if (from < at_atoms.size()) at_atoms[from] -= q[charge] * potential_far->self_potential();
   };
   for (std::size_t i = 0; i < along_x.size(); ++i)
     for (std::size_t j = i + 1; j < along_x.size(); ++j) {
@@ -154,8 +155,8 @@ void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_ato
       if (b[0] - a[0] >= tiny) break;
       const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
       if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >= tiny * tiny) continue;
-      take(along_x[i], along_x[j]);
-      take(along_x[j], along_x[i]);
+      subtract(along_x[i], along_x[j]);
+      subtract(along_x[j], along_x[i]);
     }
 }
 

@@ -125,13 +125,13 @@ bool ComputePotentialGrid::have_ghosts_jumped()
   const double *const first = atom->nghost > 0 ? atom->x[atom->nlocal] : nullptr;
   const std::vector<double> before(first, first + 3 * static_cast<std::size_t>(atom->nghost));
   forward_positions();
-  double most = 0.0;
+  double maximum = 0.0;
   for (std::size_t k = 0; k < before.size(); k += 3) {
     const double d[3] = {first[k] - before[k], first[k + 1] - before[k + 1],
                          first[k + 2] - before[k + 2]};
-    most = MAX(most, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    maximum = MAX(maximum, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
   }
-  return most > 0.25 * neighbor->skin * neighbor->skin;
+  return maximum > 0.25 * neighbor->skin * neighbor->skin;
 }
 
 int ComputePotentialGrid::pack_forward_comm(int n, int *list, double *buf, int, int *)
@@ -169,12 +169,12 @@ bool ComputePotentialGrid::is_without_ghosts() const
   }
   for (int i = 0; i < atom->nlocal; ++i) {
     if (is_sent[i] || !(atom->mask[i] & groupbit)) continue;
-    double place[3];
-    domain->x2lamda(atom->x[i], place);
+    double fraction[3];
+    domain->x2lamda(atom->x[i], fraction);
     for (int c = 0; c < 3; ++c) {
       const bool is_periodic = domain->periodicity[c] != 0;
-      if ((is_periodic || from[c] > 0.0) && place[c] - from[c] < range[c]) return true;
-      if ((is_periodic || to[c] < 1.0) && to[c] - place[c] < range[c]) return true;
+      if ((is_periodic || from[c] > 0.0) && fraction[c] - from[c] < range[c]) return true;
+      if ((is_periodic || to[c] < 1.0) && to[c] - fraction[c] < range[c]) return true;
     }
   }
   return false;

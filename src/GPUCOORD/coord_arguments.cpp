@@ -57,7 +57,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, std::string style_in,
 {
 }
 
-bool CoordArguments::takes(const std::string &keyword) const
+bool CoordArguments::accepts(const std::string &keyword) const
 {
   return std::find(keywords.begin(), keywords.end(), keyword) != keywords.end();
 }
@@ -66,16 +66,16 @@ bool CoordArguments::takes(const std::string &keyword) const
 
 void CoordArguments::read(int narg, char **arg)
 {
-  const bool has_switch = takes("switch");
+  const bool has_switch = accepts("switch");
   if (has_switch) functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, {}});
   const std::string command = "compute " + style, owner = "Compute " + style;
   int iarg = 3;
   while (iarg < narg) {
     const std::string keyword = arg[iarg];
-    if (!takes(keyword)) unknown_keyword(iarg, arg[iarg]);
+    if (!accepts(keyword)) unknown_keyword(iarg, arg[iarg]);
     if (keyword == "group2" || keyword == "pairs" || keyword == "pairs/file") {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command + " " + keyword, error);
-      if (groups != Groups::SELF && takes("pairs"))
+      if (groups != Groups::SELF && accepts("pairs"))
         error->all(FLERR, iarg, "{} takes one of group2, pairs and pairs/file, not {} as well",
                    owner, keyword);
       need_first(group2_position, "group2", iarg);
@@ -199,12 +199,12 @@ void CoordArguments::check_engine(char **arg) const
       error->all(FLERR, engine_position + 1,
                  "Compute coord/gpu engine {} needs a finite dmax, but the switching function{} "
                  "has none - give dmax, or use engine allpairs",
-                 arg[engine_position + 1], of_longest());
+                 arg[engine_position + 1], longest_coeff());
     if (image == Image::ALL)
       error->all(FLERR, image_position + 1,
                  "Compute coord/gpu image all needs a finite dmax, but the switching function{} "
                  "has none - give dmax, or use image minimum",
-                 of_longest());
+                 longest_coeff());
   }
 }
 
@@ -262,7 +262,7 @@ const CoordArguments::Function &CoordArguments::longest() const
   return *std::max_element(functions.begin(), functions.end(), shorter);
 }
 
-std::string CoordArguments::of_longest() const
+std::string CoordArguments::longest_coeff() const
 {
   return functions.size() < 2 ? "" : " of " + longest().words;
 }
@@ -282,7 +282,7 @@ void CoordArguments::need_first(int position, const char *keyword, int iarg) con
 
 void CoordArguments::unknown_keyword(int iarg, const char *text) const
 {
-  const bool has_switch = takes("switch");
+  const bool has_switch = accepts("switch");
   if (has_switch && CoordSwitch::is_name(text))
     error->all(FLERR, iarg, "Unknown compute {1} keyword: {0} - did you mean switch {0}?", text,
                style);

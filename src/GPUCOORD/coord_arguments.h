@@ -39,7 +39,7 @@ class CoordArguments : protected Pointers {
   virtual ~CoordArguments() = default;
 
   const std::string style;    // 'coord/gpu'
-  bool takes(const std::string &keyword) const;
+  bool accepts(const std::string &keyword) const;
 
   Groups groups = Groups::SELF;
   std::string group2;                                 // for TWO and PAIRS: name of the second group
@@ -68,7 +68,7 @@ class CoordArguments : protected Pointers {
   // function that only provides dmax, the cutoff.
   gpucoord::SwitchTable table() const;
   const Function &longest() const;           // returns the function with the largest dmax
-  std::string of_longest() const;            // ' of coeff I J' for errors; "" without keyword coeff
+  std::string longest_coeff() const;         // ' of coeff I J' for errors; "" without keyword coeff
   virtual const char *range_word() const;    // returns 'dmax' or 'cutoff'
 
  protected:

@@ -58,30 +58,30 @@ void CoordGather::gather()
 
 /* ---------------------------------------------------------------------- */
 
-void CoordGather::gather_numbers(const double *of_row)
+void CoordGather::gather_numbers(const double *row_numbers)
 {
-  std::vector<double> &of_mine = numbers_out;
-  of_mine.clear();
-  for (const Atom &one : mine) of_mine.push_back(of_row[one.row]);
+  std::vector<double> &local_numbers = numbers_out;
+  local_numbers.clear();
+  for (const Atom &one : mine) local_numbers.push_back(row_numbers[one.row]);
   numbers.resize(atoms.size());
   if (comm->nprocs == 1)
-    numbers = of_mine;
+    numbers = local_numbers;
   else
-    MPI_Allgatherv(of_mine.data(), nowned, MPI_DOUBLE, numbers.data(), counts.data(), first.data(),
-                   MPI_DOUBLE, world);
+    MPI_Allgatherv(local_numbers.data(), nowned, MPI_DOUBLE, numbers.data(), counts.data(),
+                   first.data(), MPI_DOUBLE, world);
 }
 
-const std::vector<double> &CoordGather::numbers_of_group(const double *of_row)
+const std::vector<double> &CoordGather::numbers_of_group(const double *row_numbers)
 {
-  gather_numbers(of_row);
+  gather_numbers(row_numbers);
   numbers_out.clear();
   for (const std::int64_t k : a.id) numbers_out.push_back(numbers[k]);
   return numbers_out;
 }
 
-const std::vector<double> &CoordGather::numbers_of_pairs(const double *of_row)
+const std::vector<double> &CoordGather::numbers_of_pairs(const double *row_numbers)
 {
-  gather_numbers(of_row);
+  gather_numbers(row_numbers);
   numbers_out.clear();
   for (const int k : pair_first) numbers_out.push_back(numbers[k]);
   return numbers_out;
@@ -247,16 +247,16 @@ CoordGather::pairs_of_ids(const gpucoord::Box &box,
     return atoms[k].tag < atoms[l].tag;
   });
   const auto find = [this, &by_tag](tagint tag) {
-    const auto place = std::lower_bound(by_tag.begin(), by_tag.end(), tag, [this](int k, tagint t) {
+    const auto found = std::lower_bound(by_tag.begin(), by_tag.end(), tag, [this](int k, tagint t) {
       return atoms[k].tag < t;
     });
-    if (place == by_tag.end() || atoms[*place].tag != tag)
+    if (found == by_tag.end() || atoms[*found].tag != tag)
       error->all(
           FLERR, Error::NOLASTLINE,
           "{}: pairs/file names atom ID {}, which does not exist - correct the file, or keep that "
           "atom",
           owner, tag);
-    return *place;
+    return *found;
   };
   std::vector<std::pair<int, int>> index_pairs;
   for (const auto &[tag_a, tag_b] : id_pairs) {

@@ -44,8 +44,8 @@ class CoordGather : protected Pointers {
 
   // Collective. Gathers one number of each gathered atom from its owner. of_row: [nlocal]. Returns
   // the numbers of the atoms of the first group, or of the first atom of each pair.
-  const std::vector<double> &numbers_of_group(const double *of_row);
-  const std::vector<double> &numbers_of_pairs(const double *of_row);
+  const std::vector<double> &numbers_of_group(const double *row_numbers);
+  const std::vector<double> &numbers_of_pairs(const double *row_numbers);
 
   // Return pairs of the gathered atoms: by the order of IDs in the two groups, or by pairs of IDs.
   // Raise errors on all ranks if the groups differ in size, an atom is paired with itself or an ID
@@ -64,7 +64,7 @@ class CoordGather : protected Pointers {
     int type;
   };
   void gather();
-  void gather_numbers(const double *of_row);
+  void gather_numbers(const double *row_numbers);
   gpucoord::PairsInput make_pairs(const gpucoord::Box &,
                                   const std::vector<std::pair<int, int>> &index_pairs);
 

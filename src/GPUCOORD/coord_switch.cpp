@@ -50,7 +50,7 @@ const SwitchParameter *find(const SwitchInfo &function, const std::string &keywo
   return nullptr;
 }
 
-bool any_takes(const std::string &keyword)
+bool accepted_by_any(const std::string &keyword)
 {
   const auto &all = SwitchInfo::all();
   return std::any_of(all.begin(), all.end(), [&keyword](const SwitchInfo &function) {
@@ -111,7 +111,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
   };
   SwitchOptions o;
   o.kind = Words::choose(lowercase_first(command), iarg, narg, arg, choices(), input, error);
-  const SwitchInfo &function = SwitchInfo::of(o.kind);
+  const SwitchInfo &function = SwitchInfo::get(o.kind);
   const char *const name = arg[iarg + 1];
   std::map<std::string, const char *> word_of;    // [field of SwitchOptions] word that set it
   iarg += 2;
@@ -130,7 +130,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
     const std::string keyword = arg[iarg];
     const SwitchParameter *const parameter = find(function, keyword);
     if (!parameter) {
-      if (!any_takes(keyword)) break;
+      if (!accepted_by_any(keyword)) break;
       error->all(FLERR, position(arg[iarg]), "{} {} takes no {} - it takes {}", command, name,
                  keyword, switch_keywords(function));
     }
@@ -180,7 +180,7 @@ std::string CoordSwitch::words(const SwitchOptions &o)
     return a == b || (std::isnan(a) && std::isnan(b));
   };
   const SwitchOptions given_by_default;
-  const SwitchInfo &function = SwitchInfo::of(o.kind);
+  const SwitchInfo &function = SwitchInfo::get(o.kind);
   std::string text = function.name;
   if (!function.why_no_r0) text += fmt::format(" {}", o.r0);
   for (const auto &p : function.parameters)
@@ -229,7 +229,7 @@ void read_version_1(RestartReader &in, int number, SwitchOptions &o)
 
 void CoordSwitch::write_restart(RestartWriter &out, const SwitchOptions &o)
 {
-  const SwitchInfo &function = SwitchInfo::of(o.kind);
+  const SwitchInfo &function = SwitchInfo::get(o.kind);
   const std::vector<SwitchParameter> parameters = stored(function);
   out.write(BY_NAME);
   out.write(std::string(function.name));
@@ -261,7 +261,7 @@ SwitchOptions CoordSwitch::read_restart(RestartReader &in)
   if (!is_name(name)) refuse(name);
   for (const auto &function : SwitchInfo::all())
     if (name == function.name) o.kind = function.kind;
-  const std::vector<SwitchParameter> parameters = stored(SwitchInfo::of(o.kind));
+  const std::vector<SwitchParameter> parameters = stored(SwitchInfo::get(o.kind));
   for (int left = in.read<int>(); left > 0; --left) {
     const std::string keyword = in.text();
     const auto p = std::find_if(parameters.begin(), parameters.end(), [&](const auto &one) {

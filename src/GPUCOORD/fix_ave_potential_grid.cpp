@@ -189,14 +189,14 @@ FixAvePotentialGrid::PointsOfGrid::PointsOfGrid(Grid3d *grid)
 
 int FixAvePotentialGrid::PointsOfGrid::among_owned(int number) const
 {
-  int place = 0, at[3];
+  int index = 0, at[3];
   for (int c = 0; c < 3; ++c) {
     const int n = with_ghosts_hi[c] - with_ghosts_lo[c] + 1;
     at[c] = with_ghosts_lo[c] + number % n - lo[c];
     number /= n;
   }
-  for (int c = 2; c >= 0; --c) place = place * (hi[c] - lo[c] + 1) + at[c];
-  return place;
+  for (int c = 2; c >= 0; --c) index = index * (hi[c] - lo[c] + 1) + at[c];
+  return index;
 }
 
 void FixAvePotentialGrid::pack_remap_grid(int, void *buffer, int n, int *list)

@@ -49,7 +49,7 @@ class FixAvePotentialGrid : public Fix, private ComputePotentialGrid::Listener {
  private:
   ComputePotentialGrid *find_compute(int argument) const;
   void need_compute() const;
-  void compute_is_gone() override { compute = nullptr; }
+  void compute_deleted() override { compute = nullptr; }
   void before_new_grid() override;
   void after_new_grid(class Grid3d *old_grid, class Grid3d *new_grid) override;
   void make_mean();

@@ -55,7 +55,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
     Fix(lmp, narg, arg),
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
     restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
-    warned_of_rerun(false), ilevel_respa(0), evaluations_a_step(1), evaluations_done(0),
+    warned_of_rerun(false), ilevel_respa(0), evaluations_per_step(1), evaluations_done(0),
     last_step(-1), first_of_minimization(0)
 {
   if (igroup != 0)
@@ -102,7 +102,7 @@ void FixCoordBias::init()
   find_variables();
   evaluation->begin_run();
   check_order_of_fixes();
-  evaluations_a_step = 1;
+  evaluations_per_step = 1;
   if (respa_of(update)) {
     const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
     const auto *const dt = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
@@ -110,7 +110,7 @@ void FixCoordBias::init()
     // With timestep 0 the steps of all levels are 0. The atoms do not move, so the first evaluation
     // of a timestep is already that of its last positions.
     if (dt[ilevel_respa] != 0.0)
-      evaluations_a_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
+      evaluations_per_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
   }
 
   if (!has_begun) begin();
@@ -238,7 +238,7 @@ void FixCoordBias::begin()
   evaluation->call([&] {
     bias->begin(start);
   });
-  evaluation->share_state();
+  evaluation->broadcast_state();
   has_begun = true;
 }
 
@@ -314,7 +314,7 @@ void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
   if (update->ntimestep != last_step) evaluations_done = 0;
   last_step = update->ntimestep;
   ++evaluations_done;
-  apply(vflag, evaluations_done == evaluations_a_step ? Moment::LAST_OF_STEP : Moment::STEP,
+  apply(vflag, evaluations_done == evaluations_per_step ? Moment::LAST_OF_STEP : Moment::STEP,
         ilevel);
 }
 

@@ -55,7 +55,7 @@ class FixCoordBias : public Fix, public VariableUser {
   const std::vector<CollectiveVariable *> &variables() const override { return found; }
   unsigned want(int vflag) const override;
   gpucoord::Step step_of(gpucoord::Step::Moment) const override;
-  const BiasEvaluation &its_evaluation() const override { return *evaluation; }
+  const BiasEvaluation &bias_evaluation() const override { return *evaluation; }
   int level() const override { return ilevel_respa; }
 
  protected:
@@ -88,7 +88,7 @@ class FixCoordBias : public Fix, public VariableUser {
   std::string printed;
 
   int ilevel_respa;
-  int evaluations_a_step, evaluations_done;    // rRESPA: evaluations of this fix's level
+  int evaluations_per_step, evaluations_done;    // rRESPA: evaluations of this fix's level
   bigint last_step;
   bigint first_of_minimization;
 };

@@ -120,7 +120,7 @@ void FixCoordPlumed::prepare_plumed()
                    "timestep, as with fix plumed\n",
                    owner, n);
   warned_of_all |= needs_all;
-  atoms->request(requested, asks_for_all());
+  atoms->request(requested, requests_all());
   atoms->start();
 }
 
@@ -173,11 +173,11 @@ void FixCoordPlumed::apply(int vflag, Moment moment, int level)
     const gpucoord::BiasState state = bias->state();
     const PlumedBias::Atoms known = plumed->atoms();
     evaluate_plumed(moment, s, is_same);
-    bias->take(state);
+    bias->set_state(state);
     plumed->atoms() = known;
     plumed->set_known_step(update->ntimestep);
   }
-  if (is_known) take_known_forces(s);
+  if (is_known) use_known_forces(s);
   add_forces();
   add_forces_on_atoms();
   if (plumed->atoms().stops) timer->force_timeout();
@@ -191,9 +191,9 @@ void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s
   const auto step = step_of(moment);
   atoms->collect();
   evaluation->call([&] {
-    for (std::size_t k = 0; k < requested.size() && !asks_for_all(); ++k)
+    for (std::size_t k = 0; k < requested.size() && !requests_all(); ++k)
       if (!atoms->exists(k)) fail_for_missing(requested[k] + 1);
-    plumed->give_atoms(atoms->x(), atoms->mass(), atoms->charge());
+    plumed->set_atoms(atoms->x(), atoms->mass(), atoms->charge());
     // PLUMED deposits no hills in its first timestep, which a restarted run repeats. A
     // configuration that PLUMED has already evaluated is not a new timestep, whatever its number
     // (reset_timestep).
@@ -201,9 +201,9 @@ void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s
     bias->evaluate(step, s.data());
     check_missing_atoms();
   });
-  evaluation->share_state();
-  share_atoms();
-  if (asks_for_all())
+  evaluation->broadcast_state();
+  broadcast_atoms();
+  if (requests_all())
     is_first = false;
   else
     plumed->set_known_step(update->ntimestep);
@@ -212,12 +212,12 @@ void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s
 
 // Uses the forces of a run without interruption, in which a hill of this timestep acts from the
 // next timestep on. S may be rounded differently than in the last evaluation.
-void FixCoordPlumed::take_known_forces(const std::vector<double> &s)
+void FixCoordPlumed::use_known_forces(const std::vector<double> &s)
 {
   gpucoord::BiasState state = bias->state();
   for (std::size_t v = 0; v < s.size(); ++v) state.energy += state.dVdS[v] * (s[v] - state.s[v]);
   state.s = s;
-  bias->take(state);
+  bias->set_state(state);
 }
 
 // Collective. Returns whether variables, atoms and box are those of the last evaluation.
@@ -237,7 +237,7 @@ bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
 /* ---------------------------------------------------------------------- */
 
 // Returns true only in the first evaluation.
-bool FixCoordPlumed::asks_for_all() const
+bool FixCoordPlumed::requests_all() const
 {
   return is_first && !requested.empty() && static_cast<int>(requested.size()) == plumed->natoms();
 }
@@ -254,12 +254,12 @@ void FixCoordPlumed::fail_for_missing(int atom_id)
 void FixCoordPlumed::check_missing_atoms() const
 {
   const auto &used = plumed->atoms();
-  for (std::size_t k = 0; k < used.id.size() && asks_for_all(); ++k)
+  for (std::size_t k = 0; k < used.id.size() && requests_all(); ++k)
     for (int a = 0; a < 3; ++a)
       if (!atoms->exists(k) && used.force[3 * k + a] != 0.0) fail_for_missing(used.id[k] + 1);
 }
 
-void FixCoordPlumed::share_atoms()
+void FixCoordPlumed::broadcast_atoms()
 {
   auto &used = plumed->atoms();
   if (comm->me != 0) {

@@ -47,13 +47,13 @@ class FixCoordPlumed : public FixCoordBias {
  private:
   void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS) override;
   void prepare_plumed();
-  bool asks_for_all() const;
+  bool requests_all() const;
   [[noreturn]] static void fail_for_missing(int atom_id);
   void check_missing_atoms() const;
-  void share_atoms();
+  void broadcast_atoms();
   PlumedBias::Matrix current_box() const;
   void evaluate_plumed(Moment, const std::vector<double> &s, bool is_same);
-  void take_known_forces(const std::vector<double> &s);
+  void use_known_forces(const std::vector<double> &s);
   bool is_same_configuration(const std::vector<double> &s);
   void add_forces_on_atoms();
 

@@ -61,16 +61,16 @@ void FixMultisiteLinear::init()
   if (!MultisiteBodies(atom))
     error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs atom_style ellipsoid, not {}",
                atom->get_style());
-  const auto of_type = PairMultisite::components_of_types(lmp);
-  if (of_type.empty())
+  const auto component_of_type = PairMultisite::components_of_types(lmp);
+  if (component_of_type.empty())
     error->all(FLERR, Error::NOLASTLINE,
                "Fix multisite/linear needs pair_style multisite, which defines molecules");
 
   axis.assign(atom->ntypes + 1, -1);
   bool has_linear = false;
   for (int type = 1; type <= atom->ntypes; ++type) {
-    if (!of_type[type]) continue;
-    const auto &component = *of_type[type];
+    if (!component_of_type[type]) continue;
+    const auto &component = *component_of_type[type];
     axis[type] = MultisiteShape::axis_of_linear(component);
     if (axis[type] >= 0) has_linear = true;
     if (MultisiteShape::half_axes(component)[0] == 0.0 && MultisiteShape::feels_torque(component) &&
@@ -103,7 +103,7 @@ template <typename Function> void FixMultisiteLinear::for_each_molecule(Function
   }
 }
 
-void FixMultisiteLinear::take_away(Vectors which)
+void FixMultisiteLinear::remove_axial_components(Vectors which)
 {
   double **const vectors = which == Vectors::TORQUES ? atom->torque : atom->angmom;
   for_each_molecule([vectors](int i, const double *along) {
@@ -121,7 +121,7 @@ void FixMultisiteLinear::take_away(Vectors which)
 
 void FixMultisiteLinear::setup_pre_neighbor()
 {
-  take_away(Vectors::ANGULAR_MOMENTA);
+  remove_axial_components(Vectors::ANGULAR_MOMENTA);
 }
 
 void FixMultisiteLinear::setup(int vflag)
@@ -135,7 +135,7 @@ void FixMultisiteLinear::setup(int vflag)
   }
   for (int level = 0; level < respa->nlevels; ++level) {    // each level has its own torques
     respa->copy_flevel_f(level);
-    take_away(Vectors::TORQUES);
+    remove_axial_components(Vectors::TORQUES);
     respa->copy_f_flevel(level);
   }
   LammpsInternals::sum_levels(respa);
@@ -148,7 +148,7 @@ void FixMultisiteLinear::min_setup(int vflag)
 
 void FixMultisiteLinear::post_force(int)
 {
-  take_away(Vectors::TORQUES);
+  remove_axial_components(Vectors::TORQUES);
 }
 
 void FixMultisiteLinear::post_force_respa(int vflag, int /*ilevel*/, int /*iloop*/)
@@ -165,7 +165,7 @@ void FixMultisiteLinear::min_post_force(int vflag)
 void FixMultisiteLinear::end_of_step()
 {
   if (!order_is_checked) check_order();
-  take_away(Vectors::ANGULAR_MOMENTA);
+  remove_axial_components(Vectors::ANGULAR_MOMENTA);
 }
 
 /* ----------------------------------------------------------------------

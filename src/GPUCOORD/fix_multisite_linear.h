@@ -38,8 +38,8 @@ class FixMultisiteLinear : public Fix {
 
  protected:
   enum class Vectors { TORQUES, ANGULAR_MOMENTA };
-  virtual void take_away(Vectors);    // removes the components along the axes
-  virtual void atoms_to_host() {}     // called before a check reads vectors on the host
+  virtual void remove_axial_components(Vectors);    // removes the components along the axes
+  virtual void atoms_to_host() {}    // called before a check reads vectors on the host
 
   std::vector<int> axis;     // [ntypes + 1] axis of linear molecules, 0, 1 or 2; -1: not linear
   double rounding = 1e-9;    // largest fraction of a torque that may remain along the axis

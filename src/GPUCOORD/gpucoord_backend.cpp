@@ -40,9 +40,9 @@ DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string 
   if (wanted == Words::Device::HOST) return;
 
   const auto devices = gpucoord::find_cuda_devices();
-  std::string why_none = devices.count > 0 ? "" : devices.why_none;
-  const int without = share_first(why_none);
-  if (without < 0) {
+  std::string reason = devices.count > 0 ? "" : devices.why_none;
+  const int rank_without = broadcast_first(reason);
+  if (rank_without < 0) {
     cuda = true;
     choose_device(devices.count);
     return;
@@ -50,9 +50,9 @@ DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string 
   if (wanted == Words::Device::CUDA)
     error->all(FLERR, argument,
                "{} device cuda: rank {} has no GPU: {} - use device host or device auto", style,
-               without, why_none);
-  why_host = without ? fmt::format("no GPU on rank {}: {}", without, why_none)
-                     : "no GPU: " + why_none;
+               rank_without, reason);
+  why_host = rank_without ? fmt::format("no GPU on rank {}: {}", rank_without, reason)
+                          : "no GPU: " + reason;
 }
 
 Words::Device DeviceChoice::restarted(LAMMPS *lmp, Words::Device stored, const std::string &style)
@@ -72,7 +72,7 @@ Words::Device DeviceChoice::restarted(LAMMPS *lmp, Words::Device stored, const s
    that rank, or -1 if all texts are empty. Collective.
 ------------------------------------------------------------------------- */
 
-int DeviceChoice::share_first(std::string &text) const
+int DeviceChoice::broadcast_first(std::string &text) const
 {
   int mine = text.empty() ? comm->nprocs : comm->me;
   int first;
@@ -108,7 +108,7 @@ void DeviceChoice::choose_device(int count)
   const char *const visible = getenv("CUDA_VISIBLE_DEVICES");
   const auto key = std::hash<std::string>()(fmt::format("{} {}", device, visible ? visible : ""));
   MPI_Comm_split(node, static_cast<int>(key % MAXSMALLINT), local, &same);
-  MPI_Comm_size(same, &sharing);
+  MPI_Comm_size(same, &ranks_per_device);
   MPI_Comm_free(&same);
   MPI_Comm_free(&node);
 #endif
@@ -136,7 +136,7 @@ bool DeviceChoice::make_on_all(const std::string &owner, const std::function<voi
 
 void DeviceChoice::stop_all(std::string failure)
 {
-  share_first(failure);
+  broadcast_first(failure);
   error->all(FLERR, Error::NOLASTLINE, failure);
 }
 
@@ -182,5 +182,6 @@ std::string DeviceChoice::description() const
                        nthreads, nthreads == 1 ? "" : "s", why_host.empty() ? "" : "; " + why_host);
   if (device == CURRENT_DEVICE) return "cuda (the GPU of KOKKOS)";
   return fmt::format("cuda ({}, device {}{})", device_name, device,
-                     sharing > 1 ? fmt::format(", {} ranks share it", sharing) : "");
+                     ranks_per_device > 1 ? fmt::format(", {} ranks share it", ranks_per_device)
+                                          : "");
 }

@@ -62,12 +62,12 @@ class DeviceChoice : protected Pointers {
   int nthreads = 0;    // threads of the backend; 0: there is no backend
 
  private:
-  int share_first(std::string &text) const;
+  int broadcast_first(std::string &text) const;
   void choose_device(int count);
 
   bool cuda = false;
   std::string why_host;
-  int device = 0, sharing = 1;    // GPU number; number of ranks that share it
+  int device = 0, ranks_per_device = 1;    // GPU number; number of ranks that share it
   std::string device_name;
 };
 

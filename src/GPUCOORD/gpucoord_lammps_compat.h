@@ -51,11 +51,11 @@ namespace LammpsCompat {
   // Replaces d by its shortest periodic image. Newer releases have arguments for the caller's file
   // and line, for an error message.
   template <class T>
-  using ImageWithPlace =
+  using ImageWithFileAndLine =
       decltype(std::declval<const T &>().minimum_image(FLERR, std::declval<double *>()));
   template <class T> void apply_minimum_image(const T *domain, double *d)
   {
-    if constexpr (Has<ImageWithPlace, T>)
+    if constexpr (Has<ImageWithFileAndLine, T>)
       domain->minimum_image(FLERR, d);
     else
       domain->minimum_image(d);

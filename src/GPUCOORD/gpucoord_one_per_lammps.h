@@ -22,7 +22,7 @@ class LAMMPS;
 
 template <class Object> class OnePerLammps {
  public:
-  static std::shared_ptr<Object> of(LAMMPS *lmp)
+  static std::shared_ptr<Object> get(LAMMPS *lmp)
   {
     auto &known = all()[lmp];
     auto object = known.lock();

@@ -68,7 +68,7 @@ class StyleRegistry {
 void gpucoord_register_grids_and_molecules(StyleRegistry &styles);
 void gpucoord_register_kokkos(StyleRegistry &styles);
 
-// What LAMMPS calls to create a style of the plugin.
+// Function that LAMMPS calls to create a style of the plugin.
 
 template <class Style> void *gpucoord_create_pair(void *lmp)
 {

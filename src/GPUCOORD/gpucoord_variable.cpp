@@ -22,15 +22,15 @@ using namespace LAMMPS_NS;
 namespace {
 
 // Variables of all LAMMPS instances of this process, which may run in several threads.
-struct Living {
+struct VariableRegistry {
   std::mutex mutex;
   std::map<const CollectiveVariable *, int> numbers;
   int last_number = 0;
 
-  static Living &instance()
+  static VariableRegistry &instance()
   {
-    static Living living;
-    return living;
+    static VariableRegistry registry;
+    return registry;
   }
   int add(const CollectiveVariable *variable)
   {
@@ -52,16 +52,16 @@ struct Living {
 
 }    // namespace
 
-CollectiveVariable::CollectiveVariable() : my_number(Living::instance().add(this)) {}
+CollectiveVariable::CollectiveVariable() : my_number(VariableRegistry::instance().add(this)) {}
 
 CollectiveVariable::~CollectiveVariable()
 {
-  Living::instance().remove(this);
+  VariableRegistry::instance().remove(this);
 }
 
 bool CollectiveVariable::is_alive(const CollectiveVariable *variable, int number)
 {
-  return Living::instance().has(variable, number);
+  return VariableRegistry::instance().has(variable, number);
 }
 
 const std::vector<CollectiveVariable *> &CollectiveVariable::children() const

@@ -22,15 +22,16 @@ namespace LAMMPS_NS {
 // dS/d(strain). Biases know only this interface of the compute. The compute decides where its data
 // are.
 //
-// A force evaluation has this order: announce(), then either enqueue(), or start(), share(), one
-// sum over ranks, and finish(), then the add functions. BiasBoard calls them.
+// A force evaluation has this order: announce(), then either enqueue(), or start(),
+// get_local_numbers(), one sum over ranks, and finish(), then the add functions. BiasBoard calls
+// them.
 
 class CollectiveVariable {
  public:
   // Added to gpucoord::Want: a style without KOKKOS reads and changes atom data on the host.
   static constexpr unsigned ON_HOST = 1u << 16;
   // Numbers of one rank that are summed over ranks.
-  static constexpr int NSHARED = 13;
+  static constexpr int NNUMBERS = 13;
 
   CollectiveVariable(const CollectiveVariable &) = delete;
   CollectiveVariable &operator=(const CollectiveVariable &) = delete;
@@ -69,14 +70,14 @@ class CollectiveVariable {
 
   // Returns whether value() and the add functions can be used.
   virtual bool is_known() const = 0;
-  // Starts the evaluation of this rank. Does not throw if one rank fails; share() reports this.
-  // is_for_forces: part of a force evaluation, in which ghost atoms are current
+  // Starts the evaluation of this rank. Does not throw if one rank fails; get_local_numbers()
+  // reports this. is_for_forces: part of a force evaluation, in which ghost atoms are current
   virtual void start(bool is_for_forces) = 0;
   // Returns whether the evaluation has been started and not yet finished. Output between these
   // calls discards a started evaluation.
   virtual bool is_started() const { return false; }
   // Waits, and sets this rank's numbers.
-  virtual void share(double *numbers) = 0;
+  virtual void get_local_numbers(double *numbers) = 0;
   // Takes the sums over ranks. Raises an error on all ranks if one has failed.
   virtual void finish(const double *sums) = 0;
   virtual double value() const = 0;    // S

@@ -34,11 +34,11 @@ namespace {
 // The C interface of the LAMMPS that loads the plugin, the only interface that all releases share.
 class CInterface {
  public:
-  // of_lammps: address of a function of that LAMMPS
-  explicit CInterface(void *of_lammps)
+  // lammps_function: address of a function of that LAMMPS
+  explicit CInterface(void *lammps_function)
   {
-    Dl_info place;
-    if (dladdr(of_lammps, &place)) file = place.dli_fname;
+    Dl_info info;
+    if (dladdr(lammps_function, &info)) file = info.dli_fname;
     library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (!library) library = dlopen(nullptr, RTLD_LAZY);    // LAMMPS is linked into the program
   }
@@ -206,8 +206,8 @@ std::string loaded_kernels()
 {
   void *library = dlopen("libgpucoord.so", RTLD_LAZY | RTLD_NOLOAD);
   if (!library) return "";
-  link_map *place = nullptr;
-  const std::string file = dlinfo(library, RTLD_DI_LINKMAP, &place) == 0 ? place->l_name : "";
+  link_map *map = nullptr;
+  const std::string file = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
   dlclose(library);
   return file;
 }

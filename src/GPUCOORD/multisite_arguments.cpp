@@ -52,12 +52,13 @@ double MultisiteArguments::number(LAMMPS *lmp, const std::string &what, char *wo
 
 static int times(LAMMPS *lmp, const std::string &what, char *word)
 {
-  constexpr int MOST = std::numeric_limits<int>::max();
+  constexpr int MAX_INTEGER = std::numeric_limits<int>::max();
   errno = 0;
   const long long value = utils::is_integer(word) ? std::strtoll(word, nullptr, 10) : 0;
-  if (errno == ERANGE || value < 1 || value > MOST)
+  if (errno == ERANGE || value < 1 || value > MAX_INTEGER)
     lmp->error->all(FLERR, position(lmp->input, word),
-                    "{} is every {} evaluations but must be every 1 to {}", what, word, MOST);
+                    "{} is every {} evaluations but must be every 1 to {}", what, word,
+                    MAX_INTEGER);
   return static_cast<int>(value);
 }
 
@@ -74,11 +75,11 @@ MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &d
     if (!(one > 0.0))
       error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite {} is {} but must be > 0",
                  what, arg[iarg]);
-    if (one < gpucoord::LEAST_LENGTH || one > gpucoord::MOST_LENGTH)
+    if (one < gpucoord::MIN_LENGTH || one > gpucoord::MAX_LENGTH)
       error->all(FLERR, position(input, arg[iarg]),
                  "Pair_style multisite {} is {} but must be {:g} to {:g}, so that "
                  "(sigma/cutoff)^12 is a finite number",
-                 what, arg[iarg], gpucoord::LEAST_LENGTH, gpucoord::MOST_LENGTH);
+                 what, arg[iarg], gpucoord::MIN_LENGTH, gpucoord::MAX_LENGTH);
     ++iarg;
     return one;
   };

@@ -54,8 +54,8 @@ class MultisiteBodies {
   {
     const int k = atom->ellipsoid[i];
     if (LammpsCompat::has_superellipsoids(atom)) {
-      const double *const of_bonus = LammpsCompat::inertia_of_superellipsoid(avec, k);
-      return {of_bonus[0], of_bonus[1], of_bonus[2]};
+      const double *const bonus_inertia = LammpsCompat::inertia_of_superellipsoid(avec, k);
+      return {bonus_inertia[0], bonus_inertia[1], bonus_inertia[2]};
     }
     const double *const s = avec->bonus[k].shape;    // same formula as LAMMPS' integrators
     const double m = 0.2 * atom->rmass[i];

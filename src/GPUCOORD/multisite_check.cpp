@@ -75,42 +75,42 @@ void MultisiteCheck::compare(const gpucoord::Molecules &in, const MultisiteSums 
 
 namespace {
 
-struct Place {
+struct SitePosition {
   std::array<double, 3> x;
   bool has_center, has_pole;    // selects the cutoffs
 };
 
 // Returns the positions of the sites, or the center of mass of the molecule in place of all of
 // them.
-std::vector<Place> places_of(const gpucoord::MultisiteModel &model, const gpucoord::Molecules &in,
-                             int k)
+std::vector<SitePosition> site_positions(const gpucoord::MultisiteModel &model,
+                                         const gpucoord::Molecules &in, int k)
 {
   const gpucoord::Component &component = model.components()[in.component[k]];
   const double *const x = in.x + 3 * static_cast<std::size_t>(k),
                       *const q = in.quaternion + 4 * static_cast<std::size_t>(k);
-  std::vector<Place> places;
+  std::vector<SitePosition> positions;
   if (!model.options().site_cutoff) {
-    places.push_back({{x[0], x[1], x[2]},
-                      !component.centers.empty(),
-                      !component.charges.empty() || !component.dipoles.empty() ||
-                          !component.quadrupoles.empty()});
-    return places;
+    positions.push_back({{x[0], x[1], x[2]},
+                         !component.centers.empty(),
+                         !component.charges.empty() || !component.dipoles.empty() ||
+                             !component.quadrupoles.empty()});
+    return positions;
   }
   double turn[3][3];
   MathExtra::quat_to_mat(q, turn);
   const auto add = [&](const auto &sites, bool is_center) {
     for (const auto &site : sites) {
-      Place place = {{x[0], x[1], x[2]}, is_center, !is_center};
+      SitePosition position = {{x[0], x[1], x[2]}, is_center, !is_center};
       for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) place.x[r] += turn[r][c] * site.position[c];
-      places.push_back(place);
+        for (int c = 0; c < 3; ++c) position.x[r] += turn[r][c] * site.position[c];
+      positions.push_back(position);
     }
   };
   add(component.centers, true);
   add(component.charges, false);
   add(component.dipoles, false);
   add(component.quadrupoles, false);
-  return places;
+  return positions;
 }
 
 bool is_at(double cutoff, double r_sq)
@@ -120,11 +120,11 @@ bool is_at(double cutoff, double r_sq)
 
 bool is_at_cutoff(const gpucoord::MultisiteModel &model, const gpucoord::Molecules &in, int k)
 {
-  const auto mine = places_of(model, in, k);
+  const auto mine = site_positions(model, in, k);
   for (int other = 0; other < in.nall; ++other) {
     if (other == k) continue;
-    for (const Place &b : places_of(model, in, other))
-      for (const Place &a : mine) {
+    for (const SitePosition &b : site_positions(model, in, other))
+      for (const SitePosition &a : mine) {
         double r_sq = 0.0;
         for (int c = 0; c < 3; ++c) r_sq += (a.x[c] - b.x[c]) * (a.x[c] - b.x[c]);
         if ((a.has_center && b.has_center && is_at(model.options().cutoff, r_sq)) ||
@@ -172,12 +172,12 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
     int rank;
   } mine, worst;
   mine.rank = comm->me;
-  std::size_t where = 0;
+  std::size_t index = 0;
   for (const std::size_t k : failing) {
     if (is_rounded && std::isfinite(difference[k]) && is_at_cutoff(model, in, static_cast<int>(k)))
       continue;
     mine.value = difference[k];
-    where = k;
+    index = k;
     break;
   }
   MPI_Allreduce(&mine, &worst, 1, MPI_DOUBLE_INT, MPI_MAXLOC, world);
@@ -190,10 +190,10 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
   tagint id = 0;
   if (comm->me == worst.rank) {
     for (int c = 0; c < 3; ++c) {
-      both[c] = found[3 * where + c];
-      both[3 + c] = expected[3 * where + c];
+      both[c] = found[3 * index + c];
+      both[3 + c] = expected[3 * index + c];
     }
-    id = ids[where];
+    id = ids[index];
   }
   MPI_Bcast(both, 6, MPI_DOUBLE, worst.rank, world);
   MPI_Bcast(&id, 1, MPI_LMP_TAGINT, worst.rank, world);

@@ -94,7 +94,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
                  style, file, format, FORMAT);
 
   const std::string wanted = lmp->update->unit_style;
-  double of_energy = 1.0;
+  double energy_factor = 1.0;
   const std::vector<std::string> units = words_after("UNITS:", text);
   if (units.size() > 1)
     error->all(FLERR, argument,
@@ -108,8 +108,8 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
           FLERR, argument,
           "{}: file of components {} is in units {}, but units {} are in use - convert one of them",
           style, file, units[0], wanted);
-    of_energy = utils::get_conversion_factor(utils::ENERGY,
-                                             to_real ? utils::METAL2REAL : utils::REAL2METAL);
+    energy_factor = utils::get_conversion_factor(utils::ENERGY,
+                                                 to_real ? utils::METAL2REAL : utils::REAL2METAL);
     if (lmp->comm->me == 0)
       error->warning(FLERR, "{}: converting file of components {} from units {} to {}", style, file,
                      units[0], wanted);
@@ -123,7 +123,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
     error->all(FLERR, argument, "{}: {}", style, e.what());
   }
   for (auto &component : components)    // real and metal differ only in energies
-    for (auto &site : component.centers) site.epsilon *= of_energy;
+    for (auto &site : component.centers) site.epsilon *= energy_factor;
   return components;
 }
 

@@ -64,7 +64,7 @@ std::vector<std::string> MultisiteMotion::warnings() const
   check_pressures(found);
   if (update->whichflag == 1) check_fixes(found);
   if (update->whichflag == 2 && count([this](int i) {
-                                  return MultisiteShape::feels_torque(*of_atom(i));
+                                  return MultisiteShape::feels_torque(*component_of_atom(i));
                                 }) > 0)
     found.emplace_back("Pair multisite: a minimization moves molecules without rotating them");
   return found;
@@ -73,7 +73,7 @@ std::vector<std::string> MultisiteMotion::warnings() const
 /* ---------------------------------------------------------------------- */
 
 // Returns null if the atom is not a molecule.
-const gpucoord::Component *MultisiteMotion::of_atom(int i) const
+const gpucoord::Component *MultisiteMotion::component_of_atom(int i) const
 {
   const int k = component_of[atom->type[i]];
   return k < 0 ? nullptr : &components[k];
@@ -84,7 +84,7 @@ bigint MultisiteMotion::count(const std::function<bool(int)> &is_one) const
 {
   bigint mine = 0, all;
   for (int i = 0; i < atom->nlocal; ++i)
-    if (of_atom(i) && is_one(i)) ++mine;
+    if (component_of_atom(i) && is_one(i)) ++mine;
   MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
   return all;
 }
@@ -109,11 +109,12 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
     found.push_back(fmt::format(
         "Pair multisite: {} molecules have no ellipsoid - use set_multisite to create it",
         without));
-  const bigint of_mass = count([&](int i) {
-    return std::fabs(atom->rmass[i] - of_atom(i)->mass) > MASS_TOLERANCE * of_atom(i)->mass;
+  const bigint nwrong_mass = count([&](int i) {
+    return std::fabs(atom->rmass[i] - component_of_atom(i)->mass) >
+        MASS_TOLERANCE * component_of_atom(i)->mass;
   });
-  const bigint of_inertia = count([&](int i) {
-    const auto &wanted = of_atom(i)->inertia;
+  const bigint nwrong_inertia = count([&](int i) {
+    const auto &wanted = component_of_atom(i)->inertia;
     const double largest = *std::max_element(wanted.begin(), wanted.end());
     if (largest == 0.0 || !bodies.has(i))
       return false;    // there is no rotation, or no ellipsoid to compare
@@ -123,15 +124,15 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
       differs = differs || std::fabs(moments[k] - wanted[k]) > INERTIA_TOLERANCE * largest;
     return differs;
   });
-  if (of_mass > 0)
+  if (nwrong_mass > 0)
     found.push_back(fmt::format("Pair multisite: {} molecules have masses that differ from those "
                                 "of their components - use set_multisite to set them",
-                                of_mass));
-  if (of_inertia > 0)
+                                nwrong_mass));
+  if (nwrong_inertia > 0)
     found.push_back(
         fmt::format("Pair multisite: {} molecules have shapes whose moments of inertia differ from "
                     "those of their components - use set_multisite to set them",
-                    of_inertia));
+                    nwrong_inertia));
 }
 
 /* ----------------------------------------------------------------------
@@ -148,10 +149,10 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
       return (atom->mask[i] & compute->groupbit) != 0;
     };
     const bigint linear = count([&](int i) {
-      return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0;
+      return is_in_group(i) && MultisiteShape::axis_of_linear(*component_of_atom(i)) >= 0;
     });
     const bigint points = count([&](int i) {
-      return is_in_group(i) && !MultisiteShape::feels_torque(*of_atom(i));
+      return is_in_group(i) && !MultisiteShape::feels_torque(*component_of_atom(i));
     });
     const double missing = linear + 3.0 * points, extra = LammpsInternals::extra_dof(compute);
     const bool is_low = extra < missing;
@@ -207,7 +208,7 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
       return (atom->mask[i] & fix->groupbit) != 0;
     };
     const bigint moved = count([&](int i) {
-      return is_in_group(i) && MultisiteShape::feels_torque(*of_atom(i));
+      return is_in_group(i) && MultisiteShape::feels_torque(*component_of_atom(i));
     });
     if (!turns && moved > 0)
       found.push_back(fmt::format("Pair multisite: fix {} of style {} moves {} molecules without "
@@ -215,7 +216,7 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
                                   fix->id, fix->style, moved));
     if (is("asphere"))
       spinning += count([&](int i) {
-        return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0;
+        return is_in_group(i) && MultisiteShape::axis_of_linear(*component_of_atom(i)) >= 0;
       });
   }
   if (spinning > 0 && modify->get_fix_by_style("^multisite/linear").empty())

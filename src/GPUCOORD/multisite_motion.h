@@ -42,7 +42,7 @@ class MultisiteMotion : protected Pointers {
   void check_pressures(std::vector<std::string> &) const;
   void check_fixes(std::vector<std::string> &) const;
 
-  const gpucoord::Component *of_atom(int i) const;
+  const gpucoord::Component *component_of_atom(int i) const;
 
   const std::vector<gpucoord::Component> &components;
   const std::vector<int> &component_of;

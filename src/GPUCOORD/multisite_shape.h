@@ -49,9 +49,9 @@ namespace MultisiteShape {
   inline int axis_of_linear(const gpucoord::Component &component)
   {
     const auto &moments = component.inertia;
-    const auto least = std::min_element(moments.begin(), moments.end());
+    const auto minimum = std::min_element(moments.begin(), moments.end());
     const double largest = *std::max_element(moments.begin(), moments.end());
-    return *least < NO_INERTIA * largest ? static_cast<int>(least - moments.begin()) : -1;
+    return *minimum < NO_INERTIA * largest ? static_cast<int>(minimum - moments.begin()) : -1;
   }
 
   // Returns why a linear molecule has a torque about its axis, where it has no moment of inertia: a
@@ -62,12 +62,12 @@ namespace MultisiteShape {
     constexpr double ON_AXIS = 1e-4;    // files have few digits
     const int k = axis_of_linear(component);
     if (k < 0) return "";
-    const auto beside = [k](const std::array<double, 3> &v) {
+    const auto distance_from_axis = [k](const std::array<double, 3> &v) {
       return std::hypot(v[(k + 1) % 3], v[(k + 2) % 3]);
     };
     const double size = std::sqrt(component.inertia[(k + 1) % 3] / component.mass);
     std::string why;
-    const auto say = [&](bool is_bad, const char *kind, std::size_t number, const char *what) {
+    const auto require = [&](bool is_bad, const char *kind, std::size_t number, const char *what) {
       if (is_bad && why.empty())
         why = "component " + component.name + " has no moment of inertia about its axis " +
             "xyz"[k] + ", but its " + kind + " " + std::to_string(number + 1) + what +
@@ -75,20 +75,21 @@ namespace MultisiteShape {
     };
     const auto look = [&](const char *kind, const auto &sites) {
       for (std::size_t s = 0; s < sites.size(); ++s)
-        say(beside(sites[s].position) > ON_AXIS * size, kind, s, " is not on this axis");
+        require(distance_from_axis(sites[s].position) > ON_AXIS * size, kind, s,
+                " is not on this axis");
     };
-    const auto look_along = [&](const char *kind, const auto &sites) {
+    const auto check_axes = [&](const char *kind, const auto &sites) {
       look(kind, sites);
       for (std::size_t s = 0; s < sites.size(); ++s) {
         const auto &axis = sites[s].axis;
-        say(beside(axis) > ON_AXIS * std::hypot(axis[0], axis[1], axis[2]), kind, s,
-            " does not point along this axis");
+        require(distance_from_axis(axis) > ON_AXIS * std::hypot(axis[0], axis[1], axis[2]), kind, s,
+                " does not point along this axis");
       }
     };
     look("center", component.centers);
     look("charge", component.charges);
-    look_along("dipole", component.dipoles);
-    look_along("quadrupole", component.quadrupoles);
+    check_axes("dipole", component.dipoles);
+    check_axes("quadrupole", component.quadrupoles);
     return why;
   }
 

@@ -159,7 +159,7 @@ void PairCoord::coeff(int narg, char **arg)
   for (int i = ilo; i <= ihi; ++i)
     for (int j = MAX(jlo, i); j <= jhi; ++j) {
       epsilon[i][j] = one;
-      of_types(i, j).options = options;
+      coefficients_at(i, j).options = options;
       setflag[i][j] = 1;
       ++count;
     }
@@ -238,7 +238,7 @@ double PairCoord::init_one(int i, int j)
 {
   if (setflag[i][j] == 0) mix(i, j);
   epsilon[j][i] = epsilon[i][j];
-  Coefficients &c = of_types(i, j);
+  Coefficients &c = coefficients_at(i, j);
   SwitchOptions options = c.options;
   options.shifted = offset_flag != 0;
   const std::string words = CoordSwitch::words(options) + (options.shifted ? " shifted" : "");
@@ -276,7 +276,7 @@ double PairCoord::init_one(int i, int j)
 
 void PairCoord::mix(int i, int j)
 {
-  const SwitchOptions &a = of_types(i, i).options, &b = of_types(j, j).options;
+  const SwitchOptions &a = coefficients_at(i, i).options, &b = coefficients_at(j, j).options;
   const auto refuse = [&](const std::string &why) {
     error->all(FLERR, Error::NOLASTLINE,
                "Pair coord: types {} and {} do not mix: {} - give pair_coeff {} {}", i, j, why, i,
@@ -286,7 +286,7 @@ void PairCoord::mix(int i, int j)
   const SwitchOptions &fa = full_a.options(), &fb = full_b.options();
   const auto form = [](SwitchOptions o) {    // copies all options except lengths
     o.r0 = SwitchOptions::NOT_GIVEN;
-    for (const auto &p : SwitchInfo::of(o.kind).parameters)
+    for (const auto &p : SwitchInfo::get(o.kind).parameters)
       if (p.length_power != 0) o.*(p.number) = SwitchOptions::NOT_GIVEN;
     return CoordSwitch::words(o);
   };
@@ -303,7 +303,7 @@ void PairCoord::mix(int i, int j)
     mixed.*length = is_inverse ? 1.0 / mix_distance(1.0 / fa.*length, 1.0 / fb.*length)
                                : mix_distance(fa.*length, fb.*length);
   };
-  const SwitchInfo &function = SwitchInfo::of(a.kind);
+  const SwitchInfo &function = SwitchInfo::get(a.kind);
   mix_lengths(&SwitchOptions::r0);
   for (const auto &p : function.parameters)
     if (p.length_power != 0) mix_lengths(p.number, p.length_power < 0);
@@ -317,7 +317,7 @@ void PairCoord::mix(int i, int j)
   }
   if (!why.empty()) refuse(fmt::format("'{}': {}", CoordSwitch::words(mixed), why));
   epsilon[i][j] = epsilon[i][i] < 0.0 || epsilon[j][j] < 0.0 ? -magnitude : magnitude;
-  of_types(i, j).options = mixed;
+  coefficients_at(i, j).options = mixed;
 }
 
 /* ----------------------------------------------------------------------
@@ -336,12 +336,12 @@ void PairCoord::make_table()
   std::map<std::string, int> numbers;    // [words] index of the function
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {
-      const auto &function = of_types(i, j).function;
+      const auto &function = coefficients_at(i, j).function;
       if (!function) continue;
-      const std::string &words = of_types(i, j).words;
+      const std::string &words = coefficients_at(i, j).words;
       if (!numbers.count(words)) numbers[words] = table->add(function->function);
       table->set(i, j, numbers[words]);
-      weight[table->place(i, j)] = weight[table->place(j, i)] = epsilon[i][j];
+      weight[table->index(i, j)] = weight[table->index(j, i)] = epsilon[i][j];
       interacts[i] = interacts[j] = 1;
       all_words += fmt::format("{} {} {}\n", i, j, words);
     }
@@ -639,7 +639,8 @@ double PairCoord::single(int /*i*/, int /*j*/, int itype, int jtype, double rsq,
 {
   const double r = sqrt(rsq);
   double derivative;
-  const double s = (*of_types(MIN(itype, jtype), MAX(itype, jtype)).function)(r, &derivative);
+  const double s =
+      (*coefficients_at(MIN(itype, jtype), MAX(itype, jtype)).function)(r, &derivative);
   const double scale = factor_lj * epsilon[itype][jtype];
   fforce = derivative == 0.0 ? 0.0 : -scale * derivative / r;    // also correct at r = 0
   return scale * s;

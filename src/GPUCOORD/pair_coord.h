@@ -63,7 +63,7 @@ class PairCoord : public Pair {
     // Set by init_one(); null: another style computes this pair of types.
     std::unique_ptr<gpucoord::SwitchEvaluator> function;
   };
-  Coefficients &of_types(int i, int j)
+  Coefficients &coefficients_at(int i, int j)
   {
     return coefficients[static_cast<std::size_t>(i) * (ntypes + 1) + j];
   }

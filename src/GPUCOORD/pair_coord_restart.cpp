@@ -33,7 +33,8 @@ static constexpr int FORMAT = 2;
 void PairCoord::write_data(FILE *fp)
 {
   for (int i = 1; i <= ntypes; ++i)
-    utils::print(fp, "{} {} {}\n", i, epsilon[i][i], CoordSwitch::words(of_types(i, i).options));
+    utils::print(fp, "{} {} {}\n", i, epsilon[i][i],
+                 CoordSwitch::words(coefficients_at(i, i).options));
 }
 
 void PairCoord::write_data_all(FILE *fp)
@@ -41,7 +42,7 @@ void PairCoord::write_data_all(FILE *fp)
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j)
       utils::print(fp, "{} {} {} {}\n", i, j, epsilon[i][j],
-                   CoordSwitch::words(of_types(i, j).options));
+                   CoordSwitch::words(coefficients_at(i, j).options));
 }
 
 /* ---------------------------------------------------------------------- */
@@ -56,7 +57,7 @@ void PairCoord::write_restart(FILE *fp)
       out.write(is_set);
       if (!is_set) continue;
       out.write(epsilon[i][j]);
-      CoordSwitch::write_restart(out, of_types(i, j).options);
+      CoordSwitch::write_restart(out, coefficients_at(i, j).options);
     }
 }
 
@@ -70,7 +71,7 @@ void PairCoord::read_restart(FILE *fp)
       setflag[i][j] = in.read<int>();
       if (!setflag[i][j]) continue;
       epsilon[i][j] = in.read<double>();
-      of_types(i, j).options = CoordSwitch(lmp, "Pair coord", "").read_restart(in);
+      coefficients_at(i, j).options = CoordSwitch(lmp, "Pair coord", "").read_restart(in);
     }
 }
 

@@ -134,16 +134,16 @@ void PairMultisite::coeff(int narg, char **arg)
   if (!allocated) allocate();
   stage = Stage::CHANGED;
   if (strcmp(arg[2], "mix") == 0)
-    give_mixing(narg, arg);
+    parse_mixing(narg, arg);
   else
-    give_components(narg, arg);
+    set_components(narg, arg);
 }
 
 /* ----------------------------------------------------------------------
    pair_coeff * * FILE NAME1 ... NAMEn
 ------------------------------------------------------------------------- */
 
-void PairMultisite::give_components(int narg, char **arg)
+void PairMultisite::set_components(int narg, char **arg)
 {
   if (strcmp(arg[0], "*") != 0 || strcmp(arg[1], "*") != 0)
     error->all(FLERR, position(input, arg[0]),
@@ -156,10 +156,10 @@ void PairMultisite::give_components(int narg, char **arg)
                ntypes, narg - 3 == 1 ? "is" : "are", narg - 3);
 
   const std::string file = arg[2];
-  const auto of_file =
+  const auto file_components =
       MultisiteComponents::read(lmp, "Pair multisite", file, position(input, arg[2]));
   std::vector<Component> used;
-  std::vector<int> of_types(ntypes + 1, -1);
+  std::vector<int> component_numbers(ntypes + 1, -1);
   for (int type = 1; type <= ntypes; ++type) {
     char *const name = arg[2 + type];
     if (strcmp(name, "NULL") == 0) {
@@ -170,15 +170,15 @@ void PairMultisite::give_components(int narg, char **arg)
                    type);
       continue;
     }
-    const int k = MultisiteComponents::find(of_file, name);
+    const int k = MultisiteComponents::find(file_components, name);
     if (k < 0)
       error->all(FLERR, position(input, name),
                  "Pair multisite: file of components {} has no component {} - it has {}", file,
-                 name, MultisiteComponents::names(of_file));
-    of_types[type] = MultisiteComponents::find(used, name);
-    if (of_types[type] >= 0) continue;
-    of_types[type] = static_cast<int>(used.size());
-    used.push_back(of_file[k]);
+                 name, MultisiteComponents::names(file_components));
+    component_numbers[type] = MultisiteComponents::find(used, name);
+    if (component_numbers[type] >= 0) continue;
+    component_numbers[type] = static_cast<int>(used.size());
+    used.push_back(file_components[k]);
   }
   const auto mixing_before = std::exchange(mixing, std::vector<Mixing>(used.size() * used.size()));
   const std::string failure = make_model(std::move(used));
@@ -187,7 +187,7 @@ void PairMultisite::give_components(int narg, char **arg)
     error->all(FLERR, position(input, arg[2]), "Pair multisite: file of components {}: {}", file,
                failure);
   }
-  component_of = of_types;
+  component_of = component_numbers;
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j)
       setflag[i][j] = component_of[i] >= 0 && component_of[j] >= 0 ? 1 : 0;
@@ -197,7 +197,7 @@ void PairMultisite::give_components(int narg, char **arg)
    pair_coeff I J mix XI ETA, for unlike components
 ------------------------------------------------------------------------- */
 
-void PairMultisite::give_mixing(int narg, char **arg)
+void PairMultisite::parse_mixing(int narg, char **arg)
 {
   if (narg != 5)
     error->all(FLERR, position(input, arg[2]),
@@ -205,13 +205,13 @@ void PairMultisite::give_mixing(int narg, char **arg)
   int ilo, ihi, jlo, jhi;
   utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));
   utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error, position(input, arg[1]));
-  Mixing of_pair;
-  of_pair.xi = MultisiteArguments::number(lmp, "Pair multisite mix: XI", arg[3]);
-  of_pair.eta = MultisiteArguments::number(lmp, "Pair multisite mix: ETA", arg[4]);
-  if (!(of_pair.xi >= 0.0))
+  Mixing pair_mixing;
+  pair_mixing.xi = MultisiteArguments::number(lmp, "Pair multisite mix: XI", arg[3]);
+  pair_mixing.eta = MultisiteArguments::number(lmp, "Pair multisite mix: ETA", arg[4]);
+  if (!(pair_mixing.xi >= 0.0))
     error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} but must be >= 0",
                arg[3]);
-  if (!(of_pair.eta > 0.0))
+  if (!(pair_mixing.eta > 0.0))
     error->all(FLERR, position(input, arg[4]), "Pair multisite mix: ETA is {} but must be > 0",
                arg[4]);
   if (!the_model)
@@ -225,8 +225,8 @@ void PairMultisite::give_mixing(int narg, char **arg)
     for (int j = jlo; j <= jhi; ++j) {
       const int a = component_of[i], b = component_of[j];
       if (a < 0 || b < 0 || a == b) continue;
-      mixing[a * n + b] = mixing[b * n + a] = of_pair;
-      the_model->set_mixing(a, b, of_pair);
+      mixing[a * n + b] = mixing[b * n + a] = pair_mixing;
+      the_model->set_mixing(a, b, pair_mixing);
       is_any = true;
     }
   if (!is_any)
@@ -440,10 +440,10 @@ std::string PairMultisite::setup_text() const
                         one.quadrupoles.size());
   for (int a = 0; a < n; ++a)
     for (int b = a + 1; b < n; ++b) {
-      const Mixing &of_pair = mixing[a * n + b];
-      if (of_pair.xi != 1.0 || of_pair.eta != 1.0)
+      const Mixing &pair_mixing = mixing[a * n + b];
+      if (pair_mixing.xi != 1.0 || pair_mixing.eta != 1.0)
         mesg += fmt::format("  {} and {}: xi {:.10g}, eta {:.10g}\n", components[a].name,
-                            components[b].name, of_pair.xi, of_pair.eta);
+                            components[b].name, pair_mixing.xi, pair_mixing.eta);
     }
   if (given.check_every)
     mesg +=

@@ -70,8 +70,8 @@ class PairMultisite : public Pair {
 
  private:
   void allocate();
-  void give_components(int narg, char **arg);
-  void give_mixing(int narg, char **arg);
+  void set_components(int narg, char **arg);
+  void parse_mixing(int narg, char **arg);
   void set_switched();
   std::string make_model(std::vector<gpucoord::Component>);
   void check_precision() const;

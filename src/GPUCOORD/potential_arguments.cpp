@@ -43,7 +43,7 @@ const std::vector<Choice<MapKernel>> KERNELS = {{"cut", MapKernel::CUT},
                                                 {"direct", MapKernel::DIRECT}};
 const std::vector<Choice<MapOverlap>> OVERLAPS = {
     {"skip", MapOverlap::SKIP}, {"zero", MapOverlap::ZERO}, {"soft", MapOverlap::SOFT}};
-const std::vector<Choice<bool>> PLACES = {{"center", false}, {"corner", true}};
+const std::vector<Choice<bool>> ALIGNMENTS = {{"center", false}, {"corner", true}};
 const std::vector<Choice<bool>> FAR_FIELDS = {{"none", false}, {"fft", true}};
 const std::vector<Choice<Units>> UNITS = {
     {"native", Units::NATIVE}, {"volt", Units::VOLT}, {"kT", Units::KT}};
@@ -103,7 +103,7 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
       read_overlap(iarg, narg, arg);
       continue;
     } else if (keyword == "align")
-      at_corners = choose(PLACES);
+      at_corners = choose(ALIGNMENTS);
     else if (keyword == "units") {
       units = choose(UNITS);
       units_position = iarg + 1;
@@ -239,13 +239,13 @@ double PotentialArguments::positive(int iarg, const char *text, const std::strin
 
 double PotentialArguments::divisor(int iarg, const char *text, const std::string &what) const
 {
-  constexpr double LEAST = 1e-30, MOST = 1e30;
+  constexpr double MIN_VALUE = 1e-30, MAX_VALUE = 1e30;
   const double value = positive(iarg, text, what);
-  if (value < LEAST || value > MOST)
+  if (value < MIN_VALUE || value > MAX_VALUE)
     error->all(FLERR, iarg,
                "Compute potential/grid {} is {} but must be from {:g} to {:g}, so that potentials "
                "fit into single precision",
-               what, text, LEAST, MOST);
+               what, text, MIN_VALUE, MAX_VALUE);
   return value;
 }
 
@@ -291,13 +291,13 @@ void PotentialArguments::read_bins(int &iarg, int narg, char **arg)
   if (!bins.are_fixed) return;
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute potential/grid bins fixed", error);
   bins.size = positive(iarg, arg[iarg], "bins fixed size");
-  constexpr int MOST = 1 << 20;
+  constexpr int MAX_DEPTH = 1 << 20;
   const double depth = utils::is_integer(arg[iarg + 1]) ? std::strtod(arg[iarg + 1], nullptr) : 0.0;
-  if (depth < 1 || depth > MOST)
+  if (depth < 1 || depth > MAX_DEPTH)
     error->all(FLERR, iarg + 1,
                "Compute potential/grid bins fixed depth is {} but must be a number of charges from "
                "1 to {}",
-               arg[iarg + 1], MOST);
+               arg[iarg + 1], MAX_DEPTH);
   bins.depth = static_cast<int>(depth);
   iarg += 2;
 }

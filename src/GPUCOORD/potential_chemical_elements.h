@@ -33,13 +33,13 @@ inline int element_of_mass(double mass)
       227,    232.04, 231.04, 238.03, 237,    244};
   constexpr double FAR = 0.1;    // larger than the rounding of 35.45 to 35.5
   int nearest = 0;
-  double least = FAR;
+  double minimum = FAR;
   int number = 0;
   for (const double weight : WEIGHTS) {
     ++number;
     const double difference = std::fabs(mass - weight);
-    if (difference >= least) continue;
-    least = difference;
+    if (difference >= minimum) continue;
+    minimum = difference;
     nearest = number;
   }
   return nearest;

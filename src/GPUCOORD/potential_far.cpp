@@ -43,8 +43,8 @@ static constexpr double BOX_CHANGE = 0.01, CHARGE_CHANGE = 0.05;
 
 // Limits of mesh points, per rank and per grid point. The limit per rank corresponds to some 10 GiB
 // and 10 s for a map. Without it, cutoffs that are too short for their charges would need any
-// number of points. A mesh may always have MOST_OF_A_POINT points for each grid point.
-static constexpr double MOST_OF_A_RANK = 1 << 27, MOST_OF_A_POINT = 8;
+// number of points. A mesh may always have MAX_POINTS_PER_GRID_POINT points for each grid point.
+static constexpr double MAX_POINTS_PER_RANK = 1 << 27, MAX_POINTS_PER_GRID_POINT = 8;
 
 static constexpr double PI = 3.14159265358979323846;
 
@@ -90,7 +90,7 @@ class PotentialFar::Transform {
     for (std::size_t p = 0; p < n; ++p) potential[p] = work[2 * p];
   }
 
-  static constexpr bool is_there()
+  static constexpr bool exists()
   {
     return true;
   }
@@ -108,7 +108,7 @@ class PotentialFar::Transform {
   Transform(LAMMPS *, MPI_Comm, const MeshBrick &) {}
   void forward(const std::vector<double> &) {}
   template <class Factor> void backward(const Factor &, std::vector<double> &) {}
-  static constexpr bool is_there()
+  static constexpr bool exists()
   {
     return false;
   }
@@ -128,12 +128,12 @@ PotentialFar::PotentialFar(LAMMPS *lmp, const DeviceChoice &choice, double cutof
     device(choice.device_number()), cutoff(cutoff_in), error_wanted(error_in),
     at_corners(at_corners_in)
 {
-  if (!on_gpu && !Transform::is_there())
+  if (!on_gpu && !Transform::exists())
     throw std::runtime_error("far fft needs the Fourier transforms of LAMMPS' KSPACE package, "
                              "without which GPUCOORD was built - build LAMMPS with PKG_KSPACE=on "
                              "and without heFFTe, and then GPUCOORD, or use one rank with a GPU");
-  constexpr double LEAST_OF_FLOAT = 1e-5;
-  if (!on_gpu && Transform::is_float() && error_wanted < LEAST_OF_FLOAT)
+  constexpr double MIN_ERROR_OF_FLOAT = 1e-5;
+  if (!on_gpu && Transform::is_float() && error_wanted < MIN_ERROR_OF_FLOAT)
     throw std::runtime_error("far fft needs a tolerance >= 1e-5 with this LAMMPS, whose Fourier "
                              "transforms are in single precision (FFT_SINGLE)");
   for (int a = 0; a < 3; ++a) {
@@ -158,7 +158,7 @@ FarBox PotentialFar::box_now() const
 
 // Returns the index of the grid point among the mesh points of its cell: the middle one if grid
 // points are at centers of cells.
-int PotentialFar::place_in_fold(int axis) const
+int PotentialFar::offset_in_fold(int axis) const
 {
   return at_corners ? 0 : fold(axis) / 2;
 }
@@ -168,11 +168,12 @@ int PotentialFar::place_in_fold(int axis) const
 // first grid point of the next rank
 int PotentialFar::first_beyond(int axis, double fraction, int point) const
 {
-  const double of_center = at_corners ? 0.0 : 0.5 * fold(axis);
-  const int first =
-      static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - of_center)) + place_in_fold(axis);
-  const int its_point = fold(axis) * point + place_in_fold(axis);
-  return std::clamp(std::clamp(first, its_point - fold(axis) + 1, its_point), 0, the_mesh.n[axis]);
+  const double center_offset = at_corners ? 0.0 : 0.5 * fold(axis);
+  const int first = static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - center_offset)) +
+      offset_in_fold(axis);
+  const int grid_point = fold(axis) * point + offset_in_fold(axis);
+  return std::clamp(std::clamp(first, grid_point - fold(axis) + 1, grid_point), 0,
+                    the_mesh.n[axis]);
 }
 
 MeshBrick PotentialFar::brick() const
@@ -183,10 +184,10 @@ MeshBrick PotentialFar::brick() const
     b.mesh[a] = the_mesh.n[a];
     b.lo[a] = first_beyond(a, from[a], lo[a]);
     b.n[a] = first_beyond(a, to[a], hi[a] + 1) - b.lo[a];
-    const double of_first = at_corners
+    const double first_offset = at_corners
         ? 0.0
-        : 0.5 * fold(a) - place_in_fold(a);    // from the edge of the box, in mesh spacings
-    for (int c = 0; c < 3; ++c) b.box.origin[c] += of_first * b.box.edge[a][c] / the_mesh.n[a];
+        : 0.5 * fold(a) - offset_in_fold(a);    // from the edge of the box, in mesh spacings
+    for (int c = 0; c < 3; ++c) b.box.origin[c] += first_offset * b.box.edge[a][c] / the_mesh.n[a];
   }
   return b;
 }
@@ -195,11 +196,12 @@ double PotentialFar::bytes(bool with_field) const
 {
   // Bytes per mesh point: its value, factor, spectrum and two copies for transforms; the wave
   // vectors of the field; and LAMMPS' send buffers for transforms, as measured.
-  constexpr double OF_A_POINT = 64.0, OF_FIELD = 24.0, TO_SEND = 26.0;
+  constexpr double BYTES_PER_POINT = 64.0, BYTES_OF_FIELD = 24.0, BYTES_TO_SEND = 26.0;
   if (the_mesh.n[0] == 0 || on_gpu) return 0.0;
   const MeshBrick mine = brick();
   return static_cast<double>(mine.n[0]) * mine.n[1] * mine.n[2] *
-      (OF_A_POINT + (with_field ? OF_FIELD : 0.0) + (comm->nprocs > 1 ? TO_SEND : 0.0));
+      (BYTES_PER_POINT + (with_field ? BYTES_OF_FIELD : 0.0) +
+       (comm->nprocs > 1 ? BYTES_TO_SEND : 0.0));
 }
 
 bool PotentialFar::prepare(double sum_q_sq, double sum_q)
@@ -239,11 +241,11 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
       // Charges are only known up to the cutoff, and the box may grow.
       const double widest = cutoff / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));
-      const double of_grid = MOST_OF_A_POINT * points[0] * points[1] * points[2];
-      const int most = static_cast<int>(
-          std::min<double>(MAXSMALLINT, std::max(MOST_OF_A_RANK * comm->nprocs, of_grid)));
+      const double grid_points = MAX_POINTS_PER_GRID_POINT * points[0] * points[1] * points[2];
+      const int max_points = static_cast<int>(
+          std::min<double>(MAXSMALLINT, std::max(MAX_POINTS_PER_RANK * comm->nprocs, grid_points)));
       chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS,
-                                              widest, most);
+                                              widest, max_points);
     } catch (const std::invalid_argument &e) {
       failure = e.what();
     }
@@ -269,10 +271,10 @@ void PotentialFar::set_points(const int *lo_in, const int *hi_in, const double *
 double PotentialFar::reach() const
 {
   const FarBox box = box_now();
-  double most = 0.0;
+  double maximum = 0.0;
   for (int a = 0; a < 3; ++a)
-    most = std::max(most, 0.5 * gpucoord::FAR_ORDER * box.height(a) / the_mesh.n[a]);
-  return most;
+    maximum = std::max(maximum, 0.5 * gpucoord::FAR_ORDER * box.height(a) / the_mesh.n[a]);
+  return maximum;
 }
 
 double PotentialFar::background() const
@@ -280,7 +282,7 @@ double PotentialFar::background() const
   return charge * gpucoord::near_background(cutoff, the_alpha) / box_now().volume();
 }
 
-double PotentialFar::of_itself() const
+double PotentialFar::self_potential() const
 {
   return 2.0 * the_alpha / std::sqrt(PI);
 }
@@ -291,14 +293,14 @@ double PotentialFar::of_itself() const
 template <class Use> void PotentialFar::by_gpu(const Use &use)
 {
   try {
-    if (!of_gpu) of_gpu = gpucoord::make_cuda_far_field(device);
+    if (!gpu_field) gpu_field = gpucoord::make_cuda_far_field(device);
     gpucoord::EwaldMesh mesh;
     mesh.box = brick().box;
     std::copy_n(the_mesh.n, 3, mesh.n);
     mesh.alpha = the_alpha;
     use(mesh);
   } catch (const gpucoord::DeviceError &) {
-    of_gpu.reset();
+    gpu_field.reset();
     throw;
   }
 }
@@ -334,24 +336,24 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
     int folds[3], first[3];
     for (int a = 0; a < 3; ++a) {
       folds[a] = fold(a);
-      first[a] = place_in_fold(a);
+      first[a] = offset_in_fold(a);
     }
     by_gpu([&](const EwaldMesh &mesh) {
-      of_gpu->on_grid(mesh, folds, first, charges, comm->nthreads,
-                      {phi, with_field ? field : nullptr});
+      gpu_field->on_grid(mesh, folds, first, charges, comm->nthreads,
+                         {phi, with_field ? field : nullptr});
     });
     return;
   }
   const MeshBrick mine = spread(charges);
-  std::vector<double> of_wave(values.size()), waves(with_field ? 3 * values.size() : 0);
+  std::vector<double> wave_factor(values.size()), waves(with_field ? 3 * values.size() : 0);
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *wave, double factor, double) {
-    of_wave[p] = factor;
+    wave_factor[p] = factor;
     if (with_field) std::copy_n(wave, 3, &waves[3 * p]);
   });
   const auto on_mesh = [&](int a, int point) {
-    return fold(a) * point + place_in_fold(a) - mine.lo[a];
+    return fold(a) * point + offset_in_fold(a) - mine.lo[a];
   };
-  const auto take = [&](double *out, int stride) {
+  const auto sample = [&](double *out, int stride) {
     for (int k = lo[2]; k <= hi[2]; ++k)
       for (int j = lo[1]; j <= hi[1]; ++j)
         for (int i = lo[0]; i <= hi[0]; ++i, out += stride) {
@@ -362,40 +364,40 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
   };
   transform->backward(
       [&](std::size_t p, double &re, double &im) {
-        re *= of_wave[p];
-        im *= of_wave[p];
+        re *= wave_factor[p];
+        im *= wave_factor[p];
       },
       values);
-  take(phi, 1);
+  sample(phi, 1);
   for (int c = 0; c < 3 && with_field; ++c) {    // - d phi/dx is a product with - i k
     transform->backward(
         [&](std::size_t p, double &re, double &im) {
-          const double k = waves[3 * p + c] * of_wave[p], was = re;
+          const double k = waves[3 * p + c] * wave_factor[p], was = re;
           re = k * im;
           im = -k * was;
         },
         values);
-    if (field) take(field + c, 3);
+    if (field) sample(field + c, 3);
   }
 }
 
-void PotentialFar::at_places(const MapCharges &charges, const double *x, int n, double *phi)
+void PotentialFar::at_positions(const MapCharges &charges, const double *x, int n, double *phi)
 {
   if (on_gpu) {
     by_gpu([&](const EwaldMesh &mesh) {
-      of_gpu->at_places(mesh, charges, x, n, comm->nthreads, phi);
+      gpu_field->at_positions(mesh, charges, x, n, comm->nthreads, phi);
     });
     return;
   }
   const MeshBrick mine = spread(charges);
-  std::vector<double> of_wave(values.size());
+  std::vector<double> wave_factor(values.size());
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *, double factor, double spline) {
-    of_wave[p] = factor * spline;
+    wave_factor[p] = factor * spline;
   });
   transform->backward(
       [&](std::size_t p, double &re, double &im) {
-        re *= of_wave[p];
-        im *= of_wave[p];
+        re *= wave_factor[p];
+        im *= wave_factor[p];
       },
       values);
   gpucoord::interpolate_mesh(mine, values.data(), x, n, comm->nthreads, phi);

@@ -46,7 +46,7 @@ class PotentialFar : protected Pointers {
   double alpha() const { return the_alpha; }
   const gpucoord::FarMesh &mesh() const { return the_mesh; }
   double bytes(bool with_field) const;    // on the host for this rank; 0 before a mesh is chosen
-  // If true, on_grid() and at_places() throw gpucoord::DeviceError.
+  // If true, on_grid() and at_positions() throw gpucoord::DeviceError.
   bool is_on_gpu() const { return on_gpu; }
 
   // Collective. Computes the far field of these charges at this rank's points. with_field: the same
@@ -54,12 +54,12 @@ class PotentialFar : protected Pointers {
   void on_grid(const gpucoord::MapCharges &, double *phi, bool with_field, double *field);
   // Collective. Computes the contributions of this rank's points at n positions, after on_grid() or
   // without it. The potential is their sum over ranks.
-  void at_places(const gpucoord::MapCharges &, const double *x, int n, double *phi);
+  void at_positions(const gpucoord::MapCharges &, const double *x, int n, double *phi);
   // Returns the potential of the background that neutralizes the charges, including that of the
   // near field. It is constant in space.
   double background() const;
   // Returns the potential of a unit charge at its own position.
-  double of_itself() const;
+  double self_potential() const;
 
  private:
   gpucoord::FarBox box_now() const;
@@ -67,7 +67,7 @@ class PotentialFar : protected Pointers {
   {
     return the_mesh.n[axis] / points[axis];
   }    // mesh points per grid point
-  int place_in_fold(int axis) const;
+  int offset_in_fold(int axis) const;
   int first_beyond(int axis, double fraction, int point) const;
   gpucoord::MeshBrick brick() const;
   double reach() const;
@@ -90,7 +90,7 @@ class PotentialFar : protected Pointers {
 
   class Transform;
   std::unique_ptr<Transform> transform;
-  std::unique_ptr<gpucoord::FarField> of_gpu;
+  std::unique_ptr<gpucoord::FarField> gpu_field;
   std::vector<double> values;    // at the mesh points of this rank
 };
 

@@ -55,19 +55,19 @@ void SetMultisite::command(int narg, char **arg)
   if (LammpsCompat::has_superellipsoids(atom))
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Set_multisite needs atom_style ellipsoid without superellipsoid");
-  const auto of_type = PairMultisite::components_of_types(lmp);
-  if (of_type.empty())
+  const auto component_of_type = PairMultisite::components_of_types(lmp);
+  if (component_of_type.empty())
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Set_multisite needs pair_style multisite and its pair_coeff, which define "
                "molecules - give them first");
 
   std::vector<const gpucoord::Component *> components;    // without duplicates
-  std::vector<int> number(of_type.size(), -1);
-  for (std::size_t type = 1; type < of_type.size(); ++type) {
-    if (!of_type[type]) continue;
-    const auto known = std::find(components.begin(), components.end(), of_type[type]);
+  std::vector<int> number(component_of_type.size(), -1);
+  for (std::size_t type = 1; type < component_of_type.size(); ++type) {
+    if (!component_of_type[type]) continue;
+    const auto known = std::find(components.begin(), components.end(), component_of_type[type]);
     number[type] = static_cast<int>(known - components.begin());
-    if (known == components.end()) components.push_back(of_type[type]);
+    if (known == components.end()) components.push_back(component_of_type[type]);
   }
   std::vector<bigint> mine(components.size(), 0), count(components.size(), 0);
   for (int i = 0; i < atom->nlocal; ++i) {

@@ -26,7 +26,7 @@ using namespace LAMMPS_NS;
 /* ---------------------------------------------------------------------- */
 
 PlumedAtomsKokkos::PlumedAtomsKokkos(LAMMPS *lmp, const std::string &owner) :
-    PlumedAtoms(lmp, owner), device(KokkosDevice::of(lmp)), version(0)
+    PlumedAtoms(lmp, owner), device(KokkosDevice::get(lmp)), version(0)
 {
 }
 
@@ -45,7 +45,7 @@ void PlumedAtomsKokkos::begin_run()
 // The list of all atoms, which PLUMED requests once, is gathered by the host.
 void PlumedAtomsKokkos::start()
 {
-  if (!is_asked() || has_all) return;
+  if (!has_request() || has_all) return;
   try {
     if (!resident) resident = gpucoord::make_resident_atoms();
     const std::int64_t now = device->version();

@@ -61,9 +61,10 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
    before init().
 ------------------------------------------------------------------------- */
 
-template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbors() const
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_use_neighbors() const
 {
-  constexpr double MAX_REACH = 1.1;    // of the necessary reach: a third more neighbors
+  constexpr double MAX_REACH =
+      1.1;    // in units of the necessary reach; allows a third more neighbors
   const bool may_be_cells = args->engine == CoordArguments::Engine::AUTO ||
       args->engine == CoordArguments::Engine::CELLS;
   if (!uses_gpu || !may_be_cells || !table->has_end() || table->ntypes() > 0) return false;
@@ -91,7 +92,7 @@ template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_nei
 template <class DeviceType>
 void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
 {
-  if (takes_neighbors)
+  if (uses_neighbors)
     full_list = ptr;
   else
     ComputeCoordGPU::init_list(id, ptr);
@@ -112,7 +113,7 @@ template <class DeviceType>
 gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
 {
   gpucoord::DeviceNeighbors neighbors;
-  if (!takes_neighbors || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal ||
+  if (!uses_neighbors || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal ||
       neighbor->exclude)
     return neighbors;
   const auto *const list = static_cast<NeighListKokkos<DeviceType> *>(full_list);
@@ -126,10 +127,10 @@ gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 {
-  takes_neighbors = may_take_neighbors();    // if unchanged, Neighbor may not assign the list again
+  uses_neighbors = may_use_neighbors();    // if unchanged, Neighbor may not assign the list again
   list_is_made = false;
   Shared::init();
-  if (!takes_neighbors) return;
+  if (!uses_neighbors) return;
   auto *const request = neighbor->add_request(this, NeighConst::REQ_FULL);
   request->set_kokkos_host(0);
   request->set_kokkos_device(1);
@@ -174,24 +175,24 @@ void ComputeCoordGPUKokkos<DeviceType>::enqueue_second(const gpucoord::Request &
 }
 
 template <class DeviceType>
-void ComputeCoordGPUKokkos<DeviceType>::evaluate_on_device(Share &share,
+void ComputeCoordGPUKokkos<DeviceType>::evaluate_on_device(LocalEvaluation &local,
                                                            const gpucoord::Request &request)
 {
-  this->attempt(share, [&] {
+  this->attempt(local, [&] {
     enqueue_first(request);
   });
-  const bool has_second = function && share.want != gpucoord::VALUE;
+  const bool has_second = function && local.want != gpucoord::VALUE;
   if (has_second && comm->nprocs > 1) {
-    if (share.failed.empty())
-      this->attempt(share, [&] {
+    if (local.failed.empty())
+      this->attempt(local, [&] {
         this->send_weights();
       });
     else {    // other ranks wait for this one
-      of.weights.assign(atom->nmax, 0.0);
+      function_numbers.weights.assign(atom->nmax, 0.0);
       comm->forward_comm(this);
     }
   }
-  this->attempt(share, [&] {
+  this->attempt(local, [&] {
     if (has_second) enqueue_second(request);
     coordination->enqueue_result(device->stream());
   });

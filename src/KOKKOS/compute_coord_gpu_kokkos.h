@@ -44,24 +44,24 @@ class ComputeCoordGPUKokkos : public ComputeCoordKokkos<DeviceType, ComputeCoord
   using Shared::domain;
   using Shared::force;
   using Shared::function;
+  using Shared::function_numbers;
   using Shared::function_on_device;
   using Shared::groupbit;
   using Shared::groupbit2;
   using Shared::igroup;
   using Shared::neighbor;
-  using Shared::of;
   using Shared::table;
-  using Shared::takes_neighbors;
   using Shared::uses_gpu;
-  using typename Shared::Share;
+  using Shared::uses_neighbors;
+  using typename Shared::LocalEvaluation;
 
   gpucoord::Variable *on_device() const override { return coordination.get(); }
   void make_on_device() override;
   void enqueue_evaluation(const gpucoord::Request &) override;
-  void evaluate_on_device(Share &, const gpucoord::Request &) override;
+  void evaluate_on_device(LocalEvaluation &, const gpucoord::Request &) override;
   gpucoord::DeviceNeighbors neighbors() const override;
 
-  bool may_take_neighbors() const;
+  bool may_use_neighbors() const;
   void enqueue_first(const gpucoord::Request &);
   void enqueue_second(const gpucoord::Request &);
 

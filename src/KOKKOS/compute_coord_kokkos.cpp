@@ -37,7 +37,7 @@ using gpucoord::DERIVATIVES;
 
 template <class DeviceType, class Base>
 ComputeCoordKokkos<DeviceType, Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, char **arg) :
-    Base(lmp, narg, arg), warned_moved(false), takes_neighbors(false), skin(0.0),
+    Base(lmp, narg, arg), warned_moved(false), uses_neighbors(false), skin(0.0),
     function_is_resident(false), function_version(0), owners_version(0), weights(Weights::HOST)
 {
   this->kokkosable = 1;
@@ -46,7 +46,7 @@ ComputeCoordKokkos<DeviceType, Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, 
   this->datamask_read = EMPTY_MASK;
   this->datamask_modify = EMPTY_MASK;
   uses_gpu = coord_is_cuda<DeviceType>() && device_choice().is_cuda();
-  if (uses_gpu) device = KokkosDevice::of(lmp);
+  if (uses_gpu) device = KokkosDevice::get(lmp);
   function_is_resident = uses_gpu && function && gpucoord::can_be_resident(*args->function);
 }
 
@@ -60,7 +60,7 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
   std::string failed;
   try {
     make_on_device();
-    on_device()->forget_errors(device->stream());    // they may belong to an earlier run
+    on_device()->discard_errors(device->stream());    // errors may belong to an earlier run
     if (function_is_resident)
       function_on_device = gpucoord::make_resident_function(*args->function, args->precision);
     function_version = owners_version = 0;
@@ -78,11 +78,11 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
 {
   if (is_resident(path)) {
     std::string text = "atoms and derivatives stay on the GPU";
-    if (takes_neighbors) text += ", pairs of LAMMPS' neighbor list";
+    if (uses_neighbors) text += ", pairs of LAMMPS' neighbor list";
     const bool packs_on_host = comm->style != Comm::BRICK ||
         lmp->kokkos->forward_compute_comm_legacy;
     if (sends_numbers() && comm->nprocs > 1 && packs_on_host)
-      text += fmt::format(", {} of ghost atoms through the host", this->words.of_ghosts);
+      text += fmt::format(", {} of ghost atoms through the host", this->words.ghost_numbers);
     return text + device->ghosts_path();
   }
   return Base::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
@@ -123,7 +123,7 @@ bool ComputeCoordKokkos<DeviceType, Base>::can_enqueue() const
 template <class DeviceType, class Base>
 gpucoord::DeviceValue ComputeCoordKokkos<DeviceType, Base>::enqueue()
 {
-  if (where != Where::ENQUEUED) {
+  if (state != State::ENQUEUED) {
     this->begin_evaluation(true);
     try {
       enqueue_evaluation({DERIVATIVES, true, device->positions()});
@@ -133,7 +133,7 @@ gpucoord::DeviceValue ComputeCoordKokkos<DeviceType, Base>::enqueue()
       device_choice().stop(gpu_failure("out of memory"));
     }
     this->set_scale(static_cast<double>(on_device()->natoms_a()));
-    where = Where::ENQUEUED;
+    state = State::ENQUEUED;
   }
   gpucoord::DeviceValue enqueued = on_device()->device_value();
   if (is_sum_of_function()) enqueued.sum = function_on_device->sum();
@@ -161,7 +161,7 @@ template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::add_forces(gpucoord::Factor factor)
 {
   if (factor.host == 0.0) return;
-  if (where == Where::HOST) {
+  if (state == State::HOST) {
     atomKK->sync(Host, F_MASK);
     Base::add_forces(factor);
     atomKK->modified(Host, F_MASK);
@@ -224,7 +224,7 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
 template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::reneighbored(bool due)
 {
-  if (!is_resident() || !this->dynamic_group().empty() || (!due && !takes_neighbors)) return;
+  if (!is_resident() || !this->dynamic_group().empty() || (!due && !uses_neighbors)) return;
   // After an error, the evaluation calls rebuild() again and reports the error on all ranks.
   try {
     rebuild();
@@ -236,37 +236,37 @@ void ComputeCoordKokkos<DeviceType, Base>::reneighbored(bool due)
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::start_share(Share &share)
+void ComputeCoordKokkos<DeviceType, Base>::start_local(LocalEvaluation &local)
 {
-  if (!is_resident(share.path)) return;
-  where = Where::UNKNOWN;     // overwrites enqueued results, and the gradients on the GPU
+  if (!is_resident(local.path)) return;
+  state = State::UNKNOWN;     // overwrites enqueued results, and the gradients on the GPU
   if (args->check_every) {    // the reference reads atoms
     atoms_to_host();
     this->select_atoms();
   }
   gpucoord::Request request;
-  request.want = share.want;
-  request.for_forces_only = keeps_gradients(share) && !share.peratom;
+  request.want = local.want;
+  request.for_forces_only = keeps_gradients(local) && !local.peratom;
   // Positions outside of force evaluations have no number.
-  request.positions = share.is_for_forces ? device->positions() : 0;
-  evaluate_on_device(share, request);
+  request.positions = local.is_for_forces ? device->positions() : 0;
+  evaluate_on_device(local, request);
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::compute_share(Share &share)
+void ComputeCoordKokkos<DeviceType, Base>::compute_local(LocalEvaluation &local)
 {
-  if (!is_resident(share.path)) {
-    Base::compute_share(share);
+  if (!is_resident(local.path)) {
+    Base::compute_local(local);
     return;
   }
-  attempt(share, [&] {
+  attempt(local, [&] {
     const auto result = on_device()->result(device->stream());
-    share.mine.value = share.value = result.value;
-    std::copy_n(result.virial, 6, share.mine.virial);
-    if (result.bad_atom >= 0) share.bad_atom = id_of_bad_atom();
+    local.mine.value = local.value = result.value;
+    std::copy_n(result.virial, 6, local.mine.virial);
+    if (result.bad_atom >= 0) local.bad_atom = id_of_bad_atom();
     if (result.moved) warn_of_moved_atoms();
-    if (share.peratom && !share.bad_atom) on_device()->peratom(share.peratom, device->stream());
-    if (function && !share.bad_atom) take_function(share);
+    if (local.peratom && !local.bad_atom) on_device()->peratom(local.peratom, device->stream());
+    if (function && !local.bad_atom) fetch_function(local);
   });
   this->nlocal_selected = Base::NOT_SELECTED;    // these numbers are not those of the lists
   nowned_a = static_cast<int>(on_device()->natoms_a());
@@ -309,7 +309,7 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
   comm->forward_comm(this);
   this->forward_comm_device = 0;
   if (weights == Weights::COPIED)
-    function_on_device->set_weights(of.weights.data(), device->stream());
+    function_on_device->set_weights(function_numbers.weights.data(), device->stream());
   weights = Weights::HOST;
   if (!failed_to_send.empty()) throw gpucoord::DeviceError(failed_to_send);
 }
@@ -317,10 +317,10 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
 template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::weights_to_host()
 {
   if (weights != Weights::DEVICE) return;
-  of.weights.assign(atom->nmax, 0.0);
+  function_numbers.weights.assign(atom->nmax, 0.0);
   weights = Weights::COPIED;
   try {
-    function_on_device->get_weights(of.weights.data(), device->stream());
+    function_on_device->get_weights(function_numbers.weights.data(), device->stream());
   } catch (const gpucoord::DeviceError &e) {
     failed_to_send = e.what();
   }
@@ -372,37 +372,39 @@ void ComputeCoordKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(int n, int
 }
 
 template <class DeviceType, class Base>
-std::string ComputeCoordKokkos<DeviceType, Base>::too_steep(int row, double s, double slope) const
+std::string ComputeCoordKokkos<DeviceType, Base>::dSds_too_large(int row, double s,
+                                                                 double dSds) const
 {
   return fmt::format(
       "{}: the derivative of function {} is {:.3g} at {} = {:.10g}{}, "
       "above {:.3g}, the limit of precision mixed and single with KOKKOS on a GPU - use precision "
       "double or device host",
-      name, function->description(), slope, this->words.symbol, s, this->of_atom(row),
-      gpucoord::largest_slope(args->precision));
+      name, function->description(), dSds, this->words.symbol, s, this->atom_text(row),
+      gpucoord::max_dSds(args->precision));
 }
 
 // Waits for S and, if requested, for the per-atom numbers and their f.
 template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::take_function(Share &share)
+void ComputeCoordKokkos<DeviceType, Base>::fetch_function(LocalEvaluation &local)
 {
   const auto result = function_on_device->result();
-  if (is_sum_of_function()) share.value = result.value;
+  if (is_sum_of_function()) local.value = result.value;
   if (result.bad >= 0) {
     atomKK->sync(Host, TAG_MASK);
-    const double slope = std::fabs(result.slope_of_bad);
-    share.failed = std::isfinite(slope) && slope > gpucoord::largest_slope(args->precision)
-        ? too_steep(result.bad, result.s_of_bad, result.slope_of_bad)
+    const double dSds = std::fabs(result.dSds_of_bad);
+    local.failed = std::isfinite(dSds) && dSds > gpucoord::max_dSds(args->precision)
+        ? dSds_too_large(result.bad, result.s_of_bad, result.dSds_of_bad)
         : this->not_finite(result.bad, result.s_of_bad);
   }
-  if (!share.peratom) return;
-  const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(share.want);
-  of.s.resize(nlocal);
-  of.f.resize(nlocal);
-  of.rows.resize(nlocal);
-  std::iota(of.rows.begin(), of.rows.end(), 0);
-  function_on_device->copy_numbers(of.s.data(), of.f.data(), device->stream());
-  for (std::size_t i = 0; i < nlocal; ++i) share.peratom[columns * i] += of.s[i];
+  if (!local.peratom) return;
+  const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(local.want);
+  function_numbers.s.resize(nlocal);
+  function_numbers.f.resize(nlocal);
+  function_numbers.rows.resize(nlocal);
+  std::iota(function_numbers.rows.begin(), function_numbers.rows.end(), 0);
+  function_on_device->copy_numbers(function_numbers.s.data(), function_numbers.f.data(),
+                                   device->stream());
+  for (std::size_t i = 0; i < nlocal; ++i) local.peratom[columns * i] += function_numbers.s[i];
 }
 
 template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::atoms_to_host()

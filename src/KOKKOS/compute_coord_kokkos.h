@@ -52,9 +52,9 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   double bytes_copied() const override;
 
  protected:
-  using Share = typename Base::Share;
+  using LocalEvaluation = typename Base::LocalEvaluation;
   using Path = typename Base::Path;
-  using Where = typename Base::Where;
+  using State = typename Base::State;
   using Base::args;
   using Base::atom;
   using Base::atomKK;
@@ -64,6 +64,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   using Base::error;
   using Base::force;
   using Base::function;
+  using Base::function_numbers;
   using Base::groupbit;
   using Base::groupbit2;
   using Base::igroup;
@@ -72,11 +73,10 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   using Base::neighbor;
   using Base::nowned_a;
   using Base::nowned_b;
-  using Base::of;
   using Base::scale;
+  using Base::state;
   using Base::table;
   using Base::wanted;
-  using Base::where;
 
   // Returns the variable on the GPU, or null before init().
   virtual gpucoord::Variable *on_device() const = 0;
@@ -85,8 +85,8 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   // Enqueues an evaluation on one rank. May throw DeviceError.
   virtual void enqueue_evaluation(const gpucoord::Request &) = 0;
   // Collective. Enqueues an evaluation and the copies of its results. Does not throw DeviceError,
-  // but sets share.failed.
-  virtual void evaluate_on_device(Share &, const gpucoord::Request &) = 0;
+  // but sets local.failed.
+  virtual void evaluate_on_device(LocalEvaluation &, const gpucoord::Request &) = 0;
   // Returns whether S is the sum of the function over atoms.
   virtual bool is_sum_of_function() const { return function != nullptr; }
   // Returns whether ghost atoms get numbers from their owners in an evaluation.
@@ -95,11 +95,11 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   virtual bool reads_types() const { return table->ntypes() > 0; }
 
   void atoms_to_host() override;
-  void start_share(Share &) override;
-  void compute_share(Share &) override;
-  bool keeps_gradients(const Share &share) const override
+  void start_local(LocalEvaluation &) override;
+  void compute_local(LocalEvaluation &) override;
+  bool keeps_gradients(const LocalEvaluation &local) const override
   {
-    return share.is_for_forces && !(wanted & Base::ON_HOST) && is_resident(share.path) &&
+    return local.is_for_forces && !(wanted & Base::ON_HOST) && is_resident(local.path) &&
         !checks_gradients();
   }
   std::string data_path(Path) const override;
@@ -110,29 +110,29 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   bool checks_gradients() const;
   gpucoord::DeviceAtoms rebuild();
   // Runs work unless this rank has failed.
-  template <class Work> void attempt(Share &share, const Work &work) const
+  template <class Work> void attempt(LocalEvaluation &local, const Work &work) const
   {
-    if (!share.failed.empty()) return;
+    if (!local.failed.empty()) return;
     try {
       work();
     } catch (const gpucoord::DeviceError &e) {
-      share.failed = gpu_failure(e.what());
+      local.failed = gpu_failure(e.what());
     }
   }
   void begin_function(const gpucoord::DeviceAtoms &, std::int64_t version);
   const int *owners() const { return comm->nprocs == 1 ? function_on_device->owners() : nullptr; }
   void send_weights();
   void weights_to_host();
-  void take_function(Share &);
-  std::string too_steep(int row, double s, double slope) const;
+  void fetch_function(LocalEvaluation &);
+  std::string dSds_too_large(int row, double s, double dSds) const;
   void warn_of_moved_atoms();
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;
 
   bool uses_gpu;    // if the engine allows
   bool warned_moved;
-  bool takes_neighbors;    // use LAMMPS' list, which is a copy of the pair style's
-  double skin;             // neighbor skin of the run
+  bool uses_neighbors;    // use LAMMPS' list, which is a copy of the pair style's
+  double skin;            // neighbor skin of the run
   std::shared_ptr<KokkosDevice> device;
 
   // The function; null: there is no function, or the host evaluates it.

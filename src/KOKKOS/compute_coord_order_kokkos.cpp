@@ -68,28 +68,28 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_second(const gpucoord::R
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(Share &share,
+void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(LocalEvaluation &local,
                                                                    const gpucoord::Request &request)
 {
-  this->begin_numbers(share);
+  this->begin_numbers(local);
   if (comm->nprocs > 1 || this->checks_gradients()) this->reserve_exchange();
-  this->attempt(share, [&] {
+  this->attempt(local, [&] {
     enqueue_first(request, true);
     function_on_device->evaluate(device->stream());
-    find_numbers(share);
-    if (share.want != gpucoord::VALUE) enqueue_second(request);
+    find_numbers(local);
+    if (local.want != gpucoord::VALUE) enqueue_second(request);
     on_device()->enqueue_result(device->stream());
   });
-  if (comm->nprocs > 1) make_missing_exchanges(share);
+  if (comm->nprocs > 1) make_missing_exchanges(local);
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::compute_share(Share &share)
+void ComputeCoordOrderKokkos<DeviceType, Base>::compute_local(LocalEvaluation &local)
 {
-  Shared::compute_share(share);
-  if (!this->is_resident(share.path)) return;
-  if (is_global) share.value = this->share_in_s(share.value);
-  if (share.failed.empty()) this->natoms_with_partners = on_device()->any_partners() ? 1 : 0;
+  Shared::compute_local(local);
+  if (!this->is_resident(local.path)) return;
+  if (is_global) local.value = this->local_value(local.value);
+  if (local.failed.empty()) this->natoms_with_partners = on_device()->any_partners() ? 1 : 0;
 }
 
 /* ----------------------------------------------------------------------
@@ -133,9 +133,9 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::send_numbers()
 
 // Called after a failure of this rank, because other ranks wait for it.
 template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::make_missing_exchanges(const Share &share)
+void ComputeCoordOrderKokkos<DeviceType, Base>::make_missing_exchanges(const LocalEvaluation &local)
 {
-  const auto calls = on_device()->exchanges(share.want);
+  const auto calls = on_device()->exchanges(local.want);
   for (; nexchanges < calls.size(); ++nexchanges) {
     if (calls[nexchanges].kind == gpucoord::DeviceExchange::Kind::REDUCE) {
       std::vector<double> zeros(calls[nexchanges].n, 0.0);

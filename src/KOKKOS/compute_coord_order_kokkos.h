@@ -40,19 +40,19 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   using Shared::failed_to_send;
   using Shared::function_on_device;
   using Shared::is_global;
-  using typename Shared::Share;
+  using typename Shared::LocalEvaluation;
 
   gpucoord::ResidentOrderParameter *on_device() const override = 0;
   // Called after the first evaluation. Computes the per-atom numbers of a style in addition to v_i.
   // May wait, and throw DeviceError.
-  virtual void find_numbers(const Share &) {}
+  virtual void find_numbers(const LocalEvaluation &) {}
 
  private:
   void enqueue_evaluation(const gpucoord::Request &) override;
-  void evaluate_on_device(Share &, const gpucoord::Request &) override;
+  void evaluate_on_device(LocalEvaluation &, const gpucoord::Request &) override;
   bool is_sum_of_function() const override { return !is_global; }
   bool sends_numbers() const override { return !is_global; }
-  void compute_share(Share &) override;
+  void compute_local(LocalEvaluation &) override;
 
   // needs_numbers: v_i of atoms. Required if S is a function of them.
   void enqueue_first(const gpucoord::Request &, bool needs_numbers);
@@ -60,7 +60,7 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   gpucoord::DeviceExchange exchange();
   void send_numbers();
   void numbers_to_host();
-  void make_missing_exchanges(const Share &);
+  void make_missing_exchanges(const LocalEvaluation &);
 
   std::size_t nexchanges;    // number of exchanges made in this evaluation
   // Location of the numbers for pack and unpack while order parameters are sent from the GPU: on

@@ -32,9 +32,9 @@ template <class DeviceType> void ComputeCoordOrientOrderKokkos<DeviceType>::make
 
 // Waits if w_l is requested.
 template <class DeviceType>
-void ComputeCoordOrientOrderKokkos<DeviceType>::find_numbers(const Share &share)
+void ComputeCoordOrientOrderKokkos<DeviceType>::find_numbers(const LocalEvaluation &local)
 {
-  if (!this->wants_w_hat(share)) return;
+  if (!this->wants_w_hat(local)) return;
   const std::size_t nlocal = atom->nlocal;
   std::vector<double> harmonics((2 * options.l + 1) * nlocal);
   order->copy_harmonics(harmonics.data(), device->stream());

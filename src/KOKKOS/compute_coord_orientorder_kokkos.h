@@ -43,11 +43,11 @@ class ComputeCoordOrientOrderKokkos :
   using Shared::options;
   using Shared::table;
   using Shared::w_of_atoms;
-  using typename Shared::Share;
+  using typename Shared::LocalEvaluation;
 
   gpucoord::ResidentOrientOrder *on_device() const override { return order.get(); }
   void make_on_device() override;
-  void find_numbers(const Share &) override;
+  void find_numbers(const LocalEvaluation &) override;
 
   std::unique_ptr<gpucoord::ResidentOrientOrder> order;
 };

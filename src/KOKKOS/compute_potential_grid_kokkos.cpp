@@ -38,13 +38,13 @@ ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, 
   datamask_read = EMPTY_MASK;
   datamask_modify = EMPTY_MASK;
   uses_gpu = coord_is_cuda<DeviceType>() && backend->is_cuda();
-  if (uses_gpu) device = KokkosDevice::of(lmp);
+  if (uses_gpu) device = KokkosDevice::get(lmp);
 }
 
 // The far field, kernel direct, the mean over a region, and overflow that the host sums need arrays
 // on the host.
 
-template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_stay() const
+template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_be_resident() const
 {
   return uses_gpu && !settings->has_far() && !settings->is_direct() &&
       settings->reference.empty() && !settings->bins.on_host;
@@ -52,14 +52,14 @@ template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_sta
 
 // Between runs, ghost atoms are refreshed on the host.
 
-template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::stays_on_gpu() const
+template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::is_on_gpu() const
 {
   return on_device && update->whichflag != 0;
 }
 
 template <class DeviceType> std::string ComputePotentialGridKokkos<DeviceType>::data_path() const
 {
-  if (may_stay()) return "atoms and maps stay on the GPU" + device->ghosts_path();
+  if (may_be_resident()) return "atoms and maps stay on the GPU" + device->ghosts_path();
   return ComputePotentialGrid::data_path() +
       (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
@@ -68,7 +68,7 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_up(
 {
   const std::vector<double> sum = keeps_sum ? get_sum() : std::vector<double>();
   ComputePotentialGrid::set_up();
-  if (!may_stay()) return;
+  if (!may_be_resident()) return;
   run_backend([&] {
     on_device =
         gpucoord::make_resident_potential_map(settings->map, settings->precision, settings->bins);
@@ -128,10 +128,11 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::fetch_f
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_listener(Listener *who)
+template <class DeviceType>
+void ComputePotentialGridKokkos<DeviceType>::set_listener(Listener *listener_in)
 {
-  ComputePotentialGrid::set_listener(who);
-  if (!who) keeps_sum = false;
+  ComputePotentialGrid::set_listener(listener_in);
+  if (!listener_in) keeps_sum = false;
 }
 
 template <class DeviceType>

@@ -41,13 +41,13 @@ template <class DeviceType> class ComputePotentialGridKokkos : public ComputePot
  private:
   void atoms_to_host() override;
   void atoms_changed_on_host() override;
-  bool stays_on_gpu() const override;
+  bool is_on_gpu() const override;
   Sums begin_on_gpu(bigint &bad) override;
   gpucoord::MapOverflow map_on_gpu() override;
   void fetch_from_gpu() override;
   std::string data_path() const override;
   void set_up() override;
-  bool may_stay() const;
+  bool may_be_resident() const;
 
   bool uses_gpu;
   bool keeps_sum;    // the sum is on the GPU

@@ -31,14 +31,14 @@ FixMultisiteLinearKokkos<DeviceType>::FixMultisiteLinearKokkos(LAMMPS *lmp, int 
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::get(lmp);
   if (std::is_same_v<KK_ACC_FLOAT, float>) rounding = 1e-4;    // LAMMPS' torques are float
   execution_space = Host;
   datamask_read = EMPTY_MASK;    // this class itself syncs data of host and GPU
   datamask_modify = EMPTY_MASK;
 }
 
-template <class DeviceType> bool FixMultisiteLinearKokkos<DeviceType>::stays_on_gpu() const
+template <class DeviceType> bool FixMultisiteLinearKokkos<DeviceType>::is_on_gpu() const
 {
   return coord_is_cuda<DeviceType>() && device->has_bodies();
 }
@@ -77,21 +77,22 @@ template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::min_setup
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::take_away(Vectors which)
+template <class DeviceType>
+void FixMultisiteLinearKokkos<DeviceType>::remove_axial_components(Vectors which)
 {
   const bool are_torques = which == Vectors::TORQUES;
-  if (!stays_on_gpu()) {
+  if (!is_on_gpu()) {
     atoms_to_host();
     atomKK->sync(Host, ANGMOM_MASK);
-    FixMultisiteLinear::take_away(which);
+    FixMultisiteLinear::remove_axial_components(which);
     atomKK->modified(Host, are_torques ? TORQUE_MASK : ANGMOM_MASK);
     return;
   }
   try {
     if (!on_device) on_device = gpucoord::make_resident_axes(axis);
-    on_device->take_away(device->atoms(true, true), device->bodies(), groupbit,
-                         are_torques ? device->begin_torques() : device->begin_angular_momenta(),
-                         device->stream());
+    on_device->remove_axial_components(
+        device->atoms(true, true), device->bodies(), groupbit,
+        are_torques ? device->begin_torques() : device->begin_angular_momenta(), device->stream());
   } catch (const gpucoord::DeviceError &e) {
     on_device.reset();
     error->one(FLERR, Error::NOLASTLINE,

@@ -34,9 +34,9 @@ template <class DeviceType> class FixMultisiteLinearKokkos : public FixMultisite
   void min_setup(int) override;
 
  private:
-  void take_away(Vectors) override;
+  void remove_axial_components(Vectors) override;
   void atoms_to_host() override;
-  bool stays_on_gpu() const;
+  bool is_on_gpu() const;
 
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::ResidentAxes> on_device;

@@ -32,9 +32,9 @@
 
 using namespace LAMMPS_NS;
 
-std::shared_ptr<KokkosDevice> KokkosDevice::of(LAMMPS *lmp)
+std::shared_ptr<KokkosDevice> KokkosDevice::get(LAMMPS *lmp)
 {
-  return OnePerLammps<KokkosDevice>::of(lmp);
+  return OnePerLammps<KokkosDevice>::get(lmp);
 }
 
 KokkosDevice::~KokkosDevice()
@@ -121,7 +121,7 @@ gpucoord::DeviceBodies KokkosDevice::bodies() const
   atomKK->sync(Device, ELLIPSOID_MASK | BONUS_MASK);
   const auto *const first = ellipsoids_of(atom)->k_bonus.view_device().data();
   gpucoord::DeviceBodies bodies;
-  bodies.of_atom = atomKK->k_ellipsoid.view<LMPDeviceType>().data();
+  bodies.body_of_atom = atomKK->k_ellipsoid.view<LMPDeviceType>().data();
   bodies.quaternion = reinterpret_cast<const char *>(first) + offsetof(Bonus, quat);
   bodies.stride = sizeof(Bonus);
   return bodies;

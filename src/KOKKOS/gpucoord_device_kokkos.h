@@ -40,7 +40,7 @@ template <class DeviceType> constexpr bool coord_is_cuda()
 class KokkosDevice : protected Pointers {
  public:
   // Returns the shared object of this LAMMPS instance.
-  static std::shared_ptr<KokkosDevice> of(LAMMPS *);
+  static std::shared_ptr<KokkosDevice> get(LAMMPS *);
   explicit KokkosDevice(LAMMPS *lmp) : Pointers(lmp) {}
   ~KokkosDevice();
   KokkosDevice(const KokkosDevice &) = delete;

@@ -44,7 +44,7 @@ template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
     this->execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
     // The variables copy the data that they need.
     this->datamask_read = this->datamask_modify = EMPTY_MASK;
-    BiasBoard::of(lmp)->use(std::make_unique<HostAtomsKokkos>(this->atomKK));
+    BiasBoard::get(lmp)->use(std::make_unique<HostAtomsKokkos>(this->atomKK));
   }
 
   // post_neighbor() is called when the host waits for the GPU anyway.

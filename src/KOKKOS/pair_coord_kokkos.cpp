@@ -31,24 +31,24 @@ using gpucoord::VIRIAL;
 
 template <class DeviceType>
 PairCoordKokkos<DeviceType>::PairCoordKokkos(LAMMPS *lmp) :
-    PairCoord(lmp), warned_moved(false), of_table(0)
+    PairCoord(lmp), warned_moved(false), table_number(0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::get(lmp);
   execution_space = Host;
   datamask_read = ALL_MASK;
   datamask_modify = F_MASK;
 }
 
-template <class DeviceType> bool PairCoordKokkos<DeviceType>::stays_on_gpu() const
+template <class DeviceType> bool PairCoordKokkos<DeviceType>::is_on_gpu() const
 {
   return coord_is_cuda<DeviceType>() && by_cells && levels[WHOLE].backend->is_cuda();
 }
 
 template <class DeviceType> std::string PairCoordKokkos<DeviceType>::data_path() const
 {
-  if (stays_on_gpu()) return "atoms and forces stay on the GPU";
+  if (is_on_gpu()) return "atoms and forces stay on the GPU";
   return PairCoord::data_path() + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
 
@@ -58,15 +58,15 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::init_style()
   if (device) device->begin_run();
   on_device.reset();    // also discards the errors of an earlier run
   warned_moved = false;
-  execution_space = stays_on_gpu() ? Device : Host;
-  datamask_read = stays_on_gpu() ? X_MASK | F_MASK | TYPE_MASK : ALL_MASK;
+  execution_space = is_on_gpu() ? Device : Host;
+  datamask_read = is_on_gpu() ? X_MASK | F_MASK | TYPE_MASK : ALL_MASK;
 }
 
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag, int vflag)
 {
-  if (!stays_on_gpu()) {
+  if (!is_on_gpu()) {
     PairCoord::compute(eflag, vflag);
     return;
   }
@@ -92,10 +92,10 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag,
 
 template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
 {
-  if (!on_device || of_table != ntables) {
+  if (!on_device || table_number != ntables) {
     on_device = gpucoord::make_resident_pair_pass(
         *table, precision, gpucoord::make_resident_pairs(*table, precision, weight.data()));
-    of_table = ntables;
+    table_number = ntables;
   }
   const auto stream = device->stream();
   const auto atoms = device->atoms(false, true);

@@ -34,11 +34,11 @@ template <class DeviceType> class PairCoordKokkos : public PairCoord {
 
  private:
   std::string data_path() const override;
-  bool stays_on_gpu() const;
+  bool is_on_gpu() const;
   void compute_on_gpu();
 
   bool warned_moved;
-  int of_table;    // number of the table that the pass was made for
+  int table_number;    // number of the table that the pass was made for
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::PairPass> on_device;
 };

@@ -35,21 +35,20 @@ PairMultisiteKokkos<DeviceType>::PairMultisiteKokkos(LAMMPS *lmp) : PairMultisit
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::get(lmp);
   execution_space = Host;
   datamask_read = ALL_MASK;
   datamask_modify = F_MASK | TORQUE_MASK;
 }
 
-template <class DeviceType> bool PairMultisiteKokkos<DeviceType>::stays_on_gpu() const
+template <class DeviceType> bool PairMultisiteKokkos<DeviceType>::is_on_gpu() const
 {
   return coord_is_cuda<DeviceType>() && backend && backend->is_cuda() && device->has_bodies();
 }
 
 template <class DeviceType> std::string PairMultisiteKokkos<DeviceType>::data_path() const
 {
-  if (stays_on_gpu())
-    return "molecules, forces and torques stay on the GPU" + device->ghosts_path();
+  if (is_on_gpu()) return "molecules, forces and torques stay on the GPU" + device->ghosts_path();
   return PairMultisite::data_path() +
       (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
@@ -60,17 +59,17 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::init_style()
   if (device) device->begin_run();
   on_device.reset();
   version = -1;
-  const bool stays = stays_on_gpu();
-  execution_space = stays ? Device : Host;
-  datamask_read = stays ? X_MASK | F_MASK | TORQUE_MASK | TYPE_MASK | ELLIPSOID_MASK | BONUS_MASK
-                        : ALL_MASK;
+  const bool on_gpu = is_on_gpu();
+  execution_space = on_gpu ? Device : Host;
+  datamask_read = on_gpu ? X_MASK | F_MASK | TORQUE_MASK | TYPE_MASK | ELLIPSOID_MASK | BONUS_MASK
+                         : ALL_MASK;
 }
 
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute(int eflag, int vflag)
 {
-  if (!stays_on_gpu()) {
+  if (!is_on_gpu()) {
     PairMultisite::compute(eflag, vflag);
     return;
   }
@@ -169,17 +168,18 @@ void PairMultisiteKokkos<DeviceType>::check_on_gpu(MultisiteWant want,
   const auto stream = device->stream();
   atomKK->sync(Host, X_MASK | TYPE_MASK | TAG_MASK | ELLIPSOID_MASK | BONUS_MASK);
   const gpucoord::Molecules in = gather();
-  std::vector<double> of_atoms(6 * static_cast<std::size_t>(atom->nlocal), 0.0),
-      of_molecules(6 * static_cast<std::size_t>(in.nlocal));
-  on_device->add_to({of_atoms.data(), of_atoms.data() + 3 * static_cast<std::size_t>(atom->nlocal),
-                     nullptr, nullptr},
+  std::vector<double> atom_sums(6 * static_cast<std::size_t>(atom->nlocal), 0.0),
+      molecule_sums(6 * static_cast<std::size_t>(in.nlocal));
+  on_device->add_to({atom_sums.data(),
+                     atom_sums.data() + 3 * static_cast<std::size_t>(atom->nlocal), nullptr,
+                     nullptr},
                     stream);
-  double *const force = of_molecules.data(),
+  double *const force = molecule_sums.data(),
                 *const torque = force + 3 * static_cast<std::size_t>(in.nlocal);
   for (int k = 0; k < in.nlocal; ++k)
     for (int c = 0; c < 3; ++c) {
-      force[3 * k + c] = of_atoms[3 * row(k) + c];
-      torque[3 * k + c] = of_atoms[3 * (static_cast<std::size_t>(atom->nlocal) + row(k)) + c];
+      force[3 * k + c] = atom_sums[3 * row(k) + c];
+      torque[3 * k + c] = atom_sums[3 * (static_cast<std::size_t>(atom->nlocal) + row(k)) + c];
     }
   if (want == MultisiteWant::FORCES) on_device->evaluate(atoms, bodies, MultisiteWant::ALL, stream);
   check(in, result(), {force, torque, nullptr, nullptr});

@@ -34,7 +34,7 @@ template <class DeviceType> class PairMultisiteKokkos : public PairMultisite {
 
  private:
   std::string data_path() const override;
-  bool stays_on_gpu() const;
+  bool is_on_gpu() const;
   void compute_on_gpu();
   void check_on_gpu(gpucoord::MultisiteWant, const gpucoord::DeviceAtoms &,
                     const gpucoord::DeviceBodies &);

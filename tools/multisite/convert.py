@@ -42,7 +42,7 @@ def notice(text):
 class Component:
     def __init__(self, name):
         self.name = name
-        self.masses, self.places = [], []    # of the sites that have a mass
+        self.masses, self.positions = [], []    # masses and positions of the sites that have a mass
         self.centers, self.charges = [], []    # (x, epsilon, sigma), (x, q)
         self.dipoles, self.quadrupoles = [], []    # (x, axis, moment)
         self.inertia = [0.0, 0.0, 0.0]    # as given in the file; 0: from masses
@@ -52,20 +52,20 @@ class Component:
             raise Failure(f"component {self.name}: the mass {mass:g} must not be negative")
         if mass > 0:
             self.masses.append(mass)
-            self.places.append(np.array(x, float))
+            self.positions.append(np.array(x, float))
 
     def mass(self):
         return sum(self.masses)
 
     def center(self):
-        return sum(m * x for m, x in zip(self.masses, self.places)) / self.mass()
+        return sum(m * x for m, x in zip(self.masses, self.positions)) / self.mass()
 
     def tensor(self):
         """Return the tensor of inertia about the origin, [3][3]."""
-        return sum(m * (x @ x * np.eye(3) - np.outer(x, x)) for m, x in zip(self.masses, self.places))
+        return sum(m * (x @ x * np.eye(3) - np.outer(x, x)) for m, x in zip(self.masses, self.positions))
 
     def size(self):
-        return max((math.hypot(*x) for x in self.places), default=0.0)
+        return max((math.hypot(*x) for x in self.positions), default=0.0)
 
     def check(self):
         if not self.masses:
@@ -89,7 +89,7 @@ class Component:
 
     def transform(self, move, turn):
         """Move each position x to turn (x - move), and rotate the axes of sites."""
-        self.places = [turn @ (x - move) for x in self.places]
+        self.positions = [turn @ (x - move) for x in self.positions]
         self.centers = [(turn @ (x - move), *rest) for x, *rest in self.centers]
         self.charges = [(turn @ (x - move), *rest) for x, *rest in self.charges]
         self.dipoles, self.quadrupoles = ([(turn @ (x - move), turn @ axis, moment) for x, axis, moment in sites]
@@ -111,7 +111,7 @@ class Component:
 
     def moments(self):
         """Return the given principal moments of inertia, or else those of the masses. Values as small as rounding are 0."""
-        computed = np.diag(self.tensor()) if self.places else np.zeros(3)
+        computed = np.diag(self.tensor()) if self.positions else np.zeros(3)
         found = [given if given > 0 else of_masses for given, of_masses in zip(self.inertia, computed)]
         return [0.0 if moment < 1e-9 * max(found) else float(moment) for moment in found]
 
@@ -121,7 +121,7 @@ class Component:
             return
         length, mass, energy, charge = (a / b for a, b in zip(SYSTEMS[source], SYSTEMS[target]))
         self.masses = [m * mass for m in self.masses]
-        self.places = [x * length for x in self.places]
+        self.positions = [x * length for x in self.positions]
         self.centers = [(x * length, epsilon * energy, sigma * length) for x, epsilon, sigma in self.centers]
         self.charges = [(x * length, q * charge) for x, q in self.charges]
         self.dipoles = [(x * length, axis, moment * charge * length) for x, axis, moment in self.dipoles]

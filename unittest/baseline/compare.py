@@ -18,7 +18,7 @@ def read(path):
     return numbers
 
 
-def place(number):
+def ordinal(number):
     """Return the index of a number among all numbers of double precision: neighbors differ by one."""
     bits = struct.unpack("<q", struct.pack("<d", number))[0]
     return bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF)
@@ -36,7 +36,7 @@ def difference(old, new):
         return f"'{' '.join(old)[:150]}' and '{' '.join(new)[:150]}'"
     if not all(math.isfinite(number) for pair in pairs for number in pair):
         return f"{len(pairs)} of {len(old)} numbers, some not finite"
-    units = max(abs(place(a) - place(b)) for a, b in pairs)
+    units = max(abs(ordinal(a) - ordinal(b)) for a, b in pairs)
     relative = max(abs(a - b) / (max(abs(a), abs(b)) or 1) for a, b in pairs)
     largest = max(abs(float.fromhex(word)) for word in old) or 1
     of_largest = max(abs(a - b) for a, b in pairs) / largest

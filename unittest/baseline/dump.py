@@ -53,7 +53,7 @@ class Quantities:
         yield f"f_{ident}", [self.lmp.extract_fix(ident, 0, 0)]
         try:
             count = self.lmp.extract_fix(ident, 0, 3)
-        except Exception:    # it has no vector
+        except Exception:    # the style has no vector
             count = 0
         if count:
             yield f"f_{ident}.vector", [self.lmp.extract_fix(ident, 0, 1, k) for k in range(count)]
@@ -124,9 +124,9 @@ def renamed(spec, number):
     if number is None:
         return spec
     spec = list(spec)
-    place = {"compute": 1, "fix": 1, "grid": 2}.get(spec[0])
-    if place:
-        spec[place] += str(number)
+    position = {"compute": 1, "fix": 1, "grid": 2}.get(spec[0])
+    if position:
+        spec[position] += str(number)
     return tuple(spec)
 
 

@@ -179,7 +179,7 @@ def file_of_pairs():
     return "".join(f"{i} {j}\n" for i, j in pairs if i != j)
 
 
-EXPRESSIONS = {    # of the variables s, t and u
+EXPRESSIONS = {    # expressions in the variables s, t and u
     "twice": '"2*a" a c_s',
     "difference": '"a - b" a c_s b c_t',
     "ratio": '"a*b/(1 + c)" a c_s b c_t c c_u',

@@ -220,19 +220,19 @@ def main():
         sys.exit(f"no such files: {', '.join(sorted(wanted - known))} - known are {', '.join(sorted(known))}")
     for make in biases, pairs, molecules:
         for name, first, ways in make():
-            place = os.path.join(of_revision, name)
+            folder_of_revision = os.path.join(of_revision, name)
             if name not in wanted:
                 continue
-            os.makedirs(place)
+            os.makedirs(folder_of_revision)
             inputs = {"first": first}
             for way, (read, then) in ways.items():
                 inputs.update({f"read{way}": read, f"then{way}": then})
             for part, lines in inputs.items():
-                with open(os.path.join(place, f"in.{part}"), "w") as file:
+                with open(os.path.join(folder_of_revision, f"in.{part}"), "w") as file:
                     file.write("\n".join(map(on_host, lines)) + "\n")
             with tempfile.TemporaryDirectory() as folder:
                 if name.startswith("multisite"):
-                    for path in place, folder:
+                    for path in folder_of_revision, folder:
                         with open(os.path.join(path, "components"), "w") as file:
                             file.write(COMPONENTS)
                 lines = map(on_host, [*first, *(inputs["then"] if "killed" in name else [])])
@@ -245,7 +245,7 @@ def main():
                     sys.exit(f"{name}:\n{done.stdout[-3000:]}{done.stderr[-1000:]}")
                 for file in KEPT:
                     if os.path.exists(os.path.join(folder, file)):
-                        os.rename(os.path.join(folder, file), os.path.join(place, file))
+                        os.rename(os.path.join(folder, file), os.path.join(folder_of_revision, file))
     with open(os.path.join(of_revision, "WRITTEN_BY"), "w") as file:
         file.write(revision)
 

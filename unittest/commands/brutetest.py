@@ -95,31 +95,31 @@ class Switch:
             xn1, xm1 = power(x, n - 1), power(x, m - 1)
             xn, xm = xn1 * x, xm1 * x
             s = (1 - xn) / (1 - xm)
-            slope = (m * xm1 * (1 - xn) - n * xn1 * (1 - xm)) / (1 - xm) ** 2
+            dsdr = (m * xm1 * (1 - xn) - n * xn1 * (1 - xm)) / (1 - xm) ** 2
             log = np.log(x)
         near = np.abs(log) < 0.02
         if near.any():
-            phi, phi_slope, term = {}, {}, None
+            phi, dphi, term = {}, {}, None
             for p in (n, m):    # (e^t - 1)/t and its derivative
                 t = p * log[near]
-                term, phi[p], phi_slope[p] = np.ones_like(t), np.zeros_like(t), np.zeros_like(t)
+                term, phi[p], dphi[p] = np.ones_like(t), np.zeros_like(t), np.zeros_like(t)
                 for k in range(20):
                     phi[p] += term / (k + 1)            # t^k/(k+1)!
-                    phi_slope[p] += term * LD(k + 1) / ((k + 1) * (k + 2))    # (k+1) t^k/(k+2)!
+                    dphi[p] += term * LD(k + 1) / ((k + 1) * (k + 2))    # (k+1) t^k/(k+2)!
                     term = term * t / (k + 1)
             s[near] = n / m * phi[n] / phi[m]
-            slope[near] = s[near] * (n * phi_slope[n] / phi[n] - m * phi_slope[m] / phi[m]) / x[near]
-        return s, slope
+            dsdr[near] = s[near] * (n * dphi[n] / phi[n] - m * dphi[m] / phi[m]) / x[near]
+        return s, dsdr
 
     def __call__(self, r):
         """Return s and ds/dr for an array of distances."""
         r = np.asarray(r, LD)
-        s, slope = np.ones_like(r), np.zeros_like(r)
+        s, dsdr = np.ones_like(r), np.zeros_like(r)
         outer = r > self.d0
         value, derivative = self.shape((r[outer] - self.d0) / self.r0)
         s[outer] = value * self.stretch + self.shift
-        slope[outer] = derivative * self.stretch / self.r0
-        return np.where(r > self.dmax, 0, s), np.where(r > self.dmax, 0, slope)
+        dsdr[outer] = derivative * self.stretch / self.r0
+        return np.where(r > self.dmax, 0, s), np.where(r > self.dmax, 0, dsdr)
 
 
 class Box:
@@ -177,8 +177,8 @@ class Box:
         if not coordtest.POSITION_ROUNDOFF or not len(x):
             return 0.0
         in_float = lambda numbers: (numbers.astype(np.float32) == numbers).all()
-        places = x[:, None] + self.images(reach)
-        if in_float(places) and (not self.tilted or in_float((places - self.lo) @ np.linalg.inv(self.edges))):
+        positions = x[:, None] + self.images(reach)
+        if in_float(positions) and (not self.tilted or in_float((positions - self.lo) @ np.linalg.inv(self.edges))):
             return 0.0
         largest = np.abs(x).max(axis=0)
         if any(self.periodic):
@@ -245,32 +245,32 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
 
     d = x[j].astype(LD) - x[i].astype(LD) + vector.astype(LD)
     r = np.sqrt((d**2).sum(axis=1))
-    s, slope = switch(r)
-    dfunc = slope / r
+    s, dsdr = switch(r)
+    dfunc = dsdr / r
     n_first = len(pairs) if pairs is not None else len(a)
     scale = LD(1) / n_first if norm == "mean" and n_first else LD(0 if norm == "mean" else 1)
 
-    def summed(s, slopes, virials, sign_of_first):
+    def summed(s, gradients, virials, sign_of_first):
         """Sum s of the pairs, ds/dx of their second atoms and W."""
-        of_pairs = [count * virial * scale for virial in virials]
+        pair_virials = [count * virial * scale for virial in virials]
         atoms = np.zeros((len(x), 4), LD)
         atom_virials = np.zeros((len(x), 6), LD)
         for end, sign in ((i, sign_of_first), (j, 1)):
-            for k, of_pair in enumerate(of_pairs):
-                np.add.at(atom_virials[:, k], end, of_pair / 2)
+            for k, pair_virial in enumerate(pair_virials):
+                np.add.at(atom_virials[:, k], end, pair_virial / 2)
             np.add.at(atoms[:, 0], end, count * s)
             for axis in range(3):
-                np.add.at(atoms[:, 1 + axis], end, sign * count * slopes[axis] * scale)
-        return Result((count * s).sum() * scale, [of_pair.sum() for of_pair in of_pairs], atoms, atom_virials)
+                np.add.at(atoms[:, 1 + axis], end, sign * count * gradients[axis] * scale)
+        return Result((count * s).sum() * scale, [pair_virial.sum() for pair_virial in pair_virials], atoms, atom_virials)
 
-    slopes = [dfunc * d[:, axis] for axis in range(3)]
-    result = summed(s, slopes, [-slopes[p] * d[:, q] for p, q in coordtest.COMPONENTS], -1)
+    gradients = [dfunc * d[:, axis] for axis in range(3)]
+    result = summed(s, gradients, [-gradients[p] * d[:, q] for p, q in coordtest.COMPONENTS], -1)
     if rounding:    # rounding of distances, also across dmax, and of directions
         moved = [switch(np.maximum(r + change, 0)) for change in (-rounding, rounding)]
-        of_s, of_slope = (np.max([np.abs(some[k] - here) for some in moved], axis=0) for k, here in enumerate((s, slope)))
-        of_slopes = [of_slope * np.abs(d[:, axis]) / r + (np.abs(slope) + of_slope) * rounding / r for axis in range(3)]
-        of_virials = [of_slopes[p] * np.abs(d[:, q]) + (np.abs(slopes[p]) + of_slopes[p]) * rounding for p, q in coordtest.COMPONENTS]
-        result.spread = summed(of_s, of_slopes, of_virials, 1)
+        s_spread, dsdr_spread = (np.max([np.abs(some[k] - here) for some in moved], axis=0) for k, here in enumerate((s, dsdr)))
+        gradient_spread = [dsdr_spread * np.abs(d[:, axis]) / r + (np.abs(dsdr) + dsdr_spread) * rounding / r for axis in range(3)]
+        virial_spread = [gradient_spread[p] * np.abs(d[:, q]) + (np.abs(gradients[p]) + gradient_spread[p]) * rounding for p, q in coordtest.COMPONENTS]
+        result.spread = summed(s_spread, gradient_spread, virial_spread, 1)
     return result
 
 

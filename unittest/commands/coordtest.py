@@ -83,9 +83,9 @@ def kokkos_precision():
 # float, too. These are the units of roundoff; they are 0 if LAMMPS uses double. Then nothing below
 # differs from runs without KOKKOS.
 PRECISION = kokkos_precision() if KOKKOS else "double"
-OF_FLOAT = float(np.finfo(np.float32).eps) / 2
-POSITION_ROUNDOFF = 0.0 if PRECISION == "double" else OF_FLOAT
-FORCE_ROUNDOFF = OF_FLOAT if PRECISION == "single" else 0.0
+FLOAT_ROUNDOFF = float(np.finfo(np.float32).eps) / 2
+POSITION_ROUNDOFF = 0.0 if PRECISION == "double" else FLOAT_ROUNDOFF
+FORCE_ROUNDOFF = FLOAT_ROUNDOFF if PRECISION == "single" else 0.0
 # Up to 16 styles add forces one after the other.
 FORCES = 16 * FORCE_ROUNDOFF
 # float represents multiples of this number below 2048, and their sums, exactly. The tests place
@@ -236,7 +236,7 @@ assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
 if DEVICE == "cuda":
     probe = subprocess.run([os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "find_gpu"), str(GPUS)],
                            stdout=subprocess.PIPE, text=True)
-    if probe.returncode != 0:    # it printed why it skips or fails
+    if probe.returncode != 0:    # the probe printed why it skips or fails
         print(probe.stdout, end="")
         sys.exit(probe.returncode)
 
@@ -399,12 +399,12 @@ def strain_step(step):
     return 8 * step if POSITION_ROUNDOFF else step
 
 
-def rounding_of_difference(box, slopes, step):
+def rounding_of_difference(box, gradients, step):
     """Return the effect of position rounding on extrapolate() for a value with these derivatives
     with respect to the atoms' positions. Coordinates are rounded independently, so their effects
     add up as squares. A difference has three times the error of a value over the step; errors above
     four times this are very rare."""
-    return 12 * POSITION_ROUNDOFF * np.abs(box.edges).sum(axis=0).max() * np.linalg.norm(slopes) / step
+    return 12 * POSITION_ROUNDOFF * np.abs(box.edges).sum(axis=0).max() * np.linalg.norm(gradients) / step
 
 
 def scalar_of(lmp, ident):

@@ -196,13 +196,13 @@ class Model:
         turn, reach = rotations(molecules.q), max(one.reach() for one in self.components)
         far = max(self.cutoff, self.cutoff_charge) + width + 2 * reach
         i, j, d = self.pairs(molecules.box, molecules.box.wrap(molecules.x), far)
-        places = lambda kinds: [np.array([turn[k] @ np.asarray(site[0], float) for kind in kinds
+        positions = lambda kinds: [np.array([turn[k] @ np.asarray(site[0], float) for kind in kinds
                                           for site in self.components[molecules.types[k] - 1].sites[kind]]).reshape(-1, 3)
                                 for k in range(len(turn))]
 
         def moved(cutoff, kinds):
             if self.site:
-                of = places(kinds)
+                of = positions(kinds)
                 r = np.concatenate([np.linalg.norm(v + of[a][:, None] - of[b][None], axis=2).ravel() for a, b, v in zip(i, j, d)])
             else:
                 r = np.linalg.norm(d, axis=1)
@@ -329,12 +329,12 @@ def torques_of(lmp):
 
 def state_of(lmp, run="run 0 post no"):
     lmp.command(run)
-    of_atoms = lambda ident, kind: coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, kind))
+    atom_values = lambda ident, kind: coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, kind))
     volume = lmp.get_thermo("vol")
     return State(energy=lmp.get_thermo("pe"), vdwl=lmp.get_thermo("evdwl"), coul=lmp.get_thermo("ecoul"),
                  forces=coordtest.forces_of(lmp), torques=torques_of(lmp),
                  virial=coordtest.virial_of(lmp, "p") * volume,    # units lj
-                 atom_energies=of_atoms("e", 1), atom_virials=-of_atoms("s", 2))
+                 atom_energies=atom_values("e", 1), atom_virials=-atom_values("s", 2))
 
 
 class MultisiteTest(unittest.TestCase):

@@ -41,7 +41,7 @@ def trajectory(lines, names, steps, ranks=1, threads=1):
 
 def check_differences(test, lmp, box, names, step, least, least_virial=None):
     """Compare dS/dx and W of computes with differences of S. least: of their largest dS/dx; least_virial: of each component."""
-    slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in names}
+    gradients = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in names}
     virials = {name: coordtest.virial_of(lmp, name) for name in names}
 
     def value():
@@ -51,10 +51,10 @@ def check_differences(test, lmp, box, names, step, least, least_virial=None):
     atoms = [3, 25, 41, 70]
     position, strain = coordtest.differences(lmp, box, atoms, value, step)
     for k, name in enumerate(names):
-        largest = np.abs(slopes[name]).max()
+        largest = np.abs(gradients[name]).max()
         test.assertGreater(largest, least, name)
-        spread = coordtest.rounding_of_difference(box, slopes[name], step)
-        test.assertLess(np.abs(position[:, :, k] - slopes[name][atoms]).max(), 1e-6 * largest + spread, name)
+        spread = coordtest.rounding_of_difference(box, gradients[name], step)
+        test.assertLess(np.abs(position[:, :, k] - gradients[name][atoms]).max(), 1e-6 * largest + spread, name)
         if least_virial is not None:
             test.assertGreater(np.abs(virials[name]).min(), least_virial, name)
         largest = np.abs(virials[name]).max()
@@ -63,8 +63,8 @@ def check_differences(test, lmp, box, names, step, least, least_virial=None):
 
 def check_momentum(test, lmp, names):
     for name in names:
-        slopes = coordtest.atoms_of(lmp, name)[:, 1:4]
-        test.assertLess(np.abs(slopes.sum(axis=0)).max(), 1e-12 * np.abs(slopes).sum(), name)
+        gradients = coordtest.atoms_of(lmp, name)[:, 1:4]
+        test.assertLess(np.abs(gradients.sum(axis=0)).max(), 1e-12 * np.abs(gradients).sum(), name)
 
 
 # ---------------------------------------------------------------- biases

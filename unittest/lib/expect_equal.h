@@ -94,10 +94,10 @@ inline void expect_equal(const Result &r, const brute::Sums &exact, Precision pr
       }
       check(got, expected, scale,
             "row " + std::to_string(row) + " column " + std::to_string(column));
-      const long double of_all = largest_of_kind[kind_of(column)];
+      const long double kind_largest = largest_of_kind[kind_of(column)];
       double &relative = *relative_of_kind[kind_of(column)];
-      if (of_all > 1e-3 * scale)
-        relative = std::max(relative, static_cast<double>(fabsl(got - expected) / of_all));
+      if (kind_largest > 1e-3 * scale)
+        relative = std::max(relative, static_cast<double>(fabsl(got - expected) / kind_largest));
     }
 }
 

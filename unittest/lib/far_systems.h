@@ -133,10 +133,10 @@ struct OnMesh {
       if (w < 4)
         for (const Complex &v : work[w]) values[w].push_back(v.real());
     }
-    std::vector<double> for_places(npoints);
+    std::vector<double> for_positions(npoints);
     at_images.resize(all.q.size());
-    for (std::size_t p = 0; p < npoints; ++p) for_places[p] = work[4][p].real();
-    interpolate_mesh(brick, for_places.data(), all.x.data(), static_cast<int>(all.q.size()), 2,
+    for (std::size_t p = 0; p < npoints; ++p) for_positions[p] = work[4][p].real();
+    interpolate_mesh(brick, for_positions.data(), all.x.data(), static_cast<int>(all.q.size()), 2,
                      at_images.data());
     for (std::size_t i = 0; i < charges.q.size(); ++i) {
       at_charges.push_back(0.0);

@@ -45,9 +45,9 @@ inline System random_system(int n, double length, unsigned seed)
 {
   System s;
   std::mt19937 random(seed);
-  std::uniform_real_distribution<double> place(0.0, length), charge(-1.0, 1.0);
+  std::uniform_real_distribution<double> coordinate(0.0, length), charge(-1.0, 1.0);
   for (int k = 0; k < n; ++k) {
-    const double px = place(random), py = place(random), pz = place(random);
+    const double px = coordinate(random), py = coordinate(random), pz = coordinate(random);
     s.add(px, py, pz, charge(random));
   }
   return s;

@@ -28,18 +28,19 @@ inline gpucoord::Component component(const std::string &name, int ncenters, int 
 {
   std::mt19937 random(1000 * ncenters + 100 * ncharges + 10 * ndipoles + nquadrupoles);
   std::uniform_real_distribution<double> uniform(-0.25, 0.25);
-  const auto place = [&] {
+  const auto position = [&] {
     return std::array<double, 3>{uniform(random), uniform(random), uniform(random)};
   };
   gpucoord::Component c;
   c.name = name;
   c.mass = 1.0;
   for (int k = 0; k < ncenters; ++k)
-    c.centers.push_back({place(), 1.0 + uniform(random), 0.9 + 0.4 * uniform(random)});
-  for (int k = 0; k < ncharges; ++k) c.charges.push_back({place(), 0.3 + uniform(random)});
-  for (int k = 0; k < ndipoles; ++k) c.dipoles.push_back({place(), place(), 0.5 + uniform(random)});
+    c.centers.push_back({position(), 1.0 + uniform(random), 0.9 + 0.4 * uniform(random)});
+  for (int k = 0; k < ncharges; ++k) c.charges.push_back({position(), 0.3 + uniform(random)});
+  for (int k = 0; k < ndipoles; ++k)
+    c.dipoles.push_back({position(), position(), 0.5 + uniform(random)});
   for (int k = 0; k < nquadrupoles; ++k)
-    c.quadrupoles.push_back({place(), place(), 0.4 + uniform(random)});
+    c.quadrupoles.push_back({position(), position(), 0.4 + uniform(random)});
   return c;
 }
 
@@ -102,9 +103,9 @@ inline Result evaluate(gpucoord::Multisite &backend, const System &s,
 
 inline double largest(const std::vector<double> &values)
 {
-  double most = 0.0;
-  for (const double v : values) most = std::max(most, std::fabs(v));
-  return most;
+  double maximum = 0.0;
+  for (const double v : values) maximum = std::max(maximum, std::fabs(v));
+  return maximum;
 }
 
 inline std::map<std::string, double> &worst_errors()

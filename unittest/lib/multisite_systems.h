@@ -30,9 +30,9 @@ struct System {
   std::vector<int> component;
   int nlocal = 0;
 
-  void add(const double *place, const double *quaternion, int kind)
+  void add(const double *position, const double *quaternion, int kind)
   {
-    x.insert(x.end(), place, place + 3);
+    x.insert(x.end(), position, position + 3);
     q.insert(q.end(), quaternion, quaternion + 4);
     component.push_back(kind);
   }
@@ -97,14 +97,14 @@ inline System two_molecules(std::mt19937 &random, double distance)
   System s;
   s.nlocal = 2;
   for (int i = 0; i < 2; ++i) {
-    double place[3] = {0, 0, 0};
+    double position[3] = {0, 0, 0};
     const auto q = random_quaternion(random);
     if (i == 1) {
-      for (double &c : place) c = normal(random);
-      const double r = std::hypot(place[0], place[1], place[2]);
-      for (double &c : place) c *= distance / r;
+      for (double &c : position) c = normal(random);
+      const double r = std::hypot(position[0], position[1], position[2]);
+      for (double &c : position) c *= distance / r;
     }
-    s.add(place, q.data(), i);
+    s.add(position, q.data(), i);
   }
   return s;
 }
@@ -122,9 +122,9 @@ inline bool is_at_the_cutoff(const gpucoord::MultisiteModel &model, const System
                              double part)
 {
   const auto &a = model.components()[s.component[i]], &b = model.components()[s.component[j]];
-  const auto is_at = [&](const std::array<double, 3> &of_a, const std::array<double, 3> &of_b,
+  const auto is_at = [&](const std::array<double, 3> &site_a, const std::array<double, 3> &site_b,
                          double cutoff) {
-    const auto pa = rotated(s.q.data() + 4 * i, of_a), pb = rotated(s.q.data() + 4 * j, of_b);
+    const auto pa = rotated(s.q.data() + 4 * i, site_a), pb = rotated(s.q.data() + 4 * j, site_b);
     double r_sq = 0.0;
     for (int c = 0; c < 3; ++c) {
       const double d = s.x[3 * i + c] + pa[c] - s.x[3 * j + c] - pb[c];

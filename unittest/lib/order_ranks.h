@@ -286,7 +286,7 @@ class Failures {
       } catch (const Injected &) {
         has_failed = true;
         const auto rows = rows_of(s);
-        orders[r]->take_part(order_input(s, *rows, exchange), want);
+        orders[r]->complete_exchanges(order_input(s, *rows, exchange), want);
       }
     });
     EXPECT_EQ(messages, "") << label << " after " << after;

@@ -178,7 +178,7 @@ inline OrderSystem random_order_system(int n, Groups groups, int ntypes, bool is
 }
 
 // Random positions that are at least 'least' apart, including images.
-inline Numbers spread_points(int n, const brute::Cell &cell, double least, unsigned seed)
+inline Numbers spread_points(int n, const brute::Cell &cell, double distance, unsigned seed)
 {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> u(0.0, 1.0);
@@ -191,7 +191,7 @@ inline Numbers spread_points(int n, const brute::Cell &cell, double least, unsig
     bool is_free = true;
     for (std::size_t k = 0; k < x.size(); k += 3) {
       const auto d = brute::nearest(cell, {x[k] - p[0], x[k + 1] - p[1], x[k + 2] - p[2]}, 1);
-      is_free = is_free && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > least * least;
+      is_free = is_free && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > distance * distance;
     }
     if (is_free) x.insert(x.end(), p, p + 3);
   }

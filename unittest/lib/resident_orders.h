@@ -35,11 +35,11 @@ struct TestedOrder {
   bool is_global = false, has_w_hat = false;
   // Limits of relative errors in double and in float, and the largest error of per-atom f in units
   // of them.
-  double of_double = 1e-10, of_float = 1e-3, of_f = 20.0;
+  double tolerance_double = 1e-10, tolerance_float = 1e-3, f_factor = 20.0;
 
   double tolerance(Precision precision) const
   {
-    return precision == Precision::DOUBLE ? of_double : of_float;
+    return precision == Precision::DOUBLE ? tolerance_double : tolerance_float;
   }
 };
 
@@ -68,7 +68,7 @@ inline OrderNumbersOfAtoms numbers_of(OrderParameter &backend, const TestedOrder
 {
   OrderNumbersOfAtoms numbers;
   numbers.result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
-  for (auto *of_atoms : {&numbers.f, &numbers.w_hat}) of_atoms->assign(s.nlocal + 1, 0.0);
+  for (auto *values : {&numbers.f, &numbers.w_hat}) values->assign(s.nlocal + 1, 0.0);
   int na, nb;
   const auto a = s.atoms(2, na), b = s.atoms(4, nb);
   const int nothing = 0;
@@ -132,9 +132,9 @@ struct OrderOnDevice {
   Totals result()
   {
     Totals totals = order->result(nullptr);
-    const auto of_atoms = function->result();
-    EXPECT_EQ(of_atoms.bad, -1);
-    if (!is_global) totals.value = of_atoms.value;
+    const auto function_result = function->result();
+    EXPECT_EQ(function_result.bad, -1);
+    if (!is_global) totals.value = function_result.value;
     return totals;
   }
   OrderNumbersOfAtoms numbers(const Totals &totals, int nlocal, unsigned want)
@@ -155,12 +155,13 @@ struct OrderOnDevice {
 
 inline void compare(const OrderNumbersOfAtoms &found, const OrderNumbersOfAtoms &expected,
                     unsigned want, const TestedOrder &order, Precision precision,
-                    const std::string &here)
+                    const std::string &description)
 {
   const double tolerance = order.tolerance(precision);
-  expect_near(found.result, expected.result, want, tolerance, 0.0, here);
+  expect_near(found.result, expected.result, want, tolerance, 0.0, description);
   for (std::size_t i = 0; i < expected.f.size(); ++i)
-    ASSERT_NEAR(found.f[i], expected.f[i], order.of_f * tolerance) << here << ", atom " << i;
+    ASSERT_NEAR(found.f[i], expected.f[i], order.f_factor * tolerance)
+        << description << ", atom " << i;
 }
 
 inline void check_resident(const TestedOrder &order, const System &s, bool two,
@@ -175,26 +176,28 @@ inline void check_resident(const TestedOrder &order, const System &s, bool two,
     device.exchange.owner = owner_on_gpu.data();
     device.rebuild(loaded.atoms, chosen);
     for (const unsigned want : WANTS) {
-      const std::string here = label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
+      const std::string description =
+          label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
       const auto expected = order_on_host(order, s, two, want, owner);
       device.evaluate(loaded.atoms, {want});
       const Totals totals = device.result();
-      EXPECT_FALSE(totals.moved) << here;
-      EXPECT_EQ(device.order->any_partners(), expected.any_partners) << here;
-      compare(device.numbers(totals, s.nlocal, want), expected, want, order, precision, here);
+      EXPECT_FALSE(totals.moved) << description;
+      EXPECT_EQ(device.order->any_partners(), expected.any_partners) << description;
+      compare(device.numbers(totals, s.nlocal, want), expected, want, order, precision,
+              description);
       if (want != DERIVATIVES) continue;
       // Evaluate as for the forces of a bias, whose derivatives may be in float.
       device.evaluate(loaded.atoms, {DERIVATIVES, true});
       OnGpu<double> forces(std::vector<double>(3 * s.nall + 3, 0.5));
       device.order->add_forces({forces.data()}, {2.0}, nullptr);
       const auto after = forces.get();
-      const double most = std::max(1.0, largest(expected.result.peratom, 4, 1, 4));
+      const double maximum = std::max(1.0, largest(expected.result.peratom, 4, 1, 4));
       for (int i = 0; i < s.nall; ++i)
         for (int c = 0; c < 3; ++c)
           ASSERT_NEAR(after[3 * i + c],
                       0.5 - 2.0 * (i < s.nlocal ? expected.result.peratom[4 * i + 1 + c] : 0.0),
-                      4.0 * tolerance * most)
-              << here;
+                      4.0 * tolerance * maximum)
+              << description;
     }
   }
 }
@@ -207,13 +210,14 @@ inline void check_host_arrays(const TestedOrder &order, const System &s, bool tw
   for (const Precision precision : PRECISIONS) {
     const auto backend = order.make_cuda(precision);
     for (const unsigned want : WANTS) {
-      const std::string here = label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
+      const std::string description =
+          label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
       const auto expected = order_on_host(order, s, two, want, owner);
       const auto found = numbers_of(*backend, order, s, two, want, owner);
-      compare(found, expected, want, order, precision, here);
+      compare(found, expected, want, order, precision, description);
       for (int i = 0; i < s.nlocal; ++i)
         ASSERT_NEAR(found.w_hat[i], expected.w_hat[i], 20.0 * order.tolerance(precision))
-            << here << ", atom " << i;
+            << description << ", atom " << i;
     }
   }
 }
@@ -283,8 +287,8 @@ inline void check_communication(const TestedOrder &order)
 {
   const System s(900, 400, 4.0, 5);
   const auto owner = owners_of(s);
-  const std::vector<int> of_ghosts(owner.begin() + s.nlocal, owner.end());
-  const OnGpu<int> list(of_ghosts);
+  const std::vector<int> ghost_owners(owner.begin() + s.nlocal, owner.end());
+  const OnGpu<int> list(ghost_owners);
   const Loaded loaded(s, false);
   const int nghosts = s.nall - s.nlocal;
   for (const bool by_host : {false, true})

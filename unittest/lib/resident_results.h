@@ -24,10 +24,10 @@ inline void expect_near(const Result &found, const Result &expected, unsigned wa
               tolerance * std::max(1.0, std::fabs(expected.sums.value)))
       << what;
   if (want & VIRIAL) {
-    double most = 1.0;
-    for (const double w : expected.sums.virial) most = std::max(most, std::fabs(w));
+    double maximum = 1.0;
+    for (const double w : expected.sums.virial) maximum = std::max(maximum, std::fabs(w));
     for (int k = 0; k < 6; ++k)
-      EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k], tolerance * most + 10 * jump)
+      EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k], tolerance * maximum + 10 * jump)
           << what;
   }
   const int columns = peratom_columns(want);
@@ -84,8 +84,8 @@ constexpr int FEW_ATOMS = 3000, MANY_ATOMS = 20000;
 // A density at which partners within a range of 1 are not listed, not even those of one type of
 // three.
 constexpr double CROWD = 1500.0;
-static_assert(2.0 * FEW_ATOMS * FEW_ATOMS * 4 / 3 < tuning::FEW_PAIRS_OF_LISTS);
-static_assert(0.8 * 0.5 * MANY_ATOMS * MANY_ATOMS > tuning::FEW_PAIRS_OF_LISTS);
+static_assert(2.0 * FEW_ATOMS * FEW_ATOMS * 4 / 3 < tuning::MAX_TESTED_PAIRS);
+static_assert(0.8 * 0.5 * MANY_ATOMS * MANY_ATOMS > tuning::MAX_TESTED_PAIRS);
 
 }    // namespace gpucoord
 

@@ -45,18 +45,19 @@ struct System {
   {
     std::mt19937 random(seed);
     const double length = std::cbrt(std::max(1, nall) / density);
-    std::uniform_real_distribution<double> place(offset, offset + length), chance(0.0, 1.0);
-    for (int i = 0; i < 3 * nall; ++i) x.push_back(place(random));
+    std::uniform_real_distribution<double> coordinate(offset, offset + length), chance(0.0, 1.0);
+    for (int i = 0; i < 3 * nall; ++i) x.push_back(coordinate(random));
     for (int i = 0; i < nall; ++i) {
       mask.push_back(1 | (chance(random) < fraction_a ? 2 : 0) |
                      (chance(random) < fraction_b ? 4 : 0));
       type.push_back(1 + static_cast<int>(random() % 3));
     }
   }
-  void move(double most, unsigned seed)
+  void move(double distance, unsigned seed)
   {
     std::mt19937 random(seed);
-    std::uniform_real_distribution<double> step(-most / std::sqrt(3.0), most / std::sqrt(3.0));
+    std::uniform_real_distribution<double> step(-distance / std::sqrt(3.0),
+                                                distance / std::sqrt(3.0));
     for (double &coordinate : x) coordinate += step(random);
   }
   std::vector<int> atoms(int bit, int &nowned) const
@@ -190,11 +191,11 @@ inline std::unique_ptr<ResidentCoordination> make(const SwitchTable &table, Prec
 
 inline double largest(const std::vector<double> &values, int columns, int first, int last)
 {
-  double most = 0.0;
+  double distance = 0.0;
   for (std::size_t k = 0; k < values.size(); ++k)
     if (const int c = static_cast<int>(k % columns); c >= first && c < last)
-      most = std::max(most, std::fabs(values[k]));
-  return most;
+      distance = std::max(distance, std::fabs(values[k]));
+  return distance;
 }
 
 }    // namespace gpucoord

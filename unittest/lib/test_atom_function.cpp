@@ -34,7 +34,7 @@ using Numbers = std::vector<double>;
 
 struct Values {
   AtomFunction::Result result;
-  Numbers f, slope;
+  Numbers f, dSds;
 };
 
 void alone(double *, int, AtomFunction::Reduction) {}
@@ -45,9 +45,9 @@ Values evaluate(const AtomFunctionOptions &options, const Numbers &s,
   AtomFunction function(options);
   Values v;
   v.f.assign(s.size() + 1, -1.0);
-  v.slope.assign(s.size() + 1, -1.0);
+  v.dSds.assign(s.size() + 1, -1.0);
   v.result = function.evaluate(static_cast<std::int64_t>(s.size()), s.data(), v.f.data(),
-                               v.slope.data(), reduce, nthreads);
+                               v.dSds.data(), reduce, nthreads);
   return v;
 }
 
@@ -93,10 +93,10 @@ AtomFunctionOptions custom_of(const std::string &text)
   return o;
 }
 
-Numbers coordination_numbers(int n, double least, double most, unsigned seed)
+Numbers coordination_numbers(int n, double minimum, double maximum, unsigned seed)
 {
   std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> u(least, most);
+  std::uniform_real_distribution<double> u(minimum, maximum);
   Numbers s;
   for (int k = 0; k < n; ++k) s.push_back(u(random));
   return s;
@@ -112,7 +112,7 @@ void check_sum(const AtomFunctionOptions &options, const Numbers &s,
     sum += f(s[k]);
     EXPECT_NEAR(v.f[k], static_cast<double>(f(s[k])), 1e-14) << what << ": f(" << s[k] << ")";
     const Real h = 1e-6L * std::max<Real>(1, fabsl(s[k]));
-    EXPECT_NEAR(v.slope[k], static_cast<double>((f(s[k] + h) - f(s[k] - h)) / (2 * h)), 1e-8)
+    EXPECT_NEAR(v.dSds[k], static_cast<double>((f(s[k] + h) - f(s[k] - h)) / (2 * h)), 1e-8)
         << what << ": f'(" << s[k] << ")";
   }
   EXPECT_NEAR(v.result.value, static_cast<double>(sum), 1e-13 * s.size()) << what;
@@ -159,7 +159,7 @@ TEST(AtomFunction, less_than_is_1_at_and_below_d0)
                             {-3.0, -0.1, 0.0, 0.5});
   for (int k = 0; k < 4; ++k) {
     EXPECT_EQ(v.f[k], 1.0);
-    EXPECT_EQ(v.slope[k], 0.0);
+    EXPECT_EQ(v.dSds[k], 0.0);
   }
 }
 
@@ -207,7 +207,7 @@ TEST(AtomFunction, histogram_has_the_numbers_between_its_bounds)
   }
   const Values v = evaluate(options, s);    // S is the sum
   EXPECT_EQ(v.f[7], s[7]);
-  EXPECT_EQ(v.slope[7], 1.0);
+  EXPECT_EQ(v.dSds[7], 1.0);
 }
 
 TEST(AtomFunction, sum_and_custom_equal_their_definitions)
@@ -243,7 +243,7 @@ void check_whole(const AtomFunctionOptions &options, const Numbers &s,
     x[k] = s[k] - h;
     const Real below = exact(x);
     x[k] = s[k];
-    EXPECT_NEAR(v.slope[k], static_cast<double>((above - below) / (2 * h)),
+    EXPECT_NEAR(v.dSds[k], static_cast<double>((above - below) / (2 * h)),
                 2e-9 * (1 + fabsl(value)))
         << what << ": dS/ds of " << s[k];
   }
@@ -293,15 +293,15 @@ TEST(AtomFunction, min_max_alt_min_and_moments_equal_their_definitions)
 TEST(AtomFunction, exponents_do_not_overflow)
 {
   const Numbers s = {1e4, 0.0, 12.0, 1e-3, 1e4};
-  const Values most = evaluate(with_beta(AtomFunctionKind::MAX, 0.01), s);
-  EXPECT_NEAR(most.result.value, 1e4 + 0.01 * std::log(2.0), 1e-11);
-  EXPECT_NEAR(most.slope[0], 0.5, 1e-15);
-  EXPECT_EQ(most.slope[2], 0.0);
-  EXPECT_EQ(most.result.bad, -1);
-  const Values least = evaluate(with_beta(AtomFunctionKind::MIN, 500.0), {1e-3, 12.0, 1e4});
-  EXPECT_NEAR(least.result.value, 1e-3, 1e-15);
-  EXPECT_NEAR(least.slope[0], 1.0, 1e-12);
-  EXPECT_EQ(least.result.bad, -1);
+  const Values highest = evaluate(with_beta(AtomFunctionKind::MAX, 0.01), s);
+  EXPECT_NEAR(highest.result.value, 1e4 + 0.01 * std::log(2.0), 1e-11);
+  EXPECT_NEAR(highest.dSds[0], 0.5, 1e-15);
+  EXPECT_EQ(highest.dSds[2], 0.0);
+  EXPECT_EQ(highest.result.bad, -1);
+  const Values lowest = evaluate(with_beta(AtomFunctionKind::MIN, 500.0), {1e-3, 12.0, 1e4});
+  EXPECT_NEAR(lowest.result.value, 1e-3, 1e-15);
+  EXPECT_NEAR(lowest.dSds[0], 1.0, 1e-12);
+  EXPECT_EQ(lowest.result.bad, -1);
   const Values other = evaluate(with_beta(AtomFunctionKind::ALT_MIN, 500.0), s);
   EXPECT_NEAR(other.result.value, 0.0, 1e-2);
   EXPECT_EQ(other.result.bad, -1);
@@ -310,15 +310,15 @@ TEST(AtomFunction, exponents_do_not_overflow)
                           plain(SwitchKind::TANH, 1.0, 0.0, SwitchOptions::NOT_GIVEN)),
                {1e4});
   EXPECT_EQ(tanh.f[0], 1.0);
-  EXPECT_NEAR(tanh.slope[0], 0.0, 1e-300);
+  EXPECT_NEAR(tanh.dSds[0], 0.0, 1e-300);
 }
 
 TEST(AtomFunction, min_is_0_with_no_derivatives_where_an_atom_has_no_partner)
 {
-  for (const double least : {0.0, -1e-7}) {    // s that rounding makes slightly negative
-    const Values v = evaluate(with_beta(AtomFunctionKind::MIN, 2.0), {3.0, least, 1.0});
+  for (const double lowest : {0.0, -1e-7}) {    // s that rounding makes slightly negative
+    const Values v = evaluate(with_beta(AtomFunctionKind::MIN, 2.0), {3.0, lowest, 1.0});
     EXPECT_EQ(v.result.value, 0.0);
-    for (int k = 0; k < 3; ++k) EXPECT_EQ(v.slope[k], 0.0);
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(v.dSds[k], 0.0);
     EXPECT_EQ(v.result.bad, -1);
   }
 }
@@ -372,7 +372,7 @@ class TwoRanks {
 TEST(AtomFunction, ranks_agree_with_one_rank)
 {
   const Numbers all = coordination_numbers(50, 0.5, 9.0, 7);
-  for (const std::size_t of_first : {0, 1, 20})
+  for (const std::size_t nfirst : {0, 1, 20})
     for (const auto &options : {moment(2), moment(3), with_beta(AtomFunctionKind::MIN, 1.0),
                                 with_beta(AtomFunctionKind::MAX, 1.0),
                                 with_beta(AtomFunctionKind::ALT_MIN, 1.0), between(1, 2, 0.5)}) {
@@ -383,19 +383,19 @@ TEST(AtomFunction, ranks_agree_with_one_rank)
       };
       Values parts[2];
       std::thread other([&] {
-        parts[0] = evaluate(options, Numbers(all.begin(), all.begin() + of_first), reduce);
+        parts[0] = evaluate(options, Numbers(all.begin(), all.begin() + nfirst), reduce);
       });
-      parts[1] = evaluate(options, Numbers(all.begin() + of_first, all.end()), reduce);
+      parts[1] = evaluate(options, Numbers(all.begin() + nfirst, all.end()), reduce);
       other.join();
       const bool is_sum = AtomFunction(options).is_sum();
       const double value = is_sum ? parts[0].result.value + parts[1].result.value
                                   : parts[0].result.value;
       EXPECT_NEAR(value, one.result.value, 1e-13 * (1 + std::fabs(value)));
       for (std::size_t k = 0; k < all.size(); ++k) {
-        const Values &part = parts[k < of_first ? 0 : 1];
-        const std::size_t place = k < of_first ? k : k - of_first;
-        EXPECT_NEAR(part.slope[place], one.slope[k], 1e-13);
-        EXPECT_NEAR(part.f[place], one.f[k], 1e-12 * (1 + std::fabs(one.f[k])));
+        const Values &part = parts[k < nfirst ? 0 : 1];
+        const std::size_t index = k < nfirst ? k : k - nfirst;
+        EXPECT_NEAR(part.dSds[index], one.dSds[k], 1e-13);
+        EXPECT_NEAR(part.f[index], one.f[k], 1e-12 * (1 + std::fabs(one.f[k])));
       }
     }
 }
@@ -408,7 +408,7 @@ TEST(AtomFunction, bits_do_not_depend_on_the_number_of_threads)
         with_sigma(AtomFunctionKind::MORE_THAN, rational(6, 12, 5.0)), custom_of("s^2/(1+s)")}) {
     const Values one = evaluate(options, s), four = evaluate(options, s, alone, 4);
     EXPECT_EQ(one.result.value, four.result.value);
-    EXPECT_EQ(one.slope, four.slope);
+    EXPECT_EQ(one.dSds, four.dSds);
     EXPECT_EQ(one.f, four.f);
   }
 }

@@ -258,8 +258,8 @@ TEST(Metadynamics, equals_sum_hills)
 
   Metadynamics two(options(2, 8, false));
   run_series(two);
-  const double place[2] = {5.0, 3.1};
-  EXPECT_NEAR(-8.0 / 7.0 * two.evaluate(place, dVdS), -0.62317549414781204, 1e-13);
+  const double s[2] = {5.0, 3.1};
+  EXPECT_NEAR(-8.0 / 7.0 * two.evaluate(s, dVdS), -0.62317549414781204, 1e-13);
   EXPECT_NEAR(-8.0 / 7.0 * dVdS[0], 0.18867793198860755, 1e-12);
   EXPECT_NEAR(-8.0 / 7.0 * dVdS[1], -1.8409445973371974, 1e-12);
 
@@ -276,14 +276,14 @@ TEST(Metadynamics, equals_sum_hills)
 class Surface : public testing::TestWithParam<std::tuple<int, bool>> {};
 
 // On a grid, too, forces are derivatives of the interpolated bias. Energy is therefore conserved.
-TEST_P(Surface, slope_is_the_derivative)
+TEST_P(Surface, derivative_is_the_limit_of_differences)
 {
   const auto [n, grid] = GetParam();
   Metadynamics metad(options(n, -1, grid));
   fill(metad, n, 300, 1);
   std::mt19937 random(2);
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
-  double most = 0.0;
+  double maximum = 0.0;
   for (int trial = 0; trial < 200; ++trial) {
     double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random), 3.0 * uniform(random)};
     double dVdS[3], ignored[3];
@@ -296,10 +296,10 @@ TEST_P(Surface, slope_is_the_derivative)
       const double down = metad.evaluate(s, ignored);
       s[k] = at;
       EXPECT_NEAR((up - down) / (2 * h), dVdS[k], 2e-7);
-      most = std::max(most, std::fabs(dVdS[k]));
+      maximum = std::max(maximum, std::fabs(dVdS[k]));
     }
   }
-  EXPECT_GT(most, 1.0);
+  EXPECT_GT(maximum, 1.0);
 }
 
 TEST_P(Surface, grid_tends_to_the_sum_of_hills)
@@ -312,18 +312,18 @@ TEST_P(Surface, grid_tends_to_the_sum_of_hills)
   fill(exact, n, 100, 3);
   std::mt19937 random(4);
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
-  double worst = 0.0, most = 0.0;
+  double worst = 0.0, maximum = 0.0;
   for (int trial = 0; trial < 1000; ++trial) {
     const double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random),
                          3.0 * uniform(random)};
     double dVdS[3];
     const double v = exact.evaluate(s, dVdS);
     worst = std::max(worst, std::fabs(on_grid.evaluate(s, dVdS) - v));
-    most = std::max(most, v);
+    maximum = std::max(maximum, v);
   }
   // Bins are sigma/4 and sigma/3, or half of these. The remaining error is the kink at the ends of
   // hills, 0.034 h/sigma.
-  EXPECT_LT(worst, (fine ? 5e-4 : 1.5e-3) * most);
+  EXPECT_LT(worst, (fine ? 5e-4 : 1.5e-3) * maximum);
   EXPECT_GT(worst, 0.0);
 }
 

@@ -72,9 +72,10 @@ TEST_F(Files, trim_file_fails_without_a_change)
       gpucoord::trim_file(file.string(), 0.1);
       ADD_FAILURE() << blocked;
     } catch (const std::runtime_error &e) {
-      const std::string said = e.what();
-      EXPECT_EQ(said.find("cannot write " + folder.string()), 0u) << said;
-      EXPECT_NE(said.find(" - " + file.string() + " is unchanged; make room"), said.npos) << said;
+      const std::string message = e.what();
+      EXPECT_EQ(message.find("cannot write " + folder.string()), 0u) << message;
+      EXPECT_NE(message.find(" - " + file.string() + " is unchanged; make room"), message.npos)
+          << message;
     }
     fs::remove(folder / blocked);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);

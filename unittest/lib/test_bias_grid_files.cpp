@@ -106,7 +106,7 @@ const char GRID_OF_EARLIER_VERSION[] =
 
 TEST_F(Files, grid_file_that_an_earlier_version_wrote)
 {
-  const std::vector<Hill> of_grid = {
+  const std::vector<Hill> grid_hills = {
       {{1.6958470418797313, 1.8584045294963913},
        {0.59999999999999998, 0.40000000000000002},
        height_of_bias(0.13333333333333333, 4.0),
@@ -133,9 +133,9 @@ TEST_F(Files, grid_file_that_an_earlier_version_wrote)
   o.grid = {{1.5, 3.0, 3}, {1.6, 2.4, 2}};
   std::ofstream(path, std::ios::binary) << GRID_OF_EARLIER_VERSION;
   Metadynamics copy(o), sum(o);
-  EXPECT_FALSE(copy.read_grid(path, of_grid));
+  EXPECT_FALSE(copy.read_grid(path, grid_hills));
   EXPECT_EQ(copy.nhills(), 5);
-  for (const auto &hill : of_grid) sum.add(hill);
+  for (const auto &hill : grid_hills) sum.add(hill);
   EXPECT_EQ(copy.hills_checksum(), sum.hills_checksum());
   // V and derivatives at c = 2, d = 2.
   const double expected[] = {0.44977332267622205, -0.083159535662433268, -0.18865925372038156,
@@ -145,7 +145,7 @@ TEST_F(Files, grid_file_that_an_earlier_version_wrote)
   altered.replace(altered.find("0.103624"), 8, "0.103625");
   std::ofstream(path, std::ios::binary) << altered;
   try {
-    Metadynamics(o).read_grid(path, of_grid);
+    Metadynamics(o).read_grid(path, grid_hills);
     FAIL();
   } catch (const std::runtime_error &e) {
     EXPECT_EQ(std::string(e.what()),
@@ -171,13 +171,13 @@ TEST_F(Files, altered_grids_and_hills_are_refused)
       std::vector<std::string> lines;
       std::istringstream stream(text);
       for (std::string line; std::getline(stream, line);) lines.push_back(line);
-      const auto refusal = [&](const std::vector<Hill> &of_file) {
+      const auto refusal = [&](const std::vector<Hill> &file_hills) {
         Metadynamics copy(o);
         std::ofstream out(path, std::ios::binary);
         for (const auto &line : lines) out << line << "\n";
         out.close();
         try {
-          copy.read_grid(path, of_file);
+          copy.read_grid(path, file_hills);
         } catch (const std::runtime_error &e) {
           EXPECT_EQ(copy.nhills(), 0);
           EXPECT_EQ(copy.maximum(), 0.0);    // the bias has no data from the file

@@ -58,8 +58,8 @@ class Kinds : public Files {
     context.boltzmann = 2.0;
     context.program = "program";
     context.units = "none";
-    context.say = [this](const std::string &text) {
-      said.push_back(text);
+    context.print = [this](const std::string &text) {
+      messages.push_back(text);
     };
     context.warn = [this](const std::string &text) {
       warned.push_back(text);
@@ -89,7 +89,7 @@ class Kinds : public Files {
     return result;
   }
 
-  std::vector<std::string> said, warned;
+  std::vector<std::string> messages, warned;
 };
 
 // ---- V and its derivatives
@@ -169,7 +169,7 @@ TEST_F(Kinds, closed_forms)
   }
 }
 
-TEST_F(Kinds, slopes_are_derivatives)
+TEST_F(Kinds, derivatives_are_limits_of_differences)
 {
   for (const char *words :
        {"harmonic k 3 5 s0 1 -2", "linear k 3 -5", "moving k 3 5 s0 1 2 s0/stop 3 6 steps 10",
@@ -181,7 +181,7 @@ TEST_F(Kinds, slopes_are_derivatives)
     const auto bias = begin(words, 2);
     for (int k = 1; k < 20 && bias->on_rank_0(); ++k)
       evaluate(*bias, {0.1 * k, std::sin(k)}, step(k));
-    double most = 0.0;
+    double maximum = 0.0;
     for (const double s : {0.3, 0.9, 1.6}) {
       std::vector<double> at = {s, 1.0 - s};
       evaluate(*bias, at, step(20, Moment::STEP));
@@ -194,10 +194,10 @@ TEST_F(Kinds, slopes_are_derivatives)
         const double down = evaluate(*bias, at, step(20, Moment::STEP));
         at[v] = middle;
         EXPECT_NEAR((up - down) / (2 * h), dVdS[v], 1e-7 * (1.0 + std::fabs(dVdS[v])));
-        most = std::max(most, std::fabs(dVdS[v]));
+        maximum = std::max(maximum, std::fabs(dVdS[v]));
       }
     }
-    EXPECT_GT(most, 0.1);
+    EXPECT_GT(maximum, 0.1);
   }
 }
 
@@ -236,12 +236,12 @@ TEST_F(Kinds, variables_of_the_caller)
   const auto bias = begin("moving k 3 v_y s0 v_x 2", 2);
   EXPECT_EQ(bias->caller_variables(), (std::vector<std::string>{"y", "x"}));
   EXPECT_EQ(bias->formula(0), "V = 3/2 (c_s - v_x)^2 + v_y/2 (c_t - 2)^2");
-  std::vector<std::string> asked;
+  std::vector<std::string> names;
   bias->set(step(0), [&](const std::string &name) {
-    asked.push_back(name);
+    names.push_back(name);
     return 4.0;
   });
-  EXPECT_EQ(asked, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(bias->on_device().now[0].s0, 4.0);
   EXPECT_EQ(bias->on_device().now[1].k, 4.0);
   try {
@@ -346,13 +346,13 @@ TEST_F(Kinds, on_device)
   state.dVdS = {0.5};
   state.energy = 7.0;
   state.work = 9.0;
-  bias->take(state);
+  bias->set_state(state);
   EXPECT_EQ(outputs(*bias)["c_s"], 3.0);
   EXPECT_EQ(outputs(*bias)["dV/dS of c_s"], 0.5);
   EXPECT_EQ(outputs(*bias)["work"], 9.0);
   EXPECT_NO_THROW(bias->check());
   state.dVdS = {INFINITY};
-  bias->take(state);
+  bias->set_state(state);
   EXPECT_THROW(bias->check(), std::runtime_error);
 }
 
@@ -368,14 +368,14 @@ TEST_F(Kinds, outputs_are_fixed_at_construction)
   const std::string hill = " of the last hill of c_";
   EXPECT_EQ(names("linear k 1 2", 2),
             "c_s, dV/dS of c_s, s0 of c_s, k of c_s, c_t, dV/dS of c_t, s0 of c_t, k of c_t, work");
-  const std::string of_s = "c_s, dV/dS of c_s, center" + hill + "s, height" + hill +
+  const std::string names_with_s = "c_s, dV/dS of c_s, center" + hill + "s, height" + hill +
       "s, work, "
       "number of hills";
   const std::string metad = "metad sigma 1 height 1 pace 1 file FILE";
-  EXPECT_EQ(names(metad, 1), of_s);
-  EXPECT_EQ(names(metad + " temp 1", 1), of_s);
-  EXPECT_EQ(names(metad + " grid 0 9 bins 9", 1), of_s + ", maximum of V!");
-  EXPECT_EQ(names(metad + " grid 0 9 bins 9 temp 1", 1), of_s + ", maximum of V!, c(t)!");
+  EXPECT_EQ(names(metad, 1), names_with_s);
+  EXPECT_EQ(names(metad + " temp 1", 1), names_with_s);
+  EXPECT_EQ(names(metad + " grid 0 9 bins 9", 1), names_with_s + ", maximum of V!");
+  EXPECT_EQ(names(metad + " grid 0 9 bins 9 temp 1", 1), names_with_s + ", maximum of V!, c(t)!");
 }
 
 // ---- saved states
@@ -543,7 +543,7 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
     if (checksum)
       numbers.insert(numbers.end(),
                      {1, static_cast<double>(sum >> 32), static_cast<double>(sum & 0xffffffffu)});
-    said.clear();
+    messages.clear();
     const auto bias = make(words);
     auto saved = read_numbered_bias(numbers.data());
     bias->load(saved.state);
@@ -565,7 +565,7 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
       expected.insert(expected.begin(),
                       "the restart file is of an earlier version without a checksum of the hills: "
                       "compared only the position of the last of 3 hills");
-    EXPECT_EQ(said, expected);
+    EXPECT_EQ(messages, expected);
     const double s = 5.0;
     double dVdS;
     EXPECT_EQ(evaluate(*bias, {s}, step(3, Moment::SETUP)), metad.evaluate(&s, &dVdS));

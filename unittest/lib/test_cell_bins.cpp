@@ -117,13 +117,14 @@ TEST_P(Bins, every_atom_is_there_once_with_the_key_of_its_cell)
 
 TEST_P(Bins, keys_rise_and_atoms_of_a_cell_keep_list_order_and_ownership)
 {
-  std::vector<int> place(index.size());
-  for (std::size_t k = 0; k < index.size(); ++k) place[index[k]] = static_cast<int>(k);
+  std::vector<int> position(index.size());
+  for (std::size_t k = 0; k < index.size(); ++k) position[index[k]] = static_cast<int>(k);
   for (std::size_t p = 0; p < bins.row.size(); ++p) {
     const bool first = p == 0 || bins.keys[p - 1] < bins.keys[p];
-    EXPECT_TRUE(first ||
-                (bins.keys[p - 1] == bins.keys[p] && place[bins.row[p - 1]] < place[bins.row[p]]));
-    EXPECT_EQ(static_cast<bool>(bins.owned[p]), place[bins.row[p]] < list.nowned);
+    EXPECT_TRUE(
+        first ||
+        (bins.keys[p - 1] == bins.keys[p] && position[bins.row[p - 1]] < position[bins.row[p]]));
+    EXPECT_EQ(static_cast<bool>(bins.owned[p]), position[bins.row[p]] < list.nowned);
   }
 }
 

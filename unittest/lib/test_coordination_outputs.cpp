@@ -108,7 +108,7 @@ class EveryEngine {
  public:
   struct Run {
     std::string name;
-    bool of_pairs;
+    bool by_pairs;
     std::function<Contribution(Coordination &, unsigned want, double *peratom)> evaluate;
   };
   explicit EveryEngine(const Switch &function_in, Groups groups) :
@@ -135,24 +135,24 @@ class EveryEngine {
   EveryEngine(const EveryEngine &) = delete;
   bool takes_part(const Run &run, int row) const
   {
-    return run.of_pairs ? row % 200 < 150 : s.member[row] != 0;
+    return run.by_pairs ? row % 200 < 150 : s.member[row] != 0;
   }
   int nlocal() const { return s.nlocal; }
   std::vector<Run> runs;
 
  private:
-  template <class Input> void add(const std::string &name, const Input &in, bool of_pairs = false)
+  template <class Input> void add(const std::string &name, const Input &in, bool by_pairs = false)
   {
-    runs.push_back({name, of_pairs, [in](Coordination &c, unsigned want, double *out) {
+    runs.push_back({name, by_pairs, [in](Coordination &c, unsigned want, double *out) {
                       return evaluate(c, in, want, out);
                     }});
   }
   template <class Input, class Reference>
   void add_reference(const std::string &name, const Input &in, Reference reference,
-                     bool of_pairs = false)
+                     bool by_pairs = false)
   {
     runs.push_back(
-        {name, of_pairs, [this, in, reference](Coordination &, unsigned want, double *out) {
+        {name, by_pairs, [this, in, reference](Coordination &, unsigned want, double *out) {
            return reference(function, in, want, out);
          }});
   }

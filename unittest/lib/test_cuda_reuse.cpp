@@ -40,9 +40,10 @@ class KeptCells : public testing::Test {
     for (int k = 0; k < s.nall(); ++k) types.push_back(1 + static_cast<int>(random() % NTYPES));
     weights.assign((NTYPES + 1) * (NTYPES + 1), 1.0);
   }
-  void move(double most)
+  void move(double distance)
   {
-    std::uniform_real_distribution<double> step(-most / std::sqrt(3.0), most / std::sqrt(3.0));
+    std::uniform_real_distribution<double> step(-distance / std::sqrt(3.0),
+                                                distance / std::sqrt(3.0));
     for (double &v : s.x) v += step(moves);
   }
   // Each backend evaluates inputs of one version.
@@ -100,9 +101,9 @@ class KeptCells : public testing::Test {
 TEST_F(KeptCells, equal_the_host_while_atoms_move_within_the_skin_and_beyond)
 {
   expect_host("first");
-  for (const double most : {0.04, 0.04, 3.0, 0.04}) {
-    move(most);
-    expect_host("moved by up to " + std::to_string(most));
+  for (const double distance : {0.04, 0.04, 3.0, 0.04}) {
+    move(distance);
+    expect_host("moved by up to " + std::to_string(distance));
   }
 }
 

@@ -239,24 +239,24 @@ TEST(EnvironmentSimilarity, a_pair_of_atoms_has_the_closed_form)
   const OrderSystem s = open_system({0.1, 0.2, 0.3, 0.1 + d[0], 0.2 + d[1], 0.3 + d[2]});
   for (const EnvironmentBackend &backend : double_backends()) {
     const OrderResults r = run(*backend.make(options_of({environment}, sigma, 8.0)), s, EVERYTHING);
-    double k[2] = {}, slope[3] = {};    // dS/dd
+    double k[2] = {}, dSdd[3] = {};    // dS/dd
     for (const auto &v : environment)
       for (const double sign : {1.0, -1.0}) {    // for the first and for the second atom
         double distance_sq = 0.0;
         for (int c = 0; c < 3; ++c) distance_sq += std::pow(sign * d[c] - v.r[c], 2);
         const double term = std::exp(-w * distance_sq) / 2;
         k[sign > 0 ? 0 : 1] += term;
-        for (int c = 0; c < 3; ++c) slope[c] -= 2 * w * sign * (sign * d[c] - v.r[c]) * term;
+        for (int c = 0; c < 3; ++c) dSdd[c] -= 2 * w * sign * (sign * d[c] - v.r[c]) * term;
       }
     EXPECT_EQ(r.sum.natoms_with_partners, 2);
     for (int i = 0; i < 2; ++i) EXPECT_NEAR(r.order[i], k[i], 1e-15) << backend.name;
     EXPECT_NEAR(r.sum.value, k[0] + k[1], 1e-15) << backend.name;
     for (int c = 0; c < 3; ++c) {
-      EXPECT_NEAR(r.peratom[1 + c], -slope[c], 1e-14) << backend.name;
-      EXPECT_NEAR(r.peratom[11 + c], slope[c], 1e-14) << backend.name;
-      EXPECT_NEAR(r.sum.virial[c], -slope[c] * d[c], 1e-14) << backend.name;
+      EXPECT_NEAR(r.peratom[1 + c], -dSdd[c], 1e-14) << backend.name;
+      EXPECT_NEAR(r.peratom[11 + c], dSdd[c], 1e-14) << backend.name;
+      EXPECT_NEAR(r.sum.virial[c], -dSdd[c] * d[c], 1e-14) << backend.name;
     }
-    EXPECT_NEAR(r.sum.virial[3], -slope[0] * d[1], 1e-14);
+    EXPECT_NEAR(r.sum.virial[3], -dSdd[0] * d[1], 1e-14);
   }
 }
 
@@ -486,7 +486,7 @@ TEST(EnvironmentSimilarity, kernels_of_all_instruction_sets_are_equal)
   }
 #endif
   const Numbers points = random_points(40, 2, 2, 2, -1, 3), own = {0.3, 0.0},
-                of_rows = random_points(40, 1, 1, 0, 0, 4);
+                row_weights = random_points(40, 1, 1, 0, 0, 4);
   Numbers x[3];
   std::vector<int> row;
   for (int k = 0; k < 40; ++k) {
@@ -506,7 +506,7 @@ TEST(EnvironmentSimilarity, kernels_of_all_instruction_sets_are_equal)
     for (const Kernels &kernels : sets) {
       Numbers sums(11, 0.0);
       kernels.sum(table, partners, types.data(), sums.data());
-      kernels.sum_forces(table, partners, types.data(), 1, own.data(), of_rows.data(),
+      kernels.sum_forces(table, partners, types.data(), 1, own.data(), row_weights.data(),
                          sums.data() + 2);
       results.push_back(sums);
     }
@@ -590,7 +590,7 @@ TEST(EnvironmentSimilarityRanks, results_do_not_depend_on_the_number_of_ranks)
 }
 
 TEST(EnvironmentSimilarityRanks,
-     take_part_makes_the_exchanges_that_a_failed_evaluation_has_not_made)
+     complete_exchanges_makes_the_exchanges_that_a_failed_evaluation_has_not_made)
 {
   AtomFunctionOptions maximum;
   maximum.kind = AtomFunctionKind::MAX;

@@ -53,8 +53,8 @@ struct Values {
     at.assign(charges.q.size(), NAN);
     far.on_grid(mesh, fold, first, charges.view(), threads,
                 {phi.data(), with_field ? field.data() : nullptr});
-    far.at_places(mesh, charges.view(), charges.x.data(), static_cast<int>(charges.q.size()),
-                  threads, at.data());
+    far.at_positions(mesh, charges.view(), charges.x.data(), static_cast<int>(charges.q.size()),
+                     threads, at.data());
   }
   bool operator==(const Values &other) const
   {

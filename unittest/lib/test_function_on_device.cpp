@@ -73,9 +73,10 @@ class FunctionOnDevice : public testing::Test {
       }
     for (const int k : owner) type.push_back(1 + k % NTYPES);
   }
-  void move(double most)
+  void move(double distance)
   {
-    std::uniform_real_distribution<double> step(-most / std::sqrt(3.0), most / std::sqrt(3.0));
+    std::uniform_real_distribution<double> step(-distance / std::sqrt(3.0),
+                                                distance / std::sqrt(3.0));
     for (double &v : positions) v += step(random);
   }
 
@@ -120,7 +121,7 @@ class FunctionOnDevice : public testing::Test {
     found.s.assign(nlocal + 1, 0.0);
     found.f.assign(in.a.nowned + 1, 0.0);
     AtomFunction function(options);
-    std::vector<double> s_of_a(in.a.nowned + 1), slope(in.a.nowned + 1), weights(owner.size() + 1);
+    std::vector<double> s_of_a(in.a.nowned + 1), dSds(in.a.nowned + 1), weights(owner.size() + 1);
     double value = 0.0;
     SecondPass second;
     second.s = found.s.data();
@@ -132,10 +133,10 @@ class FunctionOnDevice : public testing::Test {
       };
       value =
           function
-              .evaluate(in.a.nowned, s_of_a.data(), found.f.data(), slope.data(), no_other_ranks, 1)
+              .evaluate(in.a.nowned, s_of_a.data(), found.f.data(), dSds.data(), no_other_ranks, 1)
               .value;
       if (!(want & (DERIVATIVES | VIRIAL))) return nullptr;
-      for (int k = 0; k < in.a.nowned; ++k) weights[a[k]] = slope[k];
+      for (int k = 0; k < in.a.nowned; ++k) weights[a[k]] = dSds[k];
       for (std::size_t k = nlocal; k < owner.size(); ++k) weights[k] = weights[owner[k]];
       return weights.data();
     };
@@ -180,12 +181,12 @@ class FunctionOnDevice : public testing::Test {
   static void expect_near(const Found &found, const Found &expected, unsigned want, double rounding,
                           const std::string &what)
   {
-    const auto near = [&](const double *of_found, const double *of_expected, std::size_t n,
+    const auto near = [&](const double *found_values, const double *expected_values, std::size_t n,
                           std::size_t stride, const std::string &numbers) {
       double largest = 1e-3, worst = 0.0;
       for (std::size_t k = 0; k < n; k += stride) {
-        const double difference = std::fabs(of_found[k] - of_expected[k]);
-        largest = std::max(largest, std::fabs(of_expected[k]));
+        const double difference = std::fabs(found_values[k] - expected_values[k]);
+        largest = std::max(largest, std::fabs(expected_values[k]));
         if (!(difference <= worst)) worst = difference;    // also true for NaN
       }
       EXPECT_LE(worst, rounding * largest) << what << ": " << numbers;
@@ -248,11 +249,11 @@ TEST_F(FunctionOnDevice, equals_the_host_for_groups_types_and_outputs)
 
 TEST_F(FunctionOnDevice, equals_the_host_while_atoms_move_within_the_skin_and_beyond)
 {
-  for (const double most : {0.0, 0.04, 0.5, 0.04}) {
-    move(most);
+  for (const double distance : {0.0, 0.04, 0.5, 0.04}) {
+    move(distance);
     for (const bool two : {false, true})
       expect_host(two, false, 1, Precision::DOUBLE, EVERYTHING, custom("s^2*exp(-s/3)"),
-                  "moved by up to " + std::to_string(most));
+                  "moved by up to " + std::to_string(distance));
   }
 }
 

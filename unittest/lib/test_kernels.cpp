@@ -160,13 +160,13 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
       for (int i = 1; i <= 4; ++i)
         for (int j = i; j <= 4; ++j) table.set(i, j, i == 1 ? (j - 1) % 3 : 1);
       for (int j = 1; j <= 4; ++j)
-        weight[table.place(1, j)] = weight[table.place(j, 1)] = weights[j - 1];
+        weight[table.index(1, j)] = weight[table.index(j, 1)] = weights[j - 1];
       const gpucoord::TypeClasses classes(table, weight.data());
       const gpucoord::ClassGroups groups(classes);
       ASSERT_EQ(groups.size(), 1);
-      const gpucoord::ClassFunctions<Real> of_classes(functions);
-      const auto between = of_classes.between(classes, groups, 0, 0);
-      const auto &tables = between.tables[classes.of(1)];
+      const gpucoord::ClassFunctions<Real> class_indices(functions);
+      const auto between = class_indices.between(classes, groups, 0, 0);
+      const auto &tables = between.tables[classes.index(1)];
       ASSERT_EQ(tables.size(), 1u) << c.name;
       for (const int n : {0, 1, 17, 256, 257, 700})
         for (const int self : {-1, n / 2}) {
@@ -174,13 +174,13 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
           std::mt19937_64 random(n);
           std::uniform_real_distribution<double> u(-3.0, 3.0);
           std::vector<Real> x, y, z;
-          std::vector<int> type, of_class;
+          std::vector<int> type, class_index;
           for (int k = 0; k < n; ++k) {
             x.push_back(static_cast<Real>(u(random)));
             y.push_back(static_cast<Real>(u(random)));
             z.push_back(static_cast<Real>(u(random)));
             type.push_back(1 + static_cast<int>(random() % 4));
-            of_class.push_back(classes.of(type.back()));
+            class_index.push_back(classes.index(type.back()));
           }
           const auto one_by_one = [&](auto kernel, double &scale) {
             std::vector<double> total(gpucoord::NSUMS, 0.0);
@@ -198,7 +198,7 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
                      static_cast<int>(xt.size()), xt.data(), yt.data(), zt.data(), Real(0.1),
                      Real(-0.2), Real(0.3), -1, sums);
               for (int k = 0; k < gpucoord::NSUMS; ++k) {
-                total[k] += weight[table.place(1, t)] * sums[k];
+                total[k] += weight[table.index(1, t)] * sums[k];
                 scale = std::max(scale, std::fabs(sums[k]));
               }
             }
@@ -207,7 +207,7 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
           const auto together = [&](auto kernel, const Real *weights_of_partners = nullptr) {
             std::vector<double> sums(gpucoord::NSUMS, 0.0);
             kernel(tables[0].constants, custom_functions.data(), n, x.data(), y.data(), z.data(),
-                   of_class.data(), weights_of_partners, Real(0.1), Real(-0.2), Real(0.3), self,
+                   class_index.data(), weights_of_partners, Real(0.1), Real(-0.2), Real(0.3), self,
                    sums.data());
             return sums;
           };
@@ -240,7 +240,7 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
                   Real(0.1), Real(-0.2), Real(0.3), -1, sums);
             for (int c2 = 0; c2 < gpucoord::NSUMS; ++c2)
               expected_of_weighted[c2] += static_cast<double>(weights_of_partners[k]) *
-                  weight[table.place(1, type[k])] * sums[c2];
+                  weight[table.index(1, type[k])] * sums[c2];
           }
           weights_of_partners.push_back(0);    // never empty
           const auto weighted = together(set.kernels.gather_classes, weights_of_partners.data()),

@@ -36,14 +36,14 @@ struct System {
   System(int n, const double *length, unsigned seed)
   {
     std::mt19937 random(seed);
-    std::uniform_real_distribution<double> place(0.0, 1.0), charge(-1.0, 1.0);
+    std::uniform_real_distribution<double> coordinate(0.0, 1.0), charge(-1.0, 1.0);
     for (int k = 0; k < n; ++k) {
-      for (int c = 0; c < 3; ++c) x.push_back(length[c] * place(random));
+      for (int c = 0; c < 3; ++c) x.push_back(length[c] * coordinate(random));
       q.push_back(charge(random));
     }
   }
   MapCharges charges() const { return {x.data(), q.data(), static_cast<int>(q.size())}; }
-  std::vector<int> everyone() const
+  std::vector<int> all_indices() const
   {
     std::vector<int> all(q.size());
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
@@ -139,7 +139,7 @@ TEST(MapOnGpu, EqualsTheHost)
         if (c.tilt != 0.0) o.alpha = (c.tilt > 0.0 ? 5.0 : 3.499) / c.cutoff;
         const MapGrid grid = grid_of(c.n, c.length, c.tilt);
         const System s(c.charges, c.length, ++seed);
-        const auto self = s.everyone();
+        const auto self = s.all_indices();
         const MapPoints points = {s.x.data(), self.data(), std::min(c.charges, 3000)};
         Values expected(size_of(grid)), expected_at(points.n);
         const auto host = make_host_potential_map(o, Precision::DOUBLE, 2);
@@ -289,15 +289,15 @@ template <class T> class OnGpu {
  public:
   explicit OnGpu(const std::vector<T> &values)
   {
-    EXPECT_EQ(cudaMalloc(&place, values.size() * sizeof(T)), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(place, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+    EXPECT_EQ(cudaMalloc(&address, values.size() * sizeof(T)), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(address, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
               cudaSuccess);
   }
-  ~OnGpu() { cudaFree(place); }
-  const T *data() const { return place; }
+  ~OnGpu() { cudaFree(address); }
+  const T *data() const { return address; }
 
  private:
-  T *place = nullptr;
+  T *address = nullptr;
 };
 
 // Atoms in device memory, in double and float, a group of them, and the sum of maps.

@@ -18,22 +18,22 @@ using namespace gpucoord;
 namespace {
 
 constexpr double NO_LIMIT = std::numeric_limits<double>::infinity();
-constexpr int MOST = std::numeric_limits<int>::max();    // mesh points
+constexpr int MAX_POINTS = std::numeric_limits<int>::max();    // mesh points
 
 // Potential and field from the converged sum over wave vectors.
 std::vector<double> exact(const FarBox &box, const Charges &charges, double alpha, const double *at)
 {
   double reciprocal[3][3];
   box.reciprocal(reciprocal);
-  int most[3];
+  int max_index[3];
   for (int a = 0; a < 3; ++a) {
     const double length = std::hypot(box.edge[a][0], box.edge[a][1], box.edge[a][2]);
-    most[a] = static_cast<int>(std::ceil(13.0 * alpha * length / (2.0 * PI)));    // exp(-42)
+    max_index[a] = static_cast<int>(std::ceil(13.0 * alpha * length / (2.0 * PI)));    // exp(-42)
   }
   std::vector<double> sum(4, 0.0);
-  for (int h = -most[0]; h <= most[0]; ++h)
-    for (int k = -most[1]; k <= most[1]; ++k)
-      for (int l = -most[2]; l <= most[2]; ++l) {
+  for (int h = -max_index[0]; h <= max_index[0]; ++h)
+    for (int k = -max_index[1]; k <= max_index[1]; ++k)
+      for (int l = -max_index[2]; l <= max_index[2]; ++l) {
         if (h == 0 && k == 0 && l == 0) continue;
         double wave[3], wave_sq = 0.0;
         for (int c = 0; c < 3; ++c) {
@@ -56,7 +56,7 @@ std::vector<double> exact(const FarBox &box, const Charges &charges, double alph
   return sum;
 }
 
-std::vector<double> place(const FarBox &box, const int n[3], std::size_t p)
+std::vector<double> point(const FarBox &box, const int n[3], std::size_t p)
 {
   const double s[3] = {static_cast<double>(p % n[0]) / n[0],
                        static_cast<double>(p / n[0] % n[1]) / n[1],
@@ -79,7 +79,7 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
       const double alpha = 0.9;
       const int multiples[3] = {4, 3, 5};
       const FarMesh mesh =
-          choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted, NO_LIMIT, MOST);
+          choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted, NO_LIMIT, MAX_POINTS);
       for (int a = 0; a < 3; ++a) EXPECT_EQ(mesh.n[a] % multiples[a], 0);
       EXPECT_LE(mesh.error, wanted);
       const OnMesh found(box, mesh.n, charges, alpha);
@@ -87,7 +87,7 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
       int n = 0;
       for (std::size_t p = 0; p < found.values[0].size();
            p += 1 + found.values[0].size() / 30, ++n) {
-        const auto expected = exact(box, charges, alpha, place(box, mesh.n, p).data());
+        const auto expected = exact(box, charges, alpha, point(box, mesh.n, p).data());
         sum_sq += std::pow(found.values[0][p] - expected[0], 2);
         for (int c = 0; c < 3; ++c) {
           field_sq += std::pow(found.values[1 + c][p] - expected[1 + c], 2);
@@ -133,7 +133,7 @@ TEST(MapFar, HeightsOfCells)
   const int multiples[3] = {1, 2, 1};
   for (const FarBox &box : boxes()) {
     const double widest = 0.4;
-    const FarMesh mesh = choose_far_mesh(box, multiples, 0.9, 10.0, 1.0, widest, MOST);
+    const FarMesh mesh = choose_far_mesh(box, multiples, 0.9, 10.0, 1.0, widest, MAX_POINTS);
     for (int a = 0; a < 3; ++a) {
       EXPECT_LE(box.height(a), widest * mesh.n[a]);
       EXPECT_GT(box.height(a), widest * (mesh.n[a] - 2 * multiples[a]));
@@ -145,12 +145,12 @@ TEST(MapFar, NoMesh)
 {
   const FarBox box = box_of({17.0, 17.0, 17.0});
   const int multiples[3] = {7, 11, 13};
-  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e-30, NO_LIMIT, MOST),
+  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e-30, NO_LIMIT, MAX_POINTS),
                std::invalid_argument);
   EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 20),
                std::invalid_argument);
   EXPECT_NO_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 27));
-  EXPECT_THROW(choose_far_mesh(box, multiples, 1e20, 1e3, 1e-4, NO_LIMIT, MOST),
+  EXPECT_THROW(choose_far_mesh(box, multiples, 1e20, 1e3, 1e-4, NO_LIMIT, MAX_POINTS),
                std::invalid_argument);
 }
 
@@ -181,7 +181,8 @@ TEST(MapFar, Madelung)
     ions.q.push_back((cell[0] + cell[1] + cell[2]) % 2 ? -1.0 : 1.0);
   }
   const int multiples[3] = {1, 1, 1};
-  const FarMesh mesh = choose_far_mesh(box, multiples, alpha, ions.sum_sq(), 1e-11, NO_LIMIT, MOST);
+  const FarMesh mesh =
+      choose_far_mesh(box, multiples, alpha, ions.sum_sq(), 1e-11, NO_LIMIT, MAX_POINTS);
   const OnMesh found(box, mesh.n, ions, alpha);
   double near = 0.0;    // at the first ion
   for (int h = -8; h <= 8; ++h)

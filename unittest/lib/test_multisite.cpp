@@ -74,22 +74,22 @@ TEST(Multisite, PolesAreLimitsOfCharges)
   for (int kind_a = 0; kind_a < 3; ++kind_a)    // charge, dipole, quadrupole
     for (int kind_b = 0; kind_b < 3; ++kind_b)
       for (int round = 0; round < 20; ++round) {
-        Component kinds[2], of_charges[2];
+        Component kinds[2], charge_kinds[2];
         const int kind[2] = {kind_a, kind_b};
         // The error of the limit is of order h^2: two values of h eliminate it.
         const System s = two_molecules(random, 5.0);
         double limit[2];
         for (int fine = 0; fine < 2; ++fine) {
           for (int i = 0; i < 2; ++i) {
-            of_charges[i] = kinds[i] = Component();
+            charge_kinds[i] = kinds[i] = Component();
             if (kind[i] == 0)
-              kinds[i].charges = of_charges[i].charges = {charge};
+              kinds[i].charges = charge_kinds[i].charges = {charge};
             else {
               (kind[i] == 1 ? kinds[i].dipoles : kinds[i].quadrupoles) = {pole};
-              add_charges(of_charges[i].charges, pole, kind[i] == 2, fine ? 0.01 : 0.02);
+              add_charges(charge_kinds[i].charges, pole, kind[i] == 2, fine ? 0.01 : 0.02);
             }
           }
-          limit[fine] = static_cast<double>(energy_of_charges(of_charges, s));
+          limit[fine] = static_cast<double>(energy_of_charges(charge_kinds, s));
         }
         const double expected = limit[1] + (limit[1] - limit[0]) / 3.0;
         const MultisiteModel model({kinds[0], kinds[1]}, options(10.0));
@@ -173,7 +173,7 @@ TEST(Multisite, BadComponents)
 TEST(Multisite, ComponentFile)
 {
   std::istringstream file(R"(# UNITS: metal
-component CO2    # of Merker
+component CO2    # Merker
 mass 44.01
 inertia 43.2 43.2 0
 
@@ -265,7 +265,7 @@ TEST(Multisite, BadComponentFiles)
             "impossible for a body");
 }
 
-TEST(Multisite, ForcesAndTorquesAreSlopes)
+TEST(Multisite, ForcesAndTorquesAreDerivatives)
 {
   Component kinds[2];
   for (int i = 0; i < 2; ++i) {
@@ -433,12 +433,12 @@ TEST(Multisite, Ls1)
           r.sums.virial[0] + r.sums.virial[1] + r.sums.virial[2] + 3.0 * r.sums.reaction_field;
       EXPECT_NEAR(w, ls1.w, 1e-10 * std::max(std::fabs(ls1.w), std::fabs(ls1.u))) << name;
       // Forces of F0 vanish: they are compared with the size of the terms that cancel.
-      double most_force = std::fabs(ls1.u) / ls1.s.nlocal / std::stod(rc), most_torque = most_force;
-      for (const double f : ls1.force) most_force = std::max(most_force, std::fabs(f));
-      for (const double t : ls1.torque) most_torque = std::max(most_torque, std::fabs(t));
+      double max_force = std::fabs(ls1.u) / ls1.s.nlocal / std::stod(rc), max_torque = max_force;
+      for (const double f : ls1.force) max_force = std::max(max_force, std::fabs(f));
+      for (const double t : ls1.torque) max_torque = std::max(max_torque, std::fabs(t));
       for (std::size_t k = 0; k < ls1.force.size(); ++k) {
-        ASSERT_NEAR(r.force[k], ls1.force[k], 1e-9 * most_force) << name << " " << k;
-        ASSERT_NEAR(r.torque[k], ls1.torque[k], 1e-9 * most_torque) << name << " " << k;
+        ASSERT_NEAR(r.force[k], ls1.force[k], 1e-9 * max_force) << name << " " << k;
+        ASSERT_NEAR(r.torque[k], ls1.torque[k], 1e-9 * max_torque) << name << " " << k;
       }
     }
   }

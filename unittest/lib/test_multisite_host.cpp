@@ -58,13 +58,13 @@ System lattice(const MultisiteModel &model, int n, int along_x, int along_y)
   for (int k = 0; k < n; ++k) {
     bool is_good = false;
     while (!is_good) {
-      double place[3] = {SPACING * (k % along_x), SPACING * (k / along_x % along_y),
-                         SPACING * (k / along_x / along_y)};
-      for (double &c : place) c += std::clamp(normal(random), -0.25, 0.25);
+      double position[3] = {SPACING * (k % along_x), SPACING * (k / along_x % along_y),
+                            SPACING * (k / along_x / along_y)};
+      for (double &c : position) c += std::clamp(normal(random), -0.25, 0.25);
       s.x.resize(3 * k);
       s.q.resize(4 * k);
       s.component.resize(k);
-      s.add(place, random_quaternion(random).data(),
+      s.add(position, random_quaternion(random).data(),
             k % static_cast<int>(model.components().size()));
       is_good = true;
       for (int j = 0; j < k && is_good && model.options().site_cutoff; ++j)
@@ -77,9 +77,9 @@ System lattice(const MultisiteModel &model, int n, int along_x, int along_y)
 
 double largest(const std::vector<double> &values)
 {
-  double most = 0.0;
-  for (const double v : values) most = std::max(most, std::fabs(v));
-  return most;
+  double maximum = 0.0;
+  for (const double v : values) maximum = std::max(maximum, std::fabs(v));
+  return maximum;
 }
 
 void expect_near(const std::vector<double> &found, const std::vector<double> &expected,
@@ -92,9 +92,9 @@ void expect_near(const std::vector<double> &found, const std::vector<double> &ex
 }
 
 void expect_same(const Result &found, const Result &expected, double tolerance,
-                 const std::string &where)
+                 const std::string &description)
 {
-  SCOPED_TRACE(where);
+  SCOPED_TRACE(description);
   expect_near(found.force, expected.force, tolerance, "force");
   expect_near(found.torque, expected.torque, tolerance, "torque");
   expect_near(found.energy, expected.energy, tolerance, "energy");
@@ -157,12 +157,12 @@ TEST(MultisiteHost, IsAsPlainLoops)
             const auto host = make_host_multisite(model, precision, 2, traversal);
             const double tolerance =
                 precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: steep repulsion
-            const std::string where = std::to_string(n) + " molecules, components " +
+            const std::string description = std::to_string(n) + " molecules, components " +
                 std::to_string(ncomponents) +
                 (traversal == Traversal::TWICE ? ", twice" : ", once") +
                 (o.site_cutoff ? ", by site" : "");
             const Result found = s.evaluate(*host);
-            expect_same(found, expected, tolerance, where);
+            expect_same(found, expected, tolerance, description);
             expect_molecules_add_up(found);
             // Outputs that are not requested stay unchanged.
             const Result forces = s.evaluate(*host, MultisiteWant::FORCES);
@@ -188,12 +188,13 @@ TEST(MultisiteHost, PeriodicImages)
     for (int axis = 0; axis < 3; ++axis)
       for (int i = 0, n = static_cast<int>(s.component.size()); i < n; ++i)
         for (const double shift : {-length, length}) {
-          double place[3] = {s.x[3 * i], s.x[3 * i + 1], s.x[3 * i + 2]};
-          place[axis] += shift;
+          double position[3] = {s.x[3 * i], s.x[3 * i + 1], s.x[3 * i + 2]};
+          position[axis] += shift;
           const std::array<double, 4> q = {s.q[4 * i], s.q[4 * i + 1], s.q[4 * i + 2],
                                            s.q[4 * i + 3]};
-          if (place[axis] > -model.range() - 1.0 && place[axis] < length + model.range() + 1.0)
-            s.add(place, q.data(), s.component[i]);
+          if (position[axis] > -model.range() - 1.0 &&
+              position[axis] < length + model.range() + 1.0)
+            s.add(position, q.data(), s.component[i]);
         }
     const Result expected = s.evaluate(model);
     for (const Traversal traversal : TRAVERSALS) {
@@ -239,9 +240,10 @@ TEST(MultisiteHost, AtTheCutoff)
   const MultisiteModel model({c}, options(2.5));
   const double u = 4.0 * (std::pow(2.5, -12) - std::pow(2.5, -6)), q[4] = {1, 0, 0, 0};
   std::mt19937 random(7);
-  std::uniform_int_distribution<int> place(-4000, 4000);
+  std::uniform_int_distribution<int> coordinate(-4000, 4000);
   for (int round = 0; round < 200; ++round) {
-    const double origin[3] = {place(random) / 16.0, place(random) / 16.0, place(random) / 16.0};
+    const double origin[3] = {coordinate(random) / 16.0, coordinate(random) / 16.0,
+                              coordinate(random) / 16.0};
     for (const bool is_outside : {false, true}) {
       System s;
       s.add(origin, q, 0);
@@ -261,7 +263,7 @@ TEST(MultisiteHost, AtTheCutoff)
   }
 }
 
-TEST(MultisiteHost, NobodyToMeet)
+TEST(MultisiteHost, NoPartners)
 {
   const auto kinds = three_components();
   Component center, charge;
@@ -312,14 +314,14 @@ template <class Real> std::vector<SiteKernels<Real>> all_kernels()
 template <class Real> void expect_kept_points()
 {
   std::mt19937 random(5);
-  std::uniform_int_distribution<int> place(-8,
-                                           8);    // distances are exact in every precision
+  std::uniform_int_distribution<int> coordinate(-8,
+                                                8);    // distances are exact in every precision
   for (const SiteKernels<Real> &kernels : all_kernels<Real>())
     for (int n = 0; n < 70; ++n) {
       const std::size_t room = n + KEPT_MARGIN;
-      std::vector<Real> x[3], from(room), taken(room);
+      std::vector<Real> x[3], from(room), values(room);
       for (auto &c : x)
-        for (std::size_t k = 0; k < room; ++k) c.push_back(place(random));
+        for (std::size_t k = 0; k < room; ++k) c.push_back(coordinate(random));
       for (std::size_t k = 0; k < room; ++k) from[k] = static_cast<Real>(k) + Real(0.5);
       std::vector<unsigned char> kept(n / 8 + 1 + KEPT_MARGIN, 0xff);
       std::vector<int> numbers(room), expected;
@@ -335,10 +337,10 @@ template <class Real> void expect_kept_points()
       EXPECT_EQ(any_outside, outside);
       const int count = kernels.list_kept(n, kept.data(), numbers.data());
       ASSERT_EQ(count, static_cast<int>(expected.size()));
-      kernels.take_kept(n, kept.data(), count, numbers.data(), from.data(), 3, taken.data());
+      kernels.copy_kept(n, kept.data(), count, numbers.data(), from.data(), 3, values.data());
       for (int m = 0; m < count; ++m) {
         EXPECT_EQ(numbers[m], expected[m]);
-        EXPECT_EQ(taken[m], from[expected[m]] - 3);
+        EXPECT_EQ(values[m], from[expected[m]] - 3);
       }
     }
 }
@@ -357,7 +359,7 @@ template <class Real> void expect_records()
           records[k] = static_cast<Real>(k / size * 100 + k % size);
         std::vector<int> index;
         for (int m = 0; m < n; ++m) index.push_back(m * 17 % nrecords);
-        kernels.take_records(n, index.data(), size, nfields, records.data(), stride, to.data());
+        kernels.gather_records(n, index.data(), size, nfields, records.data(), stride, to.data());
         for (int m = 0; m < n; ++m)
           for (int field = 0; field < nfields; ++field)
             EXPECT_EQ(to[field * stride + m], 100 * index[m] + field);
@@ -372,7 +374,7 @@ TEST(MultisiteHost, PointsThatAreKept)
   expect_kept_points<float>();
 }
 
-TEST(MultisiteHost, RecordsThatAreTaken)
+TEST(MultisiteHost, GatherRecords)
 {
   expect_records<double>();
   expect_records<float>();
@@ -398,7 +400,7 @@ TEST(MultisiteHost, InstructionSets)
     for (int variant = 0; variant < 8; ++variant) {
       std::vector<double> first;
       for (const auto &kernels : everything) {
-        const auto kernel = kernels.of[kind][variant & 1][variant >> 1 & 1][variant >> 2];
+        const auto kernel = kernels.kernel[kind][variant & 1][variant >> 1 & 1][variant >> 2];
         if (!kernel) continue;    // pairs of sites of the same kind are never reversed
         SiteSums sums;
         PartnerSums<double> partners = {};

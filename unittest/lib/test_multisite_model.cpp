@@ -85,7 +85,7 @@ TailCorrection integrated(double epsilon, double sigma, double rc, double t1, do
   return tail;
 }
 
-Component of_centers(const std::vector<LennardJonesSite> &centers)
+Component make_component(const std::vector<LennardJonesSite> &centers)
 {
   Component c;
   c.name = "A";
@@ -104,7 +104,7 @@ TEST(MultisiteModel, TailOfSingleSites)
   for (const bool site_cutoff : {false, true}) {
     MultisiteOptions o = options(rc);
     o.site_cutoff = site_cutoff;
-    const auto tail = MultisiteModel({of_centers({{{0, 0, 0}, epsilon, sigma}})}, o).tail(0, 0);
+    const auto tail = MultisiteModel({make_component({{{0, 0, 0}, epsilon, sigma}})}, o).tail(0, 0);
     EXPECT_NEAR(tail.energy, factor * (s6 - 3.0 * rc6), 1e-14);
     EXPECT_NEAR(tail.virial, 2.0 * factor * (2.0 * s6 - 3.0 * rc6), 1e-14);
   }
@@ -116,8 +116,8 @@ TEST(MultisiteModel, TailOfACutoffBetweenSites)
   const double rc = 3.0;
   MultisiteOptions o = options(rc);
   o.site_cutoff = true;
-  const auto one = of_centers({{{0, 0, 0}, 0.7, 1.3}}),
-             two = of_centers({{{0, 0, 1.9}, 0.7, 1.3}, {{0, 1.2, 0}, 0.7, 1.3}});
+  const auto one = make_component({{{0, 0, 0}, 0.7, 1.3}}),
+             two = make_component({{{0, 0, 1.9}, 0.7, 1.3}, {{0, 1.2, 0}, 0.7, 1.3}});
   const MultisiteModel model({one, two}, o);
   EXPECT_NEAR(model.tail(1, 1).energy, 4.0 * model.tail(0, 0).energy, 1e-14);
   EXPECT_NEAR(model.tail(1, 1).virial, 4.0 * model.tail(0, 0).virial, 1e-14);
@@ -129,7 +129,8 @@ TEST(MultisiteModel, TailOfSitesOffTheCenter)
   const double rc = 3.0;
   for (const auto &[t1, t2] :
        {std::pair(0.0, 0.0), {0.3, 0.0}, {0.0, 1.0}, {0.5, 0.5}, {1e-3, 0.8}, {0.9, 0.6}}) {
-    const auto a = of_centers({{{0, t1, 0}, 0.7, 1.1}}), b = of_centers({{{t2, 0, 0}, 1.9, 1.3}});
+    const auto a = make_component({{{0, t1, 0}, 0.7, 1.1}}),
+               b = make_component({{{t2, 0, 0}, 1.9, 1.3}});
     MultisiteModel model({a, b}, options(rc));
     model.set_mixing(0, 1, {0.9, 1.05});
     const auto expected = integrated(0.9 * std::sqrt(0.7 * 1.9), 1.05 * 1.2, rc, t1, t2);
@@ -142,7 +143,7 @@ TEST(MultisiteModel, TailOfSitesOffTheCenter)
   }
   // Pairs of sites add up, mixed like sites of one component.
   const LennardJonesSite first = {{0, 0.5, 0}, 0.7, 1.1}, second = {{0, 0, -0.8}, 1.9, 1.3};
-  const auto tail = MultisiteModel({of_centers({first, second})}, options(rc)).tail(0, 0);
+  const auto tail = MultisiteModel({make_component({first, second})}, options(rc)).tail(0, 0);
   const auto ff = integrated(0.7, 1.1, rc, 0.5, 0.5),
              fs = integrated(std::sqrt(0.7 * 1.9), 1.2, rc, 0.5, 0.8),
              ss = integrated(1.9, 1.3, rc, 0.8, 0.8);
@@ -152,7 +153,7 @@ TEST(MultisiteModel, TailOfSitesOffTheCenter)
 
 TEST(MultisiteModel, TailOfMoleculesThatReachTooFar)
 {
-  const auto a = of_centers({{{0, 0, 1.5}, 1.0, 1.0}});
+  const auto a = make_component({{{0, 0, 1.5}, 1.0, 1.0}});
   try {
     MultisiteModel({a}, options(3.0)).tail(0, 0);
     ADD_FAILURE() << "nothing was thrown";
@@ -186,7 +187,7 @@ TEST(MultisiteModel, SelfEnergy)
 
 TEST(MultisiteModel, ReachAndRange)
 {
-  Component a = of_centers({{{0, 0, 0.5}, 1.0, 1.0}}), b = a, c;
+  Component a = make_component({{{0, 0, 0.5}, 1.0, 1.0}}), b = a, c;
   a.charges = {{{0, 1.2, 0}, 1.0}};
   c.quadrupoles = {{{0.3, 0, 0.4}, {0, 0, 1}, 1.0}};
   MultisiteOptions o = options(3.0);
@@ -207,7 +208,7 @@ TEST(MultisiteModel, ReachAndRange)
 
 // Products of moments in SI and cgs exceed the range of single precision. Those in usual units do
 // not.
-TEST(MultisiteModel, WhatFloatHolds)
+TEST(MultisiteModel, RangeOfFloat)
 {
   Component c;
   c.name = "polar";
@@ -247,11 +248,11 @@ TEST(MultisiteModel, WhatFloatHolds)
 }
 
 // lennard_jones() computes powers of sigma/cutoff, which must be within the range of float.
-TEST(MultisiteModel, SigmaThatFloatHolds)
+TEST(MultisiteModel, SigmaInFloat)
 {
   const auto why = [&](const LennardJonesSite &site, double cutoff,
                        double eta = 1.0) -> std::string {
-    std::vector<Component> two = {of_centers({site}), of_centers({site})};
+    std::vector<Component> two = {make_component({site}), make_component({site})};
     two[0].name = "big";
     try {
       MultisiteModel model(two, options(cutoff));

@@ -175,9 +175,9 @@ TEST(NoMemory, PotentialMap)
           },
           [&](PotentialMap &backend) {
             std::vector<double> values(4 * (n + N));
-            double *const of_points = values.data() + 4 * n;
+            double *const point_values = values.data() + 4 * n;
             backend.on_grid(grid, charges, {values.data(), values.data() + n});
-            backend.at_points(points, charges, {of_points, of_points + N});
+            backend.at_points(points, charges, {point_values, point_values + N});
             return values;
           });
 }
@@ -203,13 +203,13 @@ TEST(NoMemory, Multisite)
             return make_host_multisite(model, precision, nthreads);
           },
           [&](Multisite &backend) {
-            std::vector<double> of_molecules(13 * N, 0.0);
-            double *const first = of_molecules.data();
+            std::vector<double> results(13 * N, 0.0);
+            double *const first = results.data();
             const MultisiteSums sums =
                 backend.evaluate(molecules, MultisiteWant::ALL,
                                  {first, first + 3 * N, first + 6 * N, first + 7 * N});
-            of_molecules.push_back(sums.lennard_jones + sums.electrostatic);
-            of_molecules.insert(of_molecules.end(), sums.virial, sums.virial + 6);
-            return of_molecules;
+            results.push_back(sums.lennard_jones + sums.electrostatic);
+            results.insert(results.end(), sums.virial, sums.virial + 6);
+            return results;
           });
 }

@@ -292,16 +292,17 @@ TEST(OrientOrder, a_rotated_copy_has_the_same_orders_and_rotated_derivatives)
         if (vanishes(l, kind, false)) continue;
         const auto order = backend.make(table, order_options(l, kind));
         const OrderResults r = run_order(*order, s, DERIVATIVES),
-                           of_rotated = run_order(*order, rotated, DERIVATIVES);
+                           rotated_result = run_order(*order, rotated, DERIVATIVES);
         const std::string what = backend.name + " " + name_of(kind) + " l " + std::to_string(l);
         const double largest = largest_of_kind(r, 4, 1);
         EXPECT_GT(largest, 1e-3) << what;
         for (int k = 0; k < s.nlocal; ++k) {
-          EXPECT_NEAR(of_rotated.order[k], r.order[k], 1e-11 * largest_of(r.order)) << what;
+          EXPECT_NEAR(rotated_result.order[k], r.order[k], 1e-11 * largest_of(r.order)) << what;
           double expected[3];
           rotate(&r.peratom[4 * k + 1], expected);
           for (int c = 0; c < 3; ++c)
-            EXPECT_NEAR(of_rotated.peratom[4 * k + 1 + c], expected[c], 1e-11 * largest) << what;
+            EXPECT_NEAR(rotated_result.peratom[4 * k + 1 + c], expected[c], 1e-11 * largest)
+                << what;
         }
       }
 }

@@ -116,7 +116,7 @@ OrientOrderOptions with_maximum(OrderKind kind)
 }
 
 // An exchange that threw an exception does not count as made.
-TEST(OrientOrderRanks, take_part_makes_the_exchanges_that_a_failed_evaluation_has_not_made)
+TEST(OrientOrderRanks, complete_exchanges_makes_the_exchanges_that_a_failed_evaluation_has_not_made)
 {
   const OrderSystem whole = random_order_system(20, Groups::ONE, 1, true, 1.2, 8);
   for (const OrderBackend &backend : double_orders())

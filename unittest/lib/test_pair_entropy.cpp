@@ -391,8 +391,8 @@ TEST(PairEntropy, S_is_continuous_at_edges_of_cells)
   for (int edge = 50; edge < 300; edge += 7) {
     const double r = edge * 0.01, h = 1e-10;
     const Results before = at(r - h), after = at(r + h);
-    const double slope = 0.5 * (before.peratom[11] + after.peratom[11]);
-    EXPECT_NEAR(after.sum.value - before.sum.value, 2 * h * slope, 2e-12) << r;
+    const double dSdx = 0.5 * (before.peratom[11] + after.peratom[11]);
+    EXPECT_NEAR(after.sum.value - before.sum.value, 2 * h * dSdx, 2e-12) << r;
     EXPECT_NEAR(before.peratom[11], after.peratom[11], 1e-8) << r;
   }
 }
@@ -531,7 +531,7 @@ TEST(PairEntropy, results_do_not_depend_on_the_number_of_ranks)
           // A rank that fails takes part with zeros.
           if (atoms[r].empty()) {
             const auto rows = rows_of(parts[r]);
-            entropy->take_part(order_input(parts[r], *rows, exchange), EVERYTHING);
+            entropy->complete_exchanges(order_input(parts[r], *rows, exchange), EVERYTHING);
           } else
             run(*entropy, parts[r], volume, EVERYTHING, exchange);
         EXPECT_EQ(ncalls, nranks * number_of_exchanges(SMALL, EVERYTHING));

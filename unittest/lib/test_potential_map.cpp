@@ -36,7 +36,7 @@ constexpr double FLOAT = 3e-6;
 // The same in double, where the order of sums differs.
 constexpr double DOUBLE = 2e-14;
 
-void place(const MapGrid &grid, std::size_t p, double *x)
+void set_point(const MapGrid &grid, std::size_t p, double *x)
 {
   const int i = static_cast<int>(p % grid.n[0]), j = static_cast<int>(p / grid.n[0] % grid.n[1]),
             k = static_cast<int>(p / grid.n[0] / grid.n[1]);
@@ -74,12 +74,12 @@ Term term_of(const MapOptions &o, Long r)
     case MapKernel::EWALD: {
       const Long a = o.alpha;
       if (r == 0) return term(u - 2 * a / std::sqrt(pi), 0);
-      const Long of_erf = std::erf(a * r) / r,
+      const Long erf_term = std::erf(a * r) / r,
                  gauss = 2 * a / std::sqrt(pi) * std::exp(-a * a * r * r);
       if (r < o.radius && o.overlap == MapOverlap::SOFT)
-        return term(u - of_erf, du - (gauss - of_erf) / r);
-      const Long of_erfc = std::erfc(a * r) / r;
-      return term(of_erfc, -(of_erfc + gauss) / r);
+        return term(u - erf_term, du - (gauss - erf_term) / r);
+      const Long erfc_term = std::erfc(a * r) / r;
+      return term(erfc_term, -(erfc_term + gauss) / r);
     }
     default:
       return term(u, du);
@@ -151,7 +151,7 @@ Worst compare(const MapOptions &o, const System &s, const Values &found,
 std::vector<double> points_of(const MapGrid &grid)
 {
   std::vector<double> points(3 * size_of(grid));
-  for (std::size_t p = 0; p < size_of(grid); ++p) place(grid, p, &points[3 * p]);
+  for (std::size_t p = 0; p < size_of(grid); ++p) set_point(grid, p, &points[3 * p]);
   return points;
 }
 
@@ -179,15 +179,16 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
         const MapGrid grid = grid_of(size.nx, size.ny, size.nz, 0.75, size.tilt);
         System s = random_system(300, 7.0, ++seed);
         double on_point[3];    // position of an additional charge on a point
-        place(grid, size_of(grid) / 2, on_point);
+        set_point(grid, size_of(grid) / 2, on_point);
         s.add(on_point[0], on_point[1], on_point[2], 0.7);
         const auto points = points_of(grid);
         Values plain(size_of(grid));
         reference_map_on_grid(o, grid, s.charges(), plain.out());
-        const Worst of_plain = compare(o, s, plain, points, nullptr, true);
-        EXPECT_LT(of_plain.phi, DOUBLE);
-        EXPECT_LT(of_plain.field, DOUBLE);
-        EXPECT_GE(of_plain.compared, static_cast<int>(0.8 * static_cast<double>(size_of(grid))));
+        const Worst plain_errors = compare(o, s, plain, points, nullptr, true);
+        EXPECT_LT(plain_errors.phi, DOUBLE);
+        EXPECT_LT(plain_errors.field, DOUBLE);
+        EXPECT_GE(plain_errors.compared,
+                  static_cast<int>(0.8 * static_cast<double>(size_of(grid))));
         for (const Precision precision : PRECISIONS) {
           Values found(size_of(grid)), potential_alone(size_of(grid));
           const auto map = make_map(o, precision, 2);
@@ -227,8 +228,8 @@ TEST(PotentialMap, AtPoints)
       const MapPoints in = {points.data(), self.data(), static_cast<int>(self.size())};
       Values plain(self.size());
       reference_map_at_points(o, in, s.charges(), plain.out());
-      const Worst of_plain = compare(o, s, plain, points, self.data(), false);
-      EXPECT_LT(std::max(of_plain.phi, of_plain.field), DOUBLE);
+      const Worst plain_errors = compare(o, s, plain, points, self.data(), false);
+      EXPECT_LT(std::max(plain_errors.phi, plain_errors.field), DOUBLE);
       for (const Precision precision : PRECISIONS) {
         Values found(self.size());
         make_map(o, precision, 2)->at_points(in, s.charges(), found.out());
@@ -294,7 +295,7 @@ TEST(PotentialMap, ShortCutoff)
     System s = random_system(40, 12.0, 3);
     for (const std::size_t p : points) {
       double x[3];
-      place(grid, p, x);
+      set_point(grid, p, x);
       s.add(x[0], x[1] - 0.5 * cutoff, x[2], 2.0);
     }
     MapOptions o = options_of(MapKernel::CUT);
@@ -427,8 +428,8 @@ TEST(PotentialMap, BricksOfAGrid)
   const MapGrid whole = grid_of(19, 13, 11, 0.5, 0.35);
   const MapOptions o = options_of(MapKernel::SMOOTH);
   const auto map = make_map(o, Precision::DOUBLE, 1);
-  Values of_whole(size_of(whole));
-  map->on_grid(whole, s.charges(), of_whole.out());
+  Values whole_values(size_of(whole));
+  map->on_grid(whole, s.charges(), whole_values.out());
   for (const auto &[first, last] : {std::pair<int, int>{0, 7}, {7, 8}, {8, 19}}) {
     MapGrid brick = whole;
     for (int c = 0; c < 3; ++c)
@@ -442,7 +443,7 @@ TEST(PotentialMap, BricksOfAGrid)
     for (int k = 0; k < brick.n[2]; ++k)
       for (int j = 0; j < brick.n[1]; ++j)
         for (int i = 0; i < brick.n[0]; ++i, ++p)
-          ASSERT_NEAR(found.phi[p], of_whole.phi[((k + 3) * 13 + j + 2) * 19 + i + first],
+          ASSERT_NEAR(found.phi[p], whole_values.phi[((k + 3) * 13 + j + 2) * 19 + i + first],
                       1e-12 * 30);
   }
 }
@@ -497,9 +498,9 @@ TEST(PotentialMap, InstructionSetsAgree)
     for (int k = 0; k < n; ++k) x[k] = s.x[3 * k], y[k] = s.x[3 * k + 1], z[k] = s.x[3 * k + 2];
     const std::vector<float> xf(x.begin(), x.end()), yf(y.begin(), y.end()), zf(z.begin(), z.end()),
         qf(s.q.begin(), s.q.end());
-    RowOfPoints<double> row = {{}, 3.1, 2.9, POINTS_OF_A_ROW};
-    RowOfPoints<float> row_f = {{}, 3.1f, 2.9f, POINTS_OF_A_ROW};
-    for (int i = 0; i < POINTS_OF_A_ROW; ++i)
+    RowOfPoints<double> row = {{}, 3.1, 2.9, POINTS_PER_ROW};
+    RowOfPoints<float> row_f = {{}, 3.1f, 2.9f, POINTS_PER_ROW};
+    for (int i = 0; i < POINTS_PER_ROW; ++i)
       row_f.x[i] = static_cast<float>(row.x[i] = 1.5 + 0.4 * i);
     std::vector<std::vector<double>> results;
     const auto add = [&](const MapKernels<double> &k, const MapKernels<float> &kf) {
@@ -507,7 +508,7 @@ TEST(PotentialMap, InstructionSetsAgree)
         RowOfPoints<double> r = row;
         RowOfPoints<float> rf = row_f;
         if (alone) r.n = rf.n = 1;
-        std::vector<double> sums(POINTS_OF_A_ROW * MAP_VALUES, 0.0), sums_f = sums;
+        std::vector<double> sums(POINTS_PER_ROW * MAP_VALUES, 0.0), sums_f = sums;
         k.row[alone][true](c, {n, x.data(), y.data(), z.data(), s.q.data()}, r, sums.data());
         kf.row[alone][true](cf, {n, xf.data(), yf.data(), zf.data(), qf.data()}, rf, sums_f.data());
         results.push_back(sums);
@@ -533,7 +534,7 @@ TEST(PotentialMap, InstructionSetsAgree)
 #endif
     for (std::size_t set = 1; set < results.size() / 4; ++set)
       for (int which = 0; which < 4; ++which)
-        for (int v = 0; v < POINTS_OF_A_ROW * MAP_VALUES; ++v)
+        for (int v = 0; v < POINTS_PER_ROW * MAP_VALUES; ++v)
           ASSERT_NEAR(results[4 * set + which][v], results[which][v], which % 2 ? 2e-3 : 1e-10);
   }
 }

@@ -66,11 +66,11 @@ TEST(ResidentBias, Restraints)
     device->add_forces({f.data(), false, 3, 1}, {2.0, bias->dVdS(0)}, nullptr);
     const auto forces = f.get();
     const Result derivatives = on_host(function, s, false, DERIVATIVES);
-    const double most = 2.0 * std::fabs(dVdS_of_all[0]) * largest(derivatives.peratom, 4, 1, 4);
+    const double maximum = 2.0 * std::fabs(dVdS_of_all[0]) * largest(derivatives.peratom, 4, 1, 4);
     for (int i = 0; i < s.nall; ++i)
       for (int c = 0; c < 3; ++c)
         ASSERT_NEAR(forces[3 * i + c], -2.0 * dVdS_of_all[0] * derivatives.peratom[4 * i + 1 + c],
-                    1e-9 * most);
+                    1e-9 * maximum);
     state = bias->wait(nullptr);
     EXPECT_NEAR(state.s[0], value, 1e-12 * value);
     EXPECT_NEAR(state.energy, energy, 1e-9);
@@ -106,9 +106,10 @@ TEST(ResidentBias, of_expressions)
     terms.now[0].k = 1e-3;
     terms.now[0].s0 = -2.0;
     terms.last = terms.now;
-    const Result of_a = on_host(function, s, false, DERIVATIVES),
-                 of_b = on_host(other, s, false, DERIVATIVES);
-    const double va = scale_a * of_a.sums.value, vb = scale_b * of_b.sums.value, u = va * vb;
+    const Result result_a = on_host(function, s, false, DERIVATIVES),
+                 result_b = on_host(other, s, false, DERIVATIVES);
+    const double va = scale_a * result_a.sums.value, vb = scale_b * result_b.sums.value,
+                 u = va * vb;
     const double dVdS = terms.now[0].k * (u * u / 10 - 3 * vb - terms.now[0].s0);
     const double by_a = dVdS * u / 5 * vb * scale_a, by_b = dVdS * (u / 5 * va - 3) * scale_b;
     const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
@@ -135,15 +136,16 @@ TEST(ResidentBias, of_expressions)
       b->add_forces(forces, {scale_b, outer->product(1)}, nullptr);
     }
     const auto found = f.get();
-    const double most = 2 *
-        (std::fabs(by_a) * largest(of_a.peratom, 4, 1, 4) +
-         std::fabs(by_b) * largest(of_b.peratom, 4, 1, 4));
-    ASSERT_GT(most, 0.0);
+    const double maximum = 2 *
+        (std::fabs(by_a) * largest(result_a.peratom, 4, 1, 4) +
+         std::fabs(by_b) * largest(result_b.peratom, 4, 1, 4));
+    ASSERT_GT(maximum, 0.0);
     for (int i = 0; i < s.nall; ++i)
       for (int c = 0; c < 3; ++c)
-        ASSERT_NEAR(found[3 * i + c],
-                    -2 * (by_a * of_a.peratom[4 * i + 1 + c] + by_b * of_b.peratom[4 * i + 1 + c]),
-                    1e-9 * most)
+        ASSERT_NEAR(
+            found[3 * i + c],
+            -2 * (by_a * result_a.peratom[4 * i + 1 + c] + by_b * result_b.peratom[4 * i + 1 + c]),
+            1e-9 * maximum)
             << n << " atoms, " << i;
     state = bias->wait(nullptr);
     EXPECT_NEAR(state.dVdS[0], dVdS, 1e-10 * std::fabs(dVdS));
@@ -248,10 +250,10 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
       o.height = 1.0;
       Metadynamics metad(o);
       std::mt19937 random(n);
-      std::uniform_real_distribution<double> place(0.1, 0.6);
+      std::uniform_real_distribution<double> coordinate(0.1, 0.6);
       for (int h = 0; h < 20; ++h) {
         double center[3];
-        for (double &c : center) c = place(random);
+        for (double &c : center) c = coordinate(random);
         metad.add(metad.next_hill(center, 0.0));
       }
       const auto bias = make_resident_bias();

@@ -116,7 +116,7 @@ TEST(ResidentCoordination, NeighborList)
     for (const int n : {0, 1, 33, 1000, 6000}) {
       System s(n, n / 3, density, n + 5);
       std::vector<std::vector<int>> lists(n);
-      int most = 0;
+      int maximum = 0;
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < s.nall; ++j) {
           double r_sq = 0.0;
@@ -125,9 +125,9 @@ TEST(ResidentCoordination, NeighborList)
           if (j != i && r_sq < 1.25 * 1.25)
             lists[i].push_back(j);    // slightly farther than necessary
         }
-        most = std::max(most, static_cast<int>(lists[i].size()));
+        maximum = std::max(maximum, static_cast<int>(lists[i].size()));
       }
-      const int capacity = most + 7;    // entries beyond the neighbors must not be read
+      const int capacity = maximum + 7;    // entries beyond the neighbors must not be read
       for (const bool by_atom : {true, false}) {
         std::vector<int> neighbor(static_cast<std::size_t>(std::max(1, n)) * capacity, -1000000000),
             count(n);
@@ -244,12 +244,12 @@ TEST(ResidentCoordination, BlocksOfRows)
         const auto device = make_resident_coordination(function, precision, pairs);
         device->rebuild(loaded.atoms, chosen, 0, nullptr);
         // Lists take 2 bytes per partner in this layout, and 4 in others.
-        const std::size_t of_lists = static_cast<std::size_t>(a.n) * capacity,
-                          of_points = 64 * static_cast<std::size_t>(s.nall);
+        const std::size_t list_bytes = static_cast<std::size_t>(a.n) * capacity,
+                          point_bytes = 64 * static_cast<std::size_t>(s.nall);
         if (in_blocks && precision != Precision::DOUBLE)
-          EXPECT_LT(device->bytes(), 3 * of_lists + of_points) << what;
+          EXPECT_LT(device->bytes(), 3 * list_bytes + point_bytes) << what;
         else
-          EXPECT_GT(device->bytes(), 4 * of_lists) << what;
+          EXPECT_GT(device->bytes(), 4 * list_bytes) << what;
         Result found[2];
         for (Result &result : found) {
           for (const unsigned want : WANTS)
@@ -441,7 +441,7 @@ TEST(ResidentCoordination, SharedPairs)
 }
 
 // Atoms far from the origin, sparse atoms in a large space, and positions in float.
-TEST(ResidentCoordination, WhereAtomsAre)
+TEST(ResidentCoordination, LocationsOfAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double offset : {0.0, -1e5, 3e6})

@@ -24,19 +24,19 @@ using namespace gpucoord;
 
 namespace {
 
-// Vectors with lengths from 0.3 to 0.7. most_types: types from 0 to this one.
-Environment random_environment(int n, unsigned seed, int most_types = 0)
+// Vectors with lengths from 0.3 to 0.7. max_type: types from 0 to this one.
+Environment random_environment(int n, unsigned seed, int max_type = 0)
 {
   std::mt19937 random(seed);
-  std::uniform_real_distribution<double> component(-1.0, 1.0), of_length(0.3, 0.7);
+  std::uniform_real_distribution<double> component(-1.0, 1.0), length_distribution(0.3, 0.7);
   Environment e;
   while (static_cast<int>(e.size()) < n) {
     EnvironmentVector v = {{component(random), component(random), component(random)}};
     const double length = std::sqrt(v.r[0] * v.r[0] + v.r[1] * v.r[1] + v.r[2] * v.r[2]);
     if (length < 0.1) continue;
-    const double factor = of_length(random) / length;
+    const double factor = length_distribution(random) / length;
     for (double &x : v.r) x *= factor;
-    v.type = most_types > 0 ? static_cast<int>(random() % (most_types + 1)) : 0;
+    v.type = max_type > 0 ? static_cast<int>(random() % (max_type + 1)) : 0;
     e.push_back(v);
   }
   return e;
@@ -86,8 +86,8 @@ TestedOrder tested(const std::string &name, const std::vector<Environment> &envi
     return make_cuda_environment_similarity(options, precision, 0, 2);
   };
   order.function = options.function;
-  order.of_float = 2e-5;
-  order.of_f = 1.0;
+  order.tolerance_float = 2e-5;
+  order.f_factor = 1.0;
   return order;
 }
 
@@ -152,13 +152,13 @@ TEST(ResidentEnvironmentSimilarity, equals_the_host_for_two_groups)
 // Atoms have types 1 to 3.
 TEST(ResidentEnvironmentSimilarity, equals_the_host_for_types)
 {
-  const Environment of_type_2 = {{{0.5, 0.1, 0.0}, 2}, {{-0.5, -0.1, 0.0}, 2}};
+  const Environment type_2 = {{{0.5, 0.1, 0.0}, 2}, {{-0.5, -0.1, 0.0}, 2}};
   for (const TestedOrder &order :
-       {tested("one type", {of_type_2}), tested("a type that no atom has", {{{{0.5, 0, 0}, 7}}}),
+       {tested("one type", {type_2}), tested("a type that no atom has", {{{{0.5, 0, 0}, 7}}}),
         tested("fcc, one vector with a type", {typed_fcc(1)}),
         tested("fcc, all vectors with a type", {typed_fcc(12)}),
         tested("all types", {random_environment(9, 7, 3), random_environment(12, 8, 3)}),
-        tested("some", {random_environment(9, 9, 1), fcc(), of_type_2})})
+        tested("some", {random_environment(9, 9, 1), fcc(), type_2})})
     for (const bool two : {false, true})
       check_order(order, System(2000, 700, 6.0, 37, two ? 0.6 : 1.0, two ? 0.6 : 0.0), two,
                   selection(two, 0.2), two ? "types, two groups" : "types");

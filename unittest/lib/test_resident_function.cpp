@@ -34,12 +34,12 @@ struct AtomWeights {
     for (int k = s.nlocal; k < s.nall; ++k)
       owner[k] = s.nlocal > 0 ? static_cast<int>(random() % s.nlocal) : 0;
     for (int k = 0; k < std::max(1, s.nlocal); ++k)
-      of_owned.push_back(random() % 6 ? size * u(random) : 0.0);
-    for (int k = 0; k < s.nall; ++k) of_all.push_back(of_owned[owner[k]]);
-    of_all.push_back(0.0);
+      owned_weights.push_back(random() % 6 ? size * u(random) : 0.0);
+    for (int k = 0; k < s.nall; ++k) all_weights.push_back(owned_weights[owner[k]]);
+    all_weights.push_back(0.0);
   }
   std::vector<int> owner;
-  std::vector<double> of_owned, of_all;
+  std::vector<double> owned_weights, all_weights;
 };
 
 struct Both {
@@ -90,7 +90,7 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
 {
   const AtomWeights weights(s, size, 11);
   const Loaded loaded(s, false);
-  const OnGpu<double> of_owned(weights.of_owned), of_all(weights.of_all);
+  const OnGpu<double> owned_weights(weights.owned_weights), all_weights(weights.all_weights);
   const OnGpu<int> owner(weights.owner);
   const OnGpu<double> s_on_gpu(std::vector<double>(s.nlocal + 1, 7.0));
   const double unit = std::exp2(std::ceil(std::log2(size)));
@@ -105,20 +105,21 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
                                            {WANTS[4], true}}) {
       const std::string label_here =
           label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
-      Both expected = function_on_host(table, s, two, want, weights.of_all, weight_of_types);
+      Both expected = function_on_host(table, s, two, want, weights.all_weights, weight_of_types);
       device->evaluate_first(loaded.atoms, 0, s_on_gpu.data(), nullptr);
       const auto found_s = s_on_gpu.get();
       const double value = device->result(nullptr).value;
       EXPECT_NEAR(value, expected.second.sums.value,
                   tolerance_of(precision) * std::max(1.0, std::fabs(value)))
           << label_here;
-      const double most = std::max(1.0, largest(expected.s, 1, 0, 1));
+      const double maximum = std::max(1.0, largest(expected.s, 1, 0, 1));
       for (int i = 0; i < s.nlocal; ++i)
-        ASSERT_NEAR(found_s[i], expected.s[i], tolerance_of(precision) * most) << label_here;
+        ASSERT_NEAR(found_s[i], expected.s[i], tolerance_of(precision) * maximum) << label_here;
       EXPECT_EQ(found_s[s.nlocal], 7.0);
 
-      const DeviceWeights given = with_owners ? DeviceWeights{of_owned.data(), owner.data(), unit}
-                                              : DeviceWeights{of_all.data(), nullptr, unit};
+      const DeviceWeights given = with_owners
+          ? DeviceWeights{owned_weights.data(), owner.data(), unit}
+          : DeviceWeights{all_weights.data(), nullptr, unit};
       device->evaluate_second({want}, given, nullptr);
       Result found;
       found.peratom.assign(expected.second.peratom.size(), 0.0);
@@ -199,7 +200,7 @@ TEST(ResidentFunction, passes_of_types)
   table.set(2, 3, other);
   table.set(3, 3, wide);
   std::vector<double> weight(16, 1.0);
-  weight[table.place(1, 2)] = weight[table.place(2, 1)] = -0.7;
+  weight[table.index(1, 2)] = weight[table.index(2, 1)] = -0.7;
   const double jump = jump_of(table.functions()[other], Precision::MIXED);
   for (const bool two : {false, true})
     for (const auto [n, density] :
@@ -246,8 +247,8 @@ TEST(ResidentFunction, variables_share_pairs)
   const Loaded loaded(s, false);
   const OnGpu<double> s_on_gpu(std::vector<double>(s.nlocal, 0.0));
   const AtomWeights weights[2] = {AtomWeights(s, 1.0, 1), AtomWeights(s, 3.0, 2)};
-  const OnGpu<double> given[2] = {OnGpu<double>(weights[0].of_all),
-                                  OnGpu<double>(weights[1].of_all)};
+  const OnGpu<double> given[2] = {OnGpu<double>(weights[0].all_weights),
+                                  OnGpu<double>(weights[1].all_weights)};
   for (const Precision precision : PRECISIONS) {
     const auto pairs = make_resident_pairs(function, precision, nullptr);
     std::unique_ptr<ResidentCoordination> shared[2], alone[2];
@@ -293,11 +294,11 @@ void set_numbers(ResidentFunction &function, const std::vector<double> &s, int n
   cudaMemcpy(function.s(), s.data(), s.size() * sizeof(double), cudaMemcpyHostToDevice);
 }
 
-std::vector<double> slopes_of(ResidentFunction &function, int n)
+std::vector<double> dSds_of(ResidentFunction &function, int n)
 {
-  std::vector<double> slopes(n);
-  cudaMemcpy(slopes.data(), function.dSds(), n * sizeof(double), cudaMemcpyDeviceToHost);
-  return slopes;
+  std::vector<double> dSds(n);
+  cudaMemcpy(dSds.data(), function.dSds(), n * sizeof(double), cudaMemcpyDeviceToHost);
+  return dSds;
 }
 
 std::vector<AtomFunctionOptions> functions_of_atoms()
@@ -354,10 +355,10 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
           selected.push_back(k);
           s_of_selected.push_back(s[k]);
         }
-        std::vector<double> f(selected.size()), slope(selected.size());
+        std::vector<double> f(selected.size()), dSds(selected.size());
         const double expected = host.evaluate(
                                         static_cast<std::int64_t>(selected.size()),
-                                        s_of_selected.data(), f.data(), slope.data(),
+                                        s_of_selected.data(), f.data(), dSds.data(),
                                         [](double *, int, AtomFunction::Reduction) {
                                         },
                                         2)
@@ -371,19 +372,18 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
         EXPECT_EQ(result.bad, -1);
         EXPECT_NEAR(result.value, expected, 1e-12 * std::max(1.0, std::fabs(expected)))
             << host.description();
-        std::vector<double> found_s(n + 1), found_f(n + 1), all_f(n + 1, 0.0),
-            all_slope(n + 1, 0.0);
+        std::vector<double> found_s(n + 1), found_f(n + 1), all_f(n + 1, 0.0), all_dSds(n + 1, 0.0);
         device->copy_numbers(found_s.data(), found_f.data(), nullptr);
-        const auto found_slope = slopes_of(*device, n);
+        const auto found_dSds = dSds_of(*device, n);
         for (std::size_t k = 0; k < selected.size(); ++k) {
           all_f[selected[k]] = f[k];
-          all_slope[selected[k]] = slope[k];
+          all_dSds[selected[k]] = dSds[k];
         }
         for (int k = 0; k < n; ++k) {
           ASSERT_EQ(found_s[k], s[k]);
           ASSERT_NEAR(found_f[k], all_f[k], 1e-13 * std::max(1.0, std::fabs(all_f[k])))
               << host.description() << " at " << s[k];
-          ASSERT_NEAR(found_slope[k], all_slope[k], 1e-13 * std::max(1.0, std::fabs(all_slope[k])))
+          ASSERT_NEAR(found_dSds[k], all_dSds[k], 1e-13 * std::max(1.0, std::fabs(all_dSds[k])))
               << host.description() << " at " << s[k];
         }
       }
@@ -471,15 +471,15 @@ TEST(ResidentFunction, derivatives_must_fit_the_precision)
     device->evaluate(nullptr);
     const auto result = device->result();
     EXPECT_EQ(result.bad, precision == Precision::DOUBLE ? -1 : 0);
-    EXPECT_EQ(result.slope_of_bad, precision == Precision::DOUBLE ? 0.0 : 1e31);
+    EXPECT_EQ(result.dSds_of_bad, precision == Precision::DOUBLE ? 0.0 : 1e31);
   }
 }
 
 TEST(ResidentFunction, refuses_functions_that_only_the_host_can_evaluate)
 {
-  AtomFunctionOptions most, deep, deep_sigma;
-  most.kind = AtomFunctionKind::MAX;
-  most.beta = 0.1;
+  AtomFunctionOptions highest, deep, deep_sigma;
+  highest.kind = AtomFunctionKind::MAX;
+  highest.beta = 0.1;
   deep.kind = AtomFunctionKind::CUSTOM;
   deep.expression = "s";
   deep_sigma.kind = AtomFunctionKind::MORE_THAN;
@@ -490,7 +490,7 @@ TEST(ResidentFunction, refuses_functions_that_only_the_host_can_evaluate)
     deep.expression = "sin(s)+s*(" + deep.expression + ")";
     deep_sigma.sigma.expression = "exp(-x)/(1+x*(" + deep_sigma.sigma.expression + "))";
   }
-  for (const AtomFunctionOptions &o : {most, deep, deep_sigma}) {
+  for (const AtomFunctionOptions &o : {highest, deep, deep_sigma}) {
     EXPECT_FALSE(can_be_resident(o));
     try {
       make_resident_function(o, Precision::DOUBLE);

@@ -26,7 +26,7 @@ namespace {
 // The layout of LAMMPS.
 struct Body {
   double shape[3], quaternion[4];
-  int of;
+  int atom;
 };
 
 // Atoms on the GPU: the molecules of a system, mixed with other atoms. Types are components + 1;
@@ -100,9 +100,9 @@ template <class Real> class Atoms {
   {
     return OnGpu<Real>(std::vector<Real>(3 * nlocal, static_cast<Real>(value)));
   }
-  DeviceForces forces(const OnGpu<Real> &of) const
+  DeviceForces forces(const OnGpu<Real> &buffer) const
   {
-    return {of.data(), sizeof(Real) == sizeof(float), by_axis ? 1 : 3, by_axis ? nlocal : 1};
+    return {buffer.data(), sizeof(Real) == sizeof(float), by_axis ? 1 : 3, by_axis ? nlocal : 1};
   }
   double at(const std::vector<Real> &vectors, int atom, int axis) const
   {
@@ -303,7 +303,7 @@ TEST_F(DeviceMultisites, FindTypesThatChange)
 }
 
 // The result is perpendicular to the axis, and other atoms keep their vectors.
-template <class Real> void take_away(bool by_axis, double tolerance)
+template <class Real> void remove_axial_components(bool by_axis, double tolerance)
 {
   System s(700, 3);
   Atoms<Real> a(s, 3, true, by_axis);
@@ -316,7 +316,7 @@ template <class Real> void take_away(bool by_axis, double tolerance)
     std::vector<Real> before(3 * a.nlocal);
     for (Real &c : before) c = static_cast<Real>(normal(random));
     const OnGpu<Real> there(before);
-    axes->take_away(a.atoms(), a.turned(), 4, a.forces(there), nullptr);
+    axes->remove_axial_components(a.atoms(), a.turned(), 4, a.forces(there), nullptr);
     const auto after = there.get();
     for (int i = 0; i < a.nlocal; ++i) {
       const int kind = a.molecule[i] < 0 ? -1 : s.kind[a.molecule[i]];
@@ -347,11 +347,11 @@ template <class Real> void take_away(bool by_axis, double tolerance)
   }
 }
 
-TEST_F(DeviceMultisites, TakeAwayAlongAxes)
+TEST_F(DeviceMultisites, RemoveAlongAxes)
 {
   for (const bool by_axis : {false, true}) {
-    take_away<double>(by_axis, 1e-14);
-    take_away<float>(by_axis, 1e-6);
+    remove_axial_components<double>(by_axis, 1e-14);
+    remove_axial_components<float>(by_axis, 1e-6);
   }
 }
 

@@ -142,41 +142,43 @@ double tolerance(Precision precision)
 
 double largest_of(const std::vector<double> &numbers)
 {
-  double most = 0.0;
-  for (const double x : numbers) most = std::max(most, std::fabs(x));
-  return most;
+  double maximum = 0.0;
+  for (const double x : numbers) maximum = std::max(maximum, std::fabs(x));
+  return maximum;
 }
 
 // Differences are relative to the largest number of the same kind. S of many atoms has small
 // derivatives.
 void compare(const Found &found, const Found &expected, unsigned want, double limit,
-             const std::string &here)
+             const std::string &description)
 {
-  EXPECT_NEAR(found.value, expected.value, limit * std::fabs(expected.value) + 1e-14) << here;
-  EXPECT_EQ(found.any_partners, expected.any_partners) << here;
+  EXPECT_NEAR(found.value, expected.value, limit * std::fabs(expected.value) + 1e-14)
+      << description;
+  EXPECT_EQ(found.any_partners, expected.any_partners) << description;
   ASSERT_EQ(found.g.size(), expected.g.size());
   const double largest_g = std::max(1e-14, largest_of(expected.g));
   for (std::size_t k = 0; k < expected.g.size(); ++k)
-    ASSERT_NEAR(found.g[k], expected.g[k], limit * largest_g) << here << ", node " << k;
+    ASSERT_NEAR(found.g[k], expected.g[k], limit * largest_g) << description << ", node " << k;
   int differ = 0;    // rounding may move a partner over the cutoff
   for (std::size_t i = 0; i < expected.v.size(); ++i) {
-    ASSERT_NEAR(found.v[i], expected.v[i], 1.0) << here << ", atom " << i;
+    ASSERT_NEAR(found.v[i], expected.v[i], 1.0) << description << ", atom " << i;
     differ += found.v[i] != expected.v[i] ? 1 : 0;
   }
-  EXPECT_LE(differ, limit * expected.v.size()) << here;
+  EXPECT_LE(differ, limit * expected.v.size()) << description;
   if (want & VIRIAL) {
-    const double most = largest_of(std::vector<double>(expected.virial, expected.virial + 6));
+    const double maximum = largest_of(std::vector<double>(expected.virial, expected.virial + 6));
     for (int k = 0; k < 6; ++k)
-      EXPECT_NEAR(found.virial[k], expected.virial[k], 5.0 * limit * most + 1e-14) << here;
+      EXPECT_NEAR(found.virial[k], expected.virial[k], 5.0 * limit * maximum + 1e-14)
+          << description;
   }
   const int columns = peratom_columns(want), ends[] = {1, 4, 10};
   ASSERT_EQ(found.peratom.size(), expected.peratom.size());
   for (int part = 0; part < 2 && ends[part + 1] <= columns; ++part) {
-    const double most = largest(expected.peratom, columns, ends[part], ends[part + 1]);
+    const double maximum = largest(expected.peratom, columns, ends[part], ends[part + 1]);
     for (std::size_t k = 0; k < expected.peratom.size(); ++k)
       if (const int c = static_cast<int>(k % columns); c >= ends[part] && c < ends[part + 1]) {
-        ASSERT_NEAR(found.peratom[k], expected.peratom[k], 5.0 * limit * most + 1e-14)
-            << here << ", row " << k / columns << ", column " << c;
+        ASSERT_NEAR(found.peratom[k], expected.peratom[k], 5.0 * limit * maximum + 1e-14)
+            << description << ", row " << k / columns << ", column " << c;
       }
   }
 }
@@ -192,12 +194,13 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
     device.entropy->rebuild(loaded.atoms, selection(two, SKIN), 0, nullptr);
     const auto from_host_arrays = make_cuda_pair_entropy(options, precision, 0, 2);
     for (const unsigned want : WANTS) {
-      const std::string here = label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
+      const std::string description =
+          label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
       const Found expected = on_host(options, s, volume, two, want);
       compare(device.evaluate(s, loaded.atoms, volume, want), expected, want, tolerance(precision),
-              here);
+              description);
       compare(run(*from_host_arrays, s, volume, two, want, alone), expected, want,
-              tolerance(precision), here + ", host arrays");
+              tolerance(precision), description + ", host arrays");
       if (want != DERIVATIVES) continue;
       // Evaluate as for the forces of a bias, whose derivatives may be in float.
       DeviceAtoms atoms = loaded.atoms;
@@ -207,13 +210,13 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
       const OnGpu<double> forces(std::vector<double>(3 * s.nall + 3, 0.0));
       device.entropy->add_forces({forces.data()}, {2.0}, nullptr);
       const auto after = forces.get();
-      const double most = largest(expected.peratom, 4, 1, 4);
+      const double maximum = largest(expected.peratom, 4, 1, 4);
       for (int i = 0; i < s.nall; ++i)
         for (int c = 0; c < 3; ++c)
           ASSERT_NEAR(after[3 * i + c],
                       -2.0 * (i < s.nlocal ? expected.peratom[4 * i + 1 + c] : 0.0),
-                      10.0 * tolerance(precision) * most + 1e-14)
-              << here;
+                      10.0 * tolerance(precision) * maximum + 1e-14)
+              << description;
     }
   }
 }
@@ -228,9 +231,9 @@ System fcc(int edge, double density, double moved, double range, double &volume)
   std::uniform_real_distribution<double> displacement(-moved, moved);
   for (int i = 0; i < edge * edge * edge; ++i)
     for (const auto &site : basis) {
-      const int place[3] = {i % edge, i / edge % edge, i / edge / edge};
+      const int index[3] = {i % edge, i / edge % edge, i / edge / edge};
       for (int c = 0; c < 3; ++c)
-        s.x.push_back((place[c] + 0.25 + 0.5 * site[c]) * cell + displacement(random));
+        s.x.push_back((index[c] + 0.25 + 0.5 * site[c]) * cell + displacement(random));
     }
   s.nlocal = static_cast<int>(s.x.size() / 3);
   for (int c = 0; c < 3; ++c) {
@@ -348,21 +351,21 @@ TEST(ResidentPairEntropy, equals_the_host_with_other_ranks)
   };
   for (const Precision precision : PRECISIONS)
     for (const unsigned want : WANTS) {
-      const std::string here = label("ranks", s.nlocal, static_cast<int>(precision), want);
+      const std::string description = label("ranks", s.nlocal, static_cast<int>(precision), want);
       const Found expected = on_host(USUAL, s, volume, false, want, reduce);
       OnDevice device(USUAL, precision);
       device.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
       device.exchange.reduce = reduce;
       sizes.clear();
       compare(device.evaluate(s, loaded.atoms, volume, want), expected, want, tolerance(precision),
-              here);
+              description);
       const auto announced = device.entropy->exchanges(want);
       ASSERT_EQ(announced.size(), 1u);
       EXPECT_EQ(announced[0].kind, DeviceExchange::Kind::REDUCE);
-      EXPECT_EQ(sizes, std::vector<int>(2, announced[0].n)) << here;    // of two evaluations
+      EXPECT_EQ(sizes, std::vector<int>(2, announced[0].n)) << description;    // two evaluations
       const auto backend = make_cuda_pair_entropy(USUAL, precision, 0, 2);
       compare(run(*backend, s, volume, false, want, reduce), expected, want, tolerance(precision),
-              here + ", host arrays");
+              description + ", host arrays");
     }
 }
 
@@ -413,11 +416,11 @@ TEST(ResidentPairEntropy, gives_the_same_bits_for_sorted_atoms)
   System s(5000, 1500, 6.0, 32);
   const double volume = s.nall / 6.0;
   Found found[2];
-  for (Found &of : found) {
+  for (Found &result : found) {
     const Loaded loaded(s, false);
     OnDevice device(USUAL, Precision::MIXED);
     device.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
-    of = device.evaluate(s, loaded.atoms, volume, VALUE);
+    result = device.evaluate(s, loaded.atoms, volume, VALUE);
     sort_in_cells(s, 0.5);
   }
   EXPECT_EQ(found[0].value, found[1].value);

@@ -30,7 +30,7 @@ TEST(ResidentTypes, TypesAndForces)
   const double epsilon[] = {1.5, -0.7, 2.0, 0.3};
   const int pairs[][2] = {{1, 1}, {1, 2}, {2, 3}, {3, 3}};
   for (int k = 0; k < 4; ++k)
-    weight[table.place(pairs[k][0], pairs[k][1])] = weight[table.place(pairs[k][1], pairs[k][0])] =
+    weight[table.index(pairs[k][0], pairs[k][1])] = weight[table.index(pairs[k][1], pairs[k][0])] =
         epsilon[k];
   const unsigned want = WANTS[4];
   for (const auto [n, density, two] : {std::tuple(FEW_ATOMS, 12.0, false),
@@ -200,7 +200,7 @@ TEST(ResidentTypes, ManyTypes)
             const double dmax = 0.5 + 0.5 * chance(random), w = 2.0 * chance(random) - 0.7;
             if (number > 0 && chance(random) > share) continue;
             table.set(i, j, table.add(Switch(smooth_function(number++ % nformulas, dmax))));
-            weight[table.place(i, j)] = weight[table.place(j, i)] = w;
+            weight[table.index(i, j)] = weight[table.index(j, i)] = w;
           }
         for (const auto [n, two] : {std::pair(FEW_ATOMS, false),
                                     {FEW_ATOMS, true},

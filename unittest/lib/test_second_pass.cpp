@@ -57,8 +57,8 @@ brute::Sums weighted_sums(const System &s, const brute::TypePairs &pairs,
                           const std::vector<int> &type, const std::vector<double> &w,
                           bool by_halves)
 {
-  const brute::Real of_own = by_halves ? (s.two ? 1 : brute::Real(0.5)) : 0,
-                    of_partner = 1 - of_own;
+  const brute::Real own_weight = by_halves ? (s.two ? 1 : brute::Real(0.5)) : 0,
+                    partner_weight = 1 - own_weight;
   brute::Sums without(s.nlocal), with(s.nlocal);
   const unsigned char of_b = s.two ? 2 : 1;
   for (int i = 0; i < s.nlocal; ++i)
@@ -68,10 +68,10 @@ brute::Sums weighted_sums(const System &s, const brute::TypePairs &pairs,
       for (int c = 0; c < 3; ++c) d[c] = brute::Real(s.x[3 * j + c]) - s.x[3 * i + c];
       if (s.member[i] & 1 && s.member[j] & of_b) {
         pairs.add(type[i], type[j], d, 1, i, without);
-        pairs.add(type[i], type[j], d, of_own, i, with, 1, w[i]);
+        pairs.add(type[i], type[j], d, own_weight, i, with, 1, w[i]);
       }
       if (s.member[i] & of_b && s.member[j] & 1)
-        pairs.add(type[i], type[j], d, of_partner, i, with, 1, w[j]);
+        pairs.add(type[i], type[j], d, partner_weight, i, with, 1, w[j]);
     }
   return joined_sums(without, with);
 }

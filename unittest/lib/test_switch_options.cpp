@@ -482,7 +482,7 @@ TEST(Range, smap_with_a_long_tail_keeps_it_in_float)
   }
 }
 
-TEST(Range, large_integer_exponents_keep_the_slope_at_the_singular_point)
+TEST(Range, large_integer_exponents_keep_the_derivative_at_the_singular_point)
 {
   const double exponents[][2] = {{127, 254}, {128, 256}, {200, 301}, {1000, 3000}, {60001, 130001}};
   for (const auto &e : exponents) {
@@ -594,8 +594,8 @@ TEST(Stretch, rounding_is_within_the_bound_and_near_it)
       EXPECT_EQ(is_refused, !function.why_imprecise(Precision::SINGLE).empty());
       EXPECT_EQ(function.why_imprecise(Precision::DOUBLE), "");
       refused += is_refused;
-      if (is_refused) EXPECT_GT(worst, 0.01 * Switch::MOST_ROUNDING) << function.description();
-      if (!is_refused) EXPECT_LE(worst, 4 * Switch::MOST_ROUNDING) << function.description();
+      if (is_refused) EXPECT_GT(worst, 0.01 * Switch::MAX_ROUNDING) << function.description();
+      if (!is_refused) EXPECT_LE(worst, 4 * Switch::MAX_ROUNDING) << function.description();
     } catch (const SwitchError &error) {
       EXPECT_NE(std::string(error.what()).find("cannot be stretched"), std::string::npos)
           << error.what();

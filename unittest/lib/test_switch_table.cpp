@@ -124,9 +124,9 @@ TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
 // differ in all of their parameters.
 TEST(Types, engines_equal_brute_force_for_many_types)
 {
-  std::vector<SwitchCase> of_one_kind, of_all = all_kinds();
+  std::vector<SwitchCase> one_kind, all_functions = all_kinds();
   for (int k = 0; k < 30; ++k)
-    of_one_kind.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 0.9 + 0.02 * k)));
+    one_kind.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 0.9 + 0.02 * k)));
   for (int k = 0; k < 4; ++k) {
     const double by = 0.1 * k;
     for (const auto &options :
@@ -138,11 +138,11 @@ TEST(Types, engines_equal_brute_force_for_many_types)
           plain(SwitchKind::TANH, 0.4 + by, by, 1.1),
           plain(SwitchKind::COSINUS, 1.0 + by, by, 1.2 + by),
           plain(SwitchKind::CUBIC, NO, by, 1.2)})
-      of_all.push_back(built_in(options));
-    of_all.push_back(custom("1/(1+x^8)", rational(8, 16, 0.5 + by, 0.0, 1.2)));
+      all_functions.push_back(built_in(options));
+    all_functions.push_back(custom("1/(1+x^8)", rational(8, 16, 0.5 + by, 0.0, 1.2)));
   }
   for (const int ntypes : {9, 20, 40})
-    for (const auto *functions : {&of_one_kind, &of_all}) {
+    for (const auto *functions : {&one_kind, &all_functions}) {
       const auto n = static_cast<int>(functions->size());
       Table table(ntypes, *functions);
       for (int i = 1; i <= ntypes; ++i)
@@ -321,7 +321,7 @@ TEST(Bits, of_a_table_with_one_function_for_all_types_are_those_of_the_function)
 
 // ---- shifted functions
 
-TEST(Shifted, functions_end_at_0_with_the_slope_they_have)
+TEST(Shifted, functions_end_at_0_with_unchanged_derivative)
 {
   for (SwitchCase c : switch_cases()) {
     c.options.stretch = c.formula.stretch = false;
@@ -384,14 +384,14 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
       };
       int largest = 0;
       for (int i = 1; i <= ntypes; ++i) {
-        largest = std::max(largest, classes.of(i));
+        largest = std::max(largest, classes.index(i));
         for (int j = 1; j <= ntypes; ++j) {
           bool same = true;
           for (int k = 1; k <= ntypes; ++k)
             same = same && table.number[i][k] == table.number[j][k] && weight(i, k) == weight(j, k);
-          EXPECT_EQ(classes.of(i) == classes.of(j), same)
+          EXPECT_EQ(classes.index(i) == classes.index(j), same)
               << "types " << i << ' ' << j << " seed " << seed;
-          const auto &between = classes(classes.of(i), classes.of(j));
+          const auto &between = classes(classes.index(i), classes.index(j));
           EXPECT_EQ(between.function, table.number[i][j]);
           EXPECT_EQ(between.weight, weight(i, j));
           EXPECT_EQ(between.exists(),
@@ -406,20 +406,21 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
 TEST(Classes, are_grouped_by_the_classes_that_they_have_functions_with)
 {
   const auto groups_of = [](const Table &table) {
-    return gpucoord::ClassGroups(TypeClasses(table.library, table.flat_weight.data())).of_types();
+    return gpucoord::ClassGroups(TypeClasses(table.library, table.flat_weight.data())).indices();
   };
-  Table all(3, all_kinds()), one_pair(3, all_kinds()), most(3, all_kinds()), none(3, all_kinds());
+  Table all(3, all_kinds()), one_pair(3, all_kinds()), weighted(3, all_kinds()),
+      none(3, all_kinds());
   for (int i = 1; i <= 3; ++i)
     for (int j = i; j <= 3; ++j) {
       all.set(i, j, (i + j) % 4);
-      most.set(i, j, 0, i == 3 && j == 3 ? 0.0 : i + j);
+      weighted.set(i, j, 0, i == 3 && j == 3 ? 0.0 : i + j);
     }
   one_pair.set(1, 2, 0);
   Table between_two(4, all_kinds());    // 1 and 2 with 3 and 4
   for (const int i : {1, 2})
     for (const int j : {3, 4}) between_two.set(i, j, i + j);
   EXPECT_EQ(groups_of(all), (std::vector<int>{0, 0, 0, 0}));
-  EXPECT_EQ(groups_of(most), (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(groups_of(weighted), (std::vector<int>{0, 0, 0, 0}));
   EXPECT_EQ(groups_of(one_pair), (std::vector<int>{0, 0, 1, 2}));
   EXPECT_EQ(groups_of(between_two), (std::vector<int>{0, 0, 0, 1, 1}));
   EXPECT_EQ(groups_of(none), (std::vector<int>{0, 0, 0, 0}));
@@ -448,7 +449,7 @@ TEST(Classes, sort_atoms_in_the_order_of_the_list_owned_ones_first)
     atoms.sort({index.data(), 6, 4}, type.data(), classes);
     EXPECT_EQ(atoms.all().n, 6);
     for (int t = 1; t <= 3; ++t) {
-      const AtomList list = atoms[classes.of(t)];
+      const AtomList list = atoms[classes.index(t)];
       EXPECT_EQ(std::vector<int>(list.index, list.index + list.n), expected[t - 1]);
       EXPECT_EQ(list.nowned, owned[t - 1]);
       EXPECT_EQ(list.index - atoms.all().index, first[t - 1]);

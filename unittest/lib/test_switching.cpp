@@ -39,7 +39,7 @@ constexpr double EPS_FLOAT = std::numeric_limits<float>::epsilon();
 // and 2.7 in double, 3.6 and 4.4 in float, both for rational 31/100, whose sums of 100 terms round
 // 100 times.
 constexpr double UNITS_S = 6.0;
-constexpr double UNITS_SLOPE = 6.0;
+constexpr double UNITS_DERIVATIVE = 6.0;
 // Below this value, relative to its largest value, the derivative has underflowed in float.
 constexpr double UNDERFLOW_DOUBLE = 1e-250;
 constexpr double UNDERFLOW_FLOAT = 1e-25;
@@ -247,7 +247,7 @@ class EveryFunction : public testing::TestWithParam<SwitchCase> {
   void expect_small(const Worst &w, const std::string &how)
   {
     EXPECT_LE(w.units_s, UNITS_S) << how << ": s is worst at r = " << testing::PrintToString(w.r_s);
-    EXPECT_LE(w.units_derivative, UNITS_SLOPE)
+    EXPECT_LE(w.units_derivative, UNITS_DERIVATIVE)
         << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_derivative);
   }
   // The tests of one function share it if they run in one process.
@@ -263,7 +263,7 @@ class EveryFunction : public testing::TestWithParam<SwitchCase> {
 };
 
 // Checks the closed form of the derivative, the reference for all other tests.
-TEST_P(EveryFunction, closed_form_slope_is_the_finite_difference_of_the_closed_form)
+TEST_P(EveryFunction, closed_form_derivative_is_the_finite_difference)
 {
   for (const Truth &p : truth.points) {
     if (p.derivative == 0) continue;
@@ -300,7 +300,7 @@ TEST_P(EveryFunction, float_equals_the_closed_form)
   expect_small(w, "float");
 }
 
-TEST_P(EveryFunction, slope_is_the_finite_difference_of_the_closed_form)
+TEST_P(EveryFunction, derivative_is_the_finite_difference_of_the_closed_form)
 {
   for (const Truth &p : truth.points) {
     const double x = p.r - truth.d0;
@@ -343,7 +343,7 @@ void check_kernels(const Switch &function, const TrueFunction &truth, const std:
           });
       const std::string how = name + " " + set.name + (copies == 1 ? " alone" : " in a vector");
       EXPECT_LE(w.units_s, UNITS_S) << how << ": s at r = " << testing::PrintToString(w.r_s);
-      EXPECT_LE(w.units_derivative, UNITS_SLOPE)
+      EXPECT_LE(w.units_derivative, UNITS_DERIVATIVE)
           << how << ": ds/dr at r = " << testing::PrintToString(w.r_derivative);
     }
 }
@@ -390,7 +390,7 @@ void check_backend(const Switch &function, const TrueFunction &truth, const std:
                                            : " single");
   std::puts(row(name, how.c_str(), w).c_str());
   EXPECT_LE(w.units_s, UNITS_S) << how << ": s is worst at r = " << testing::PrintToString(w.r_s);
-  EXPECT_LE(w.units_derivative, UNITS_SLOPE)
+  EXPECT_LE(w.units_derivative, UNITS_DERIVATIVE)
       << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_derivative);
 }
 

@@ -191,8 +191,8 @@ class Minimization(unittest.TestCase):
             self.assertAlmostEqual(path["f_b"][-1], v, delta=coordtest.rounded(1e-9))
             self.assertAlmostEqual(path["PotEng"][-1], alone["PotEng"][-1] + v, delta=coordtest.rounded(1e-9))
             forces = np.column_stack([frame[f"f{axis}"] for axis in "xyz"])
-            slopes = self.K * (variable.value - self.S0) * variable.atoms[:, 1:]
-            difference = np.abs(forces - slopes).max()
+            gradients = self.K * (variable.value - self.S0) * variable.atoms[:, 1:]
+            difference = np.abs(forces - gradients).max()
             print(f"{style}: V {path['f_b'][0]:.3f} to {v:.3f}, energy {path['PotEng'][-1]:.6f}, forces of pairs up to "
                   f"{np.abs(forces).max():.3g} differ from those of the bias by {difference:.1e}")
             self.assertLess(difference, tolerance)

@@ -96,7 +96,7 @@ class Bodies:
         self.body_momenta = np.einsum("nij,ni->nj", turn, self.momenta)
         self.inertia = np.array([INERTIA[kind] for kind in self.kinds])
 
-    def of_axes(self):
+    def axis_energies(self):
         """Return the kinetic energy of translation along x y z, and of rotation about axes with
         inertia, else 0; kcal/mol."""
         with np.errstate(all="ignore"):
@@ -151,7 +151,7 @@ class Dynamics(unittest.TestCase):
                 lmp.command("run 10 pre no post no")
                 bodies = Bodies(lmp, ["CO2"], lmp.numpy.extract_fix("before", 1, 2))
                 taken.append(bodies.spin())
-                live.append(bodies.of_axes()[1][:, axes].mean() * 2 / BOLTZMANN)
+                live.append(bodies.axis_energies()[1][:, axes].mean() * 2 / BOLTZMANN)
             blocks = np.reshape(live, (10, -1)).mean(axis=1)
             mean, error = blocks.mean(), blocks.std(ddof=1) / np.sqrt(len(blocks))
             print(f"\n{what}: the fix takes {np.mean(taken):.2g} K away in a step, rotations have {mean:.1f} +- {error:.1f} K",
@@ -237,7 +237,7 @@ class Dynamics(unittest.TestCase):
             for _ in range(samples):
                 lmp.command(f"run {every} pre no post no")
                 now = Bodies(lmp, names)
-                translation, rotation = now.of_axes()
+                translation, rotation = now.axis_energies()
                 both = np.column_stack([translation.mean(axis=1), rotation]) * 2 / BOLTZMANN
                 of_kinds = np.array([both[[kind == name for kind in now.kinds]].mean(axis=0) for name in names])
                 sums = of_kinds if sums is None else sums + of_kinds

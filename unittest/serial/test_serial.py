@@ -47,7 +47,7 @@ run 0
 print "value S $(c_c:%.17g)"
 print "value virial $(c_c[1]:%.17g)"
 print "value sum $(c_f:%.17g)"
-print "value slope $(c_g:%.17g)"
+print "value gradient $(c_g:%.17g)"
 """,
     "fix coord/bias harmonic": PAIR + ZERO + """
 compute c all coord/gpu switch cubic d0 1.0 dmax 2.0 precision double
@@ -239,17 +239,17 @@ class Serial(unittest.TestCase):
 
     def test_coordination(self):
         found = self.values("compute coord/gpu")
-        s, slope = cubic(R)
+        s, dsdr = cubic(R)
         self.check(found["S"], s)
-        self.check(found["slope"], -slope)
+        self.check(found["gradient"], -dsdr)
         self.check(found["sum"], 0.0)
-        self.check(found["virial"], -slope * R)
+        self.check(found["virial"], -dsdr * R)
 
     def test_harmonic(self):
         found = self.values("fix coord/bias harmonic")
-        s, slope = cubic(R)
+        s, dsdr = cubic(R)
         self.check(found["energy"], K / 2 * (s - S0)**2)
-        self.check(found["force"], abs(K * (s - S0) * slope))
+        self.check(found["force"], abs(K * (s - S0) * dsdr))
 
     def test_metad(self):
         """Atoms are at rest, so all hills are at one position."""
@@ -262,9 +262,9 @@ class Serial(unittest.TestCase):
 
     def test_pair_coord(self):
         found = self.values("pair_style coord")
-        s, slope = cubic(R)
+        s, dsdr = cubic(R)
         self.check(found["energy"], -2.0 * s)
-        self.check(found["force"], abs(-2.0 * slope))
+        self.check(found["force"], abs(-2.0 * dsdr))
 
     def test_potential(self):
         """On a grid point: 1.5 / r - 0.5 / r' of two charges, also as the mean of maps of atoms at

@@ -115,7 +115,7 @@ class Coordination(unittest.TestCase):
                                       env={**os.environ, "OMP_NUM_THREADS": str(threads)})
                 with self.subTest(launch=launch, threads=threads):
                     self.assertEqual(done.returncode, 0, done.stdout)
-                    value, = re.findall(r"^S (\S+)$", done.stdout, re.MULTILINE)    # of one LAMMPS, not one a rank
+                    value, = re.findall(r"^S (\S+)$", done.stdout, re.MULTILINE)    # a single LAMMPS, not one per rank
                     self.assertLess(abs(float(value) / expected - 1), DOUBLE)
 
     def test_bias(self):

@@ -3,7 +3,7 @@
 # LMP: LAMMPS with GPUCOORD [../../../build/lmp]; PYTHON: a Python with numpy and matplotlib [/usr/bin/python3]
 set -euo pipefail
 . "$(dirname "$0")/../../common.sh"
-rm -f HILLS.* metad.* umbrella.* log.*    # of an earlier run
+rm -f HILLS.* metad.* umbrella.* log.*    # outputs of an earlier run
 cp "$folder"/{in.metad,in.umbrella,springs.system} .
 
 xargs -P 2 -L 1 "$lmp" -screen none -nocite -in <<END || { grep ERROR log.* >&2; exit 1; }

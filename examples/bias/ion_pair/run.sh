@@ -15,7 +15,7 @@ case ${1:-} in
 esac
 . "$(dirname "$0")/../../common.sh"
 salt=$(realpath --relative-to=. "$folder/../../coordination")
-rm -f COLVAR KERNELS bck.*    # of an earlier run
+rm -f COLVAR KERNELS bck.*    # outputs of an earlier run
 
 lammps -in "$folder/in.ion_pair" -var salt "$salt" -var input "$folder/plumed.dat" -var steps "${STEPS:-160000}" \
   -log log.ion_pair

@@ -20,7 +20,7 @@ case ${1:-} in
 esac
 . "$(dirname "$0")/../../common.sh"
 salt=$(realpath --relative-to=. "$folder/../../coordination")
-rm -f COLVAR KERNELS bck.*    # of an earlier run
+rm -f COLVAR KERNELS bck.*    # outputs of an earlier run
 
 lammps -in "$folder/in.opes" -var salt "$salt" -var input "$folder/plumed.dat" \
   -var steps "${STEPS:-160000}" -log log.opes

@@ -15,7 +15,7 @@ import numpy as np
 
 STEP_PS = 0.002
 KT = 0.0019872067 * 300.0       # kcal/mol
-K = 20.0                        # of the restraint, as in the inputs
+K = 20.0                        # force constant of the restraint, as in the inputs
 START, STOP, STEPS = 4.0, 8.0, 10000
 SETTLE = 500                    # steps of a window that do not count
 BLOCKS = 4

@@ -15,7 +15,7 @@ import numpy as np
 
 STEP_PS, MOLECULES, TEMPERATURE = 0.004, 256, 305.0
 DIPOLE = 0.5119492                        # e A
-COULOMB, BOLTZMANN = 332.06371, 0.0019872067     # of units real: kcal/mol A / e^2, kcal/mol/K
+COULOMB, BOLTZMANN = 332.06371, 0.0019872067     # units real: kcal/mol A / e^2, kcal/mol/K
 BLOCKS = 6
 FIELDS = {"inf": np.inf, "10": 10.0}
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 source=$(sed -n 's/^set(LAMMPS_SOURCE_DIR \[\[\(.*\)\]\].*/\1/p' "$(dirname "$0")/../../../build/lammps.cmake" 2>/dev/null) || true
 . "$(dirname "$0")/../../common.sh"
-rm -f HILLS bck.* bulk.* log.*    # of an earlier run
+rm -f HILLS bck.* bulk.* log.*    # outputs of an earlier run
 
 # LAMMPS finds the file of the potential by this variable.
 export LAMMPS_POTENTIALS=${POTENTIALS:-${LAMMPS_POTENTIALS:-$source/potentials}}

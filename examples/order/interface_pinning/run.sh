@@ -3,7 +3,7 @@
 # STEPS [40000], BULK [10000], LENGTH [12], ARGS [none], LMP [../../../build/lmp], PYTHON: see README.md
 set -euo pipefail
 . "$(dirname "$0")/../../common.sh"
-rm -f log.* crystal.*    # of an earlier run
+rm -f log.* crystal.*    # outputs of an earlier run
 
 # pressure P COMMAND...: both inputs at one pressure
 pressure() {

@@ -3,7 +3,7 @@
 # CELLS [6], STEPS [40000], EVERY [2000], PACE [200], END [500]: see README; LMP [../../../build/lmp]; PYTHON [/usr/bin/python3]
 set -euo pipefail
 . "$(dirname "$0")/../../common.sh"
-rm -f HILLS bck.* dump.* log.* data.*    # of an earlier run
+rm -f HILLS bck.* dump.* log.* data.*    # outputs of an earlier run
 
 # simulate NAME ARGUMENTS: writes log.NAME
 simulate() {

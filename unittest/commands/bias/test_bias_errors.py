@@ -385,7 +385,7 @@ RUNS = {
     "grid of other hills": (read_grid("gridother"),
         "grid file gridother is not the sum of these hills: it has metad.bias = 7 at cv = 1, where the first 1 hills "
         "have 0" + LEAVE_OUT),
-    "grid of other slopes": (read_grid("gridslope"),
+    "grid of other derivatives": (read_grid("gridslope"),
         "grid file gridslope is not the sum of these hills: it has der_cv = 0.3 at cv = 0.5, where the first 1 hills have "
         "0" + LEAVE_OUT),
     "altered grid": (read_grid("gridaltered"),

@@ -166,12 +166,12 @@ class Differences(unittest.TestCase):
         system.bias(names, arguments)
         system.commands("fix move all nve", "run 4", "unfix move")
         _, forces, virial = system.evaluate()
-        of_bias = np.abs(system.forces_of_bias(forces)).max(axis=1)
-        atoms = np.argsort(of_bias)[-3:]
+        bias_forces = np.abs(system.forces_of_bias(forces)).max(axis=1)
+        atoms = np.argsort(bias_forces)[-3:]
         if flat:
-            self.assertLessEqual(of_bias.max(), coordtest.FORCE_ROUNDOFF * np.abs(forces).max(), title)
+            self.assertLessEqual(bias_forces.max(), coordtest.FORCE_ROUNDOFF * np.abs(forces).max(), title)
         else:
-            self.assertGreater(of_bias[atoms].min(), 0.1, title)
+            self.assertGreater(bias_forces[atoms].min(), 0.1, title)
         by_positions, by_strain = coordtest.differences(system.lmp, box, atoms, lambda: system.evaluate()[0], STEP)
         rounding = coordtest.rounding_of_difference(box, forces, STEP)
         errors = [coordtest.error_of(*both, rounding) for both in ((forces[atoms], -by_positions), (virial, -by_strain))]
@@ -276,12 +276,12 @@ class Parts(unittest.TestCase):
             for title, (names, arguments) in (("harmonic, three", self.THREE), ("metad, two", ("mean pair", {}))):
                 system.bias(names, arguments)
                 _, _, virial = system.evaluate()
-                slopes = [system.lmp.extract_fix("b", 0, 1, 4 * k + 1) for k in range(len(names.split()))]
+                dVdS = [system.lmp.extract_fix("b", 0, 1, 4 * k + 1) for k in range(len(names.split()))]
                 found = -system.stress()
-                parts = [(slope, brute_force(system.box, system.x(), **COMPUTES[name][1]))
-                         for slope, name in zip(slopes, names.split())]
-                expected = sum(slope * part.atom_virials for slope, part in parts)
-                spread = sum(abs(slope) * part.spread_of("atom_virials") for slope, part in parts)
+                parts = [(factor, brute_force(system.box, system.x(), **COMPUTES[name][1]))
+                         for factor, name in zip(dVdS, names.split())]
+                expected = sum(factor * part.atom_virials for factor, part in parts)
+                spread = sum(abs(factor) * part.spread_of("atom_virials") for factor, part in parts)
                 self.assertGreater(np.abs(expected).max(), 0.1)
                 error = coordtest.error_of(found, expected, spread)
                 print(f"{box}, {title}: stress of atoms differs by {error:.1e}")

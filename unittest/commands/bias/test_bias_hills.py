@@ -142,15 +142,15 @@ def of_earlier_version(restart, nvariables, checksum=False):
     layout = f"<qqddq{n}dq{n}dq{2 + n}dqQ"
     assert state + struct.calcsize(layout) == at + 4 + size
     found = iter(struct.unpack_from(layout, restart, state))
-    take = lambda count: [next(found) for _ in range(count)]
-    variables, first, energy, work = take(4)
-    s, slopes, own = (take(int(next(found))) for _ in range(3))
+    take_next = lambda count: [next(found) for _ in range(count)]
+    variables, first, energy, work = take_next(4)
+    s, dVdS, own = (take_next(int(next(found))) for _ in range(3))
     has_checksum, value = found
-    assert (variables, len(s), len(slopes), len(own), has_checksum) == (n, n, n, 2 + n, 1)
+    assert (variables, len(s), len(dVdS), len(own), has_checksum) == (n, n, n, 2 + n, 1)
     nhills, height, *centers = own
     numbers = [5 + 1000 * checksum, n, first, nhills, work, energy, 1]
     for v in range(n):
-        numbers += [s[v], slopes[v], centers[v], height]
+        numbers += [s[v], dVdS[v], centers[v], height]
     if checksum:
         numbers += [1, value >> 32, value & 0xffffffff]
     old = struct.pack(f"{len(numbers)}d", *numbers)
@@ -468,9 +468,9 @@ class Continued(unittest.TestCase):
                 work.write("old", of_earlier_version(work.read("r.100"), 1 + ("c_d" in bias), checksum))
                 self.assertNotIn("earlier version", work.run(bias, "run 0", old="r.100"))
                 log = work.run(bias, "run 100", old="old")
-                said = ("Fix coord/bias b: the restart file is of an earlier version without a checksum of the "
+                message = ("Fix coord/bias b: the restart file is of an earlier version without a checksum of the "
                         "hills: compared only the position of the last of 10 hills")
-                self.assertEqual(log.count(said), 0 if checksum else 1)
+                self.assertEqual(log.count(message), 0 if checksum else 1)
                 self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 100})
                 self.assertEqual(work.read("H"), hills)
 
@@ -567,17 +567,17 @@ class Grids(unittest.TestCase):
         work = Folder()
         work.run(GRID, "run 100")
         lines = hill_lines(work.read("H"))
-        places = [float(line.split()[1]) for line in lines]
+        centers = [float(line.split()[1]) for line in lines]
         points = [[float(word) for word in line.split()] for line in hill_lines(work.read("G"))]
         self.assertEqual(len(points), 641)
         self.assertEqual([points[0][0], points[-1][0]], [0.0, 32.0])
-        for s, v, slope in points:
+        for s, v, dVdS in points:
             self.assertAlmostEqual(v, bias_of(lines, [s]), delta=1e-14)
             h = 1e-4
             difference = (bias_of(lines, [s + h]) - bias_of(lines, [s - h])) / (2 * h)
             # A hill ends there.
-            if not any(abs(abs(s - place) - math.sqrt(12.5) * 0.2) < h for place in places):
-                self.assertAlmostEqual(slope, difference, delta=1e-6)
+            if not any(abs(abs(s - center) - math.sqrt(12.5) * 0.2) < h for center in centers):
+                self.assertAlmostEqual(dVdS, difference, delta=1e-6)
         self.assertGreater(max(v for _, v, _ in points), 0.2)
 
 

@@ -41,13 +41,13 @@ def script(words, steps):
     return text.replace("fix n all nve\n", "fix n all nve\n" + coordtest.on_device(THIRD.strip()) + "\n")
 
 
-def plumed(work, commands, places):
+def plumed(work, commands, points):
     """Return PLUMED's bias and forces on the variables at given values."""
-    names = NAMES[:len(places[0])]
+    names = NAMES[:len(points[0])]
     with open(work.at("places"), "w") as file:
         file.write("#! FIELDS time " + " ".join(names) + "\n")
-        for k, place in enumerate(places):
-            file.write(f"{k} " + " ".join(repr(float(s)) for s in place) + "\n")
+        for k, point in enumerate(points):
+            file.write(f"{k} " + " ".join(repr(float(s)) for s in point) + "\n")
     arguments = "ARG=" + ",".join(names)
     with open(work.at("plumed.dat"), "w") as file:
         file.write("UNITS NATURAL\n")
@@ -87,7 +87,7 @@ class Grids(unittest.TestCase):
             process = work.start(script(bias(n, " append yes read_grid G").replace("pace 10", "pace 1000000"), "run 100"))
             self.assertEqual(process.wait(), 0, work.log()[-2000:])
             values = np.array([[float(word) for word in found[0]] for found in rows(work.log()).values()])
-            places, ours, slopes = values[:, 3:3 + 4 * n:4], values[:, 2], values[:, 4:4 + 4 * n:4]
+            s, ours, dVdS = values[:, 3:3 + 4 * n:4], values[:, 2], values[:, 4:4 + 4 * n:4]
             self.assertGreater(ours.max(), 0.1)
 
             for kind, commands in (
@@ -97,16 +97,16 @@ class Grids(unittest.TestCase):
                      "GRID_RFILE=G RESTART=YES\n")):
                 with self.subTest(kind, variables=n):
                     v, forces = plumed(work, commands, chosen[:, :n])
-                    for place, found in zip(chosen, v):
-                        self.assertAlmostEqual(found, bias_of(hills, place[:n]), delta=1e-12)
+                    for point, found in zip(chosen, v):
+                        self.assertAlmostEqual(found, bias_of(hills, point[:n]), delta=1e-12)
                     np.testing.assert_allclose(v, chosen[:, n], rtol=0, atol=1e-12)
                     np.testing.assert_allclose(forces, -chosen[:, n + 1:], rtol=0, atol=1e-11)
-                    v, forces = plumed(work, commands, places)
+                    v, forces = plumed(work, commands, s)
                     print(f"{kind}, {n} variables: V differs by {np.abs(v - ours).max():.1e} of {ours.max():.2f}, forces by "
-                          f"{np.abs(forces + slopes).max():.1e} of {np.abs(slopes).max():.2f}")
+                          f"{np.abs(forces + dVdS).max():.1e} of {np.abs(dVdS).max():.2f}")
                     np.testing.assert_allclose(v, ours, rtol=0, atol=(1e-12, 1e-3, 3e-3)[n - 1] * ours.max())
-                    np.testing.assert_allclose(forces, -slopes, rtol=0,
-                                               atol=(1e-11, 2e-2, 5e-2)[n - 1] * np.abs(slopes).max())
+                    np.testing.assert_allclose(forces, -dVdS, rtol=0,
+                                               atol=(1e-11, 2e-2, 5e-2)[n - 1] * np.abs(dVdS).max())
 
 
 class Hills(unittest.TestCase):
@@ -120,16 +120,16 @@ class Hills(unittest.TestCase):
                 self.assertEqual(process.wait(), 0, work.log()[-2000:])
                 hills = hill_lines(work.read("H"))
                 centers = np.array([[float(word) for word in line.split()[1:1 + n]] for line in hills])
-                places = centers + 0.1
+                points = centers + 0.1
                 v, forces = plumed(work, "metad: METAD {arguments} SIGMA={sigmas} HEIGHT=0.2 BIASFACTOR=4 TEMP=1.5 "
-                                   "PACE=1000000 FILE=H RESTART=YES\n", places)
+                                   "PACE=1000000 FILE=H RESTART=YES\n", points)
                 step = 1e-5
-                for place, found, force in zip(places, v, forces):
-                    self.assertAlmostEqual(found, bias_of(hills, place), delta=1e-12)
+                for point, found, force in zip(points, v, forces):
+                    self.assertAlmostEqual(found, bias_of(hills, point), delta=1e-12)
                     for k in range(n):
                         h = step * np.eye(n)[k]
-                        slope = (bias_of(hills, place + h) - bias_of(hills, place - h)) / (2 * step)
-                        self.assertAlmostEqual(force[k], -slope, delta=1e-7)
+                        dVdS = (bias_of(hills, point + h) - bias_of(hills, point - h)) / (2 * step)
+                        self.assertAlmostEqual(force[k], -dVdS, delta=1e-7)
                 self.assertGreater(v.max(), 0.1)
 
 
@@ -153,9 +153,9 @@ class Custom(unittest.TestCase):
                     self.assertEqual(len(hills), 20)
                     values = np.array([[float(word) for word in found[-1]] for found in rows(work.log()).values()])
                     # pe ke V c d S dV/dS: each row has the hill of its step
-                    places, ours, s, slope = values[:, 3:5], values[:, 2], values[:, 5], values[:, 6]
+                    points, ours, s, dVdS = values[:, 3:5], values[:, 2], values[:, 5], values[:, 6]
                     self.assertGreater(ours.max(), 0.3)
-                    self.assertGreater(np.abs(slope[[5, 12, 20]]).max(), 0.1)
+                    self.assertGreater(np.abs(dVdS[[5, 12, 20]]).max(), 0.1)
                     for row in 5, 12, 20:
                         with open(work.at("P"), "wb") as file:
                             file.write(test_bias_hills.header_of(work.read("H")) +
@@ -163,14 +163,14 @@ class Custom(unittest.TestCase):
                         commands = (f"s: CUSTOM ARG={arguments} FUNC={function} PERIODIC=NO\n"
                                     "metad: METAD ARG=s SIGMA=0.2 HEIGHT=0.2 BIASFACTOR=4 TEMP=1.5 PACE=1000000 FILE=P "
                                     "RESTART=YES\nPRINT ARG=s FILE=values FMT=%.17g\n")
-                        v, forces = plumed(work, commands, places)
+                        v, forces = plumed(work, commands, points)
                         np.testing.assert_allclose(np.loadtxt(work.at("values"))[:, 1], s, rtol=1e-12)
-                        c, d = places[row]
+                        c, d = points[row]
                         chain = np.array([1, -1] if "-" in text else [2 * c / (1 + d), -c * c / (1 + d)**2])
                         tolerance = 1e-4 if grid else 1e-11    # a grid interpolates
                         self.assertAlmostEqual(ours[row], v[row], delta=tolerance * ours.max())
-                        np.testing.assert_allclose(forces[row], -slope[row] * chain, rtol=0,
-                                                   atol=30 * tolerance * np.abs(slope).max() * np.abs(chain).max())
+                        np.testing.assert_allclose(forces[row], -dVdS[row] * chain, rtol=0,
+                                                   atol=30 * tolerance * np.abs(dVdS).max() * np.abs(chain).max())
 
 
 if __name__ == "__main__":

@@ -96,17 +96,17 @@ class Bias:
         k = max(0, np.searchsorted(self.points, s[0].real) - 1)
         width = self.points[1] - self.points[0]
         t = (s[0] - self.points[k]) / width
-        (v0, (d0,)), (v1, (d1,)) = (self.sum_and_slopes(self.points[at:at + 1]) for at in (k, k + 1))
+        (v0, (d0,)), (v1, (d1,)) = (self.sum_and_derivatives(self.points[at:at + 1]) for at in (k, k + 1))
         return (v0 * (1 + 2 * t) * (1 - t) ** 2 + v1 * t * t * (3 - 2 * t) + width * d0 * t * (1 - t) ** 2
                 + width * d1 * t * t * (t - 1))
 
-    def sum_and_slopes(self, s):
-        return derivatives(lambda place: sum(hill(place) for hill in self.hills), s)
+    def sum_and_derivatives(self, s):
+        return derivatives(lambda point: sum(hill(point) for hill in self.hills), s)
 
     def vector(self):
-        slopes = derivatives(self, self.s)[1]
+        dVdS = derivatives(self, self.s)[1]
         last = (self.hills[-1].center, self.hills[-1].height + 0 * self.s) if self.hills else (self.s0, self.k)
-        result = [*np.column_stack([self.s, slopes, *last]).ravel(), self.work]
+        result = [*np.column_stack([self.s, dVdS, *last]).ravel(), self.work]
         if self.kind != "metad":
             return result
         result.append(len(self.hills))
@@ -129,8 +129,8 @@ def derivatives(function, s):
 def of_expression(text, names, parts):
     """Return the result of an expression of the results 'parts', by the chain rule."""
     expression = lambda s: eval(text, dict(zip(names, s)))
-    value, slopes = derivatives(expression, np.array([part.value for part in parts]))
-    total = lambda of: sum(slope * of(part) for slope, part in zip(slopes, parts))
+    value, dVdS = derivatives(expression, np.array([part.value for part in parts]))
+    total = lambda of: sum(factor * of(part) for factor, part in zip(dVdS, parts))
     return Result(value, total(lambda part: part.virial), total(lambda part: part.atoms))
 
 
@@ -175,8 +175,8 @@ class References(unittest.TestCase):
             ordered[tag.ravel() - 1] = x
             results[step] = [result_of(variable, ordered) for variable in variables]
             bias.step(step, np.array([result.value for result in results[step]]))
-            _, slopes = derivatives(bias, bias.s)
-            total = sum(slope * result.atoms[:, 1:] for slope, result in zip(slopes, results[step]))
+            _, dVdS = derivatives(bias, bias.s)
+            total = sum(factor * result.atoms[:, 1:] for factor, result in zip(dVdS, results[step]))
             f[:] = -total[tag.ravel() - 1]
 
         for command in ("fix move all nve", "fix bias all external pf/callback 1 1", "timestep 0.25"):
@@ -184,10 +184,10 @@ class References(unittest.TestCase):
         lmp.set_fix_external_callback("bias", force)
         lmp.command(f"run {STEPS}")
 
-        energy, slopes = derivatives(bias, bias.s)
+        energy, dVdS = derivatives(bias, bias.s)
         positions, velocities = (np.array(lmp.gather_atoms(what, 1, 3)).reshape(n, 3) for what in "xv")
         expected = {"run_pos": positions, "run_vel": velocities, "global_scalar": [energy],
-                    "run_stress": sum(slope * result.virial for slope, result in zip(slopes, results[STEPS])),
+                    "run_stress": sum(factor * result.virial for factor, result in zip(dVdS, results[STEPS])),
                     "global_vector": bias.vector()}
         errors = {}
         for key, values in expected.items():
@@ -216,7 +216,7 @@ class References(unittest.TestCase):
                        for name in ("custom", "harmonic"))
         for key in ("run_pos", "run_vel", "run_stress", "global_scalar"):
             self.assertEqual(twice[key], once[key], key)
-        ratios = np.array([1, 2, 1 / 2, 2, 1 / 4, 1])    # of their number, S, dV/dS, s0, k and the work
+        ratios = np.array([1, 2, 1 / 2, 2, 1 / 4, 1])    # ratios of their number, S, dV/dS, s0, k and the work
         np.testing.assert_array_equal(numbers(twice["global_vector"]), ratios * numbers(once["global_vector"]))
 
 

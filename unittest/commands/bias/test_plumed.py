@@ -282,9 +282,9 @@ class Units(unittest.TestCase):
                     for part in range(0, 9, 3):
                         found, reference = (last_of(one)[:, part:part + 3] for one in (run, expected))
                         self.assertLess(coordtest.error_of(found, reference), SAME)
-                    slopes = np.array([k[0] * (rows["c_c"] - 8.6), k[1] * (rows["c_d"] - 8.9)])
+                    dVdS = np.array([k[0] * (rows["c_c"] - 8.6), k[1] * (rows["c_d"] - 8.9)])
                     for v in range(2):
-                        np.testing.assert_allclose(rows[f"f_b[{2 * v + 2}]"], -slopes[v], SAME)
+                        np.testing.assert_allclose(rows[f"f_b[{2 * v + 2}]"], -dVdS[v], SAME)
                     printed = given.columns("COLVAR")
                     np.testing.assert_allclose(printed["r.bias"] * unit, rows["f_b"] * energy, 1e-12)
                     np.testing.assert_allclose(printed["time"] * time, dt * np.arange(21), 0, TIME * time)

@@ -160,7 +160,7 @@ class Arguments(InProcess):
     def test_arguments(self):
         for words, message, *text in ARGUMENTS:
             with self.subTest(words):
-                if self.lmp.has_id("fix", "b"):    # of a subtest without an error
+                if self.lmp.has_id("fix", "b"):    # a subtest without an error has left the fix
                     self.lmp.command("unfix b")
                 path = put(text[0] if text else S + R)
                 marked = (FIX + words).replace("{file}", path)

@@ -33,7 +33,7 @@ CASES = [
     ("sum", None, "s: SUM ARG=c PERIODIC=NO\n"),
 ]
 plumedtest.require()
-if plumedtest.version() < (2, 10):    # which has vectors
+if plumedtest.version() < (2, 10):    # PLUMED 2.10 has vectors
     CASES = [case for case in CASES if case[1]]
 
 
@@ -42,7 +42,7 @@ def atoms(indices):
 
 
 class COORDINATIONNUMBER(unittest.TestCase):
-    def of_plumed(self, x, box, species, switch, keyword, name):
+    def by_plumed(self, x, box, species, switch, keyword, name):
         """Return S, dS/dx and W."""
         text = f"c: COORDINATIONNUMBER {species} SWITCH={{{switch}}} {keyword or ''}\n"
         if not keyword:
@@ -58,27 +58,27 @@ class COORDINATIONNUMBER(unittest.TestCase):
             coordtest.define_group(lmp, "left", LEFT)
             coordtest.define_group(lmp, "right", RIGHT)
             computes = {}
-            for switch, of_plumed in SWITCHES.items():
+            for switch, plumed_switch in SWITCHES.items():
                 for words, keyword, name in CASES:
                     for groups, species in (("all coord/gpu", f"SPECIES=1-{N}"),
                                             ("left coord/gpu group2 right",
                                              f"SPECIESA={atoms(LEFT)} SPECIESB={atoms(RIGHT)}")):
                         ident = f"c{len(computes)}"
                         lmp.command(f"compute {ident} {groups} switch {switch} precision double function {words}")
-                        computes[ident] = (species, of_plumed, keyword, name)
+                        computes[ident] = (species, plumed_switch, keyword, name)
             lmp.command("run 0")
             x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
             worst = 0.0
             for ident, case in computes.items():
                 with self.subTest(box=title, case=case):
-                    value, slopes, virial = self.of_plumed(x, box, *case)
+                    value, gradients, virial = self.by_plumed(x, box, *case)
                     found = coordtest.scalar_of(lmp, ident)
                     self.assertGreater(abs(value), 1e-3)
-                    self.assertGreater(np.abs(slopes).max(), 1e-5)
+                    self.assertGreater(np.abs(gradients).max(), 1e-5)
                     w = coordtest.virial_of(lmp, ident)
                     w_of_plumed = np.array([virial[a, b] for a, b in coordtest.COMPONENTS])
                     errors = (abs(found / value - 1),
-                              coordtest.error_of(coordtest.atoms_of(lmp, ident)[:, 1:4], slopes),
+                              coordtest.error_of(coordtest.atoms_of(lmp, ident)[:, 1:4], gradients),
                               coordtest.error_of(w, w_of_plumed))
                     worst = max(worst, *errors)
                     self.assertLessEqual(max(errors), TOLERANCE, f"S, dS/dx, W: {errors}")
@@ -102,8 +102,8 @@ class Biased(unittest.TestCase):
         lmp.command(f"fix p all coord/plumed c_more c_least {given.words}")
         lmp.command("run 0")
         self.assertAlmostEqual(lmp.extract_fix("p", 0, 0), 0.5 * 3 * 0.4**2 + 0.5 * 50 * 0.2**2, 10)
-        slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in s}
-        expected = -3 * 0.4 * slopes["more"] + 50 * 0.2 * slopes["least"]
+        gradients = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in s}
+        expected = -3 * 0.4 * gradients["more"] + 50 * 0.2 * gradients["least"]
         self.assertGreater(np.abs(expected).max(), 1e-3)
         self.assertLessEqual(coordtest.error_of(coordtest.forces_of(lmp), expected), TOLERANCE)
 

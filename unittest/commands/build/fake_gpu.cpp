@@ -151,7 +151,10 @@ namespace {
       evaluations.count();
       return host->evaluate(in, want, peratom, numbers);
     }
-    void take_part(const OrderInput &in, unsigned want) override { host->take_part(in, want); }
+    void complete_exchanges(const OrderInput &in, unsigned want) override
+    {
+      host->complete_exchanges(in, want);
+    }
     int exchange_columns() const override { return host->exchange_columns(); }
     std::size_t bytes() const override { return host->bytes(); }
 
@@ -198,8 +201,8 @@ namespace {
     {
       fail();
     }
-    void at_places(const EwaldMesh &, const MapCharges &, const double *, int, int,
-                   double *) override
+    void at_positions(const EwaldMesh &, const MapCharges &, const double *, int, int,
+                      double *) override
     {
       fail();
     }

@@ -45,7 +45,7 @@ class WithFakeGPUs(unittest.TestCase):
     def check_restart(self, script, style):
         """Any machine reads a restart file of any device; device cuda uses a GPU again if there is
         one."""
-        told = "{}: the restart file was written with device cuda, but there is no GPU{}: {{fake}} none - it runs on the host\n"
+        message = "{}: the restart file was written with device cuda, but there is no GPU{}: {{fake}} none - it runs on the host\n"
         for stored, first, second, rank in (("cuda", "0", "1", ""), ("cuda", "1,0", "2", " on rank 1"), ("auto", "0", "1", None),
                                             ("host", "1", "0", None)):
             with self.subTest(stored, first=first, second=second):
@@ -55,10 +55,10 @@ class WithFakeGPUs(unittest.TestCase):
                     output = run(f"{self.load}{commands}thermo_style custom step pe\nthermo_modify format float %.15g\nrun 0\n"
                                  "write_restart written\n", 2, FAKE_GPUS=gpus)
                     energies.append(float(re.search(r"^ +0 +(\S+)", output, re.MULTILINE)[1]))
-                    who, = re.findall(rf"^{style}: (host|cuda) \(", output, re.MULTILINE)
-                    self.assertEqual(who, "host" if stored == "host" or "0" in gpus else "cuda")
+                    backend, = re.findall(rf"^{style}: (host|cuda) \(", output, re.MULTILINE)
+                    self.assertEqual(backend, "host" if stored == "host" or "0" in gpus else "cuda")
                     lines = re.findall(rf"^{style}: the restart file.*\n", output, re.MULTILINE)
-                    self.assertEqual(lines, [told.format(style, rank)] if rank is not None and "0" in gpus else [])
+                    self.assertEqual(lines, [message.format(style, rank)] if rank is not None and "0" in gpus else [])
                 self.assertNotEqual(energies[0], 0.0)
                 for energy in energies[1:]:
                     self.assertAlmostEqual(energy, energies[0], delta=1e-10)
@@ -328,10 +328,10 @@ class PotentialGrid(WithFakeGPUs):
     def test_grid_smaller_than_a_tile(self):
         warning = ("WARNING: Compute potential/grid c: a grid of {} points is smaller than a tile of the GPU, 2 x 4 "
                    "x 4 points: {} % of its work is for points outside the grid - device host may be faster")
-        for grid, device, share in (("8 3 16", "cuda", 25), ("2 4 4", "cuda", None), ("1 9 4", "cuda", 62), ("3 5 4", "cuda", None), ("3 3 3", "host", None)):
+        for grid, device, percentage in (("8 3 16", "cuda", 25), ("2 4 4", "cuda", None), ("1 9 4", "cuda", 62), ("3 5 4", "cuda", None), ("3 3 3", "host", None)):
             output = run(self.load + self.SYSTEM + self.COMPUTE.format(grid, device, "") + "run 0\nrun 0\n", FAKE_GPUS="1")
-            self.assertEqual(output.count(warning.format(grid.replace(" ", " x "), share)), 0 if share is None else 1, output)
-            self.assertEqual("smaller than a tile" in output, share is not None)
+            self.assertEqual(output.count(warning.format(grid.replace(" ", " x "), percentage)), 0 if percentage is None else 1, output)
+            self.assertEqual("smaller than a tile" in output, percentage is not None)
 
 
 class PairStyle(WithFakeGPUs):
@@ -458,12 +458,12 @@ class Multisite(WithFakeGPUs):
             file.write("component one\nmass 1\ncenter 0 0 0 0.01 2.0\ncharge 0 0 0 0.1\n")
 
     def test_setup_line(self):
-        for words, gpus, who in (("", "1", r"cuda \(Fake, device 0, 2 ranks share it\)"), ("device host", "1", r"host \([^;]+\)"),
+        for words, gpus, backend in (("", "1", r"cuda \(Fake, device 0, 2 ranks share it\)"), ("device host", "1", r"host \([^;]+\)"),
                                  ("", "1,0", r"host \([^;]+, 1 thread per rank; no GPU on rank 1: {fake} none\)"),
                                  ("device cuda", "2", r"cuda \(Fake, device 0\)")):
             output = run(self.load + MOLECULES.format(words + " precision mixed") + "run 0\n", 2, FAKE_GPUS=gpus)
-            copied = " copied to the GPU" if who.startswith("cuda") else ""
-            self.assertRegex(output, rf"(?m)^Pair multisite: {who}, precision mixed, engine cells, owned and ghost "
+            copied = " copied to the GPU" if backend.startswith("cuda") else ""
+            self.assertRegex(output, rf"(?m)^Pair multisite: {backend}, precision mixed, engine cells, owned and ghost "
                                      rf"molecules{copied}$")
 
     def test_not_every_rank_has_a_gpu(self):

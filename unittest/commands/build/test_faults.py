@@ -14,8 +14,8 @@ import test_potential_grid_errors
 from errortest import SYSTEM, error_of, errors_in, run_program, start_all
 
 FAULT = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fault", "fault.so")
-LAMMPS_NO_MEMORY = "C++ memory allocation failed: std::bad_alloc"    # of LAMMPS' main program
-MOST_SITES = 6
+LAMMPS_NO_MEMORY = "C++ memory allocation failed: std::bad_alloc"    # message of LAMMPS' main program
+MAX_SITES = 6
 
 CHARGES = test_potential_grid_errors.SYSTEM
 VARIABLE = "compute c {} switch cubic d0 1.0 dmax 3.0 device host\n"
@@ -45,7 +45,7 @@ class Memory(unittest.TestCase):
             self.assertEqual(code, 0, output)
             count, = map(int, re.findall("^fault: (\\d+) sites$", output, re.MULTILINE))
             # The first and the last site, and others between them.
-            chosen = sorted({1 + k * (count - 1) // (MOST_SITES - 1) for k in range(MOST_SITES)})
+            chosen = sorted({1 + k * (count - 1) // (MAX_SITES - 1) for k in range(MAX_SITES)})
             results = start_all(run_faulty, [(script, rank, function, call, site) for site in chosen])
             for site, future in zip(chosen, results):
                 code, output = future.result()
@@ -195,7 +195,7 @@ class Deleted(test_fake_gpu.WithFakeGPUs):
         energy = lmp.extract_fix("b", 0, 0)
         self.assertGreater(energy, 0.0)
         lmp.command("uncompute c")
-        self.assertEqual(lmp.extract_fix("b", 0, 0), energy)    # of the last evaluation
+        self.assertEqual(lmp.extract_fix("b", 0, 0), energy)    # energy of the last evaluation
         gone = "Compute coord/custom e: compute c no longer exists - keep it while compute e uses it"
         self.assertEqual(error_of(lmp, "print $(c_e)")[0], gone)
         for command, message in (("run 0", gone), ("minimize 0 0 1 1", gone), ("write_restart after.restart", gone),

@@ -71,7 +71,7 @@ class Tree(unittest.TestCase):
         has_cuda = "GPUCOORD: CUDA backend" in done.stdout
         self.assertEqual(has_cuda, bool(CACHE.get("CMAKE_CUDA_COMPILER")), done.stdout)
         self.assertEqual("pair_kernels.cu" in commands, has_cuda)
-        self.assertEqual("none.cpp" in commands, not has_cuda)
+        self.assertEqual("no_cuda.cpp" in commands, not has_cuda)
         return commands
 
     def test_configure(self):

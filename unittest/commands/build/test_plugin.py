@@ -20,8 +20,8 @@ def positions(seed, n=90):
 
 
 def plugin_file():
-    for place in os.environ.get("LAMMPS_PLUGIN_PATH", "").split(":"):
-        path = os.path.join(place, "gpucoordplugin.so")
+    for folder in os.environ.get("LAMMPS_PLUGIN_PATH", "").split(":"):
+        path = os.path.join(folder, "gpucoordplugin.so")
         if os.path.exists(path):
             return path
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
@@ -32,7 +32,7 @@ STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", 
           ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
 
-# Whether LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.
+# True if LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.
 # Older releases load the styles of a plugin into one instance at a time.
 RESTORES = int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704
 

@@ -300,15 +300,15 @@ class BruteForce(unittest.TestCase):
             expected = brute_force(box, x, switch, None, pairs=pairs, image="minimum")
             tags = lmp.numpy.extract_atom("id")[:n]
             found = lmp.numpy.extract_compute("c", 1, 2)[:n]
-            place = {tag: k for k, tag in enumerate(ids)}
+            index = {tag: k for k, tag in enumerate(ids)}
             atoms = np.empty((n, 4))
             for tag, row in zip(tags, found):
-                atoms[place[tag]] = row
+                atoms[index[tag]] = row
             result = brutetest.Result(coordtest.scalar_of(lmp, "c"), coordtest.virial_of(lmp, "c"), atoms)
             self.assertGreater(result.value, 0.001)
             coordtest.assert_same(result, expected, TOLERANCE, "pairs by ID")
 
-    def test_atoms_of_one_place(self):
+    def test_coincident_atoms(self):
         """Two atoms at one position: s = 1 without a direction, and zero derivative, for a function
         that is flat at 0."""
         box = Box((6.0, 6.0, 6.0))
@@ -321,11 +321,11 @@ class BruteForce(unittest.TestCase):
             lmp.command("run 0")
             near = Switch("rational", 1.0, dmax=2.0)
             r = np.linalg.norm(x[2] - x[0])
-            s, slope = (float(v[0]) for v in near(np.array([r])))
+            s, dsdr = (float(v[0]) for v in near(np.array([r])))
             for engine in ("cells", "list", "allpairs"):
                 result = brutetest.result_of(lmp, engine)
                 self.assertAlmostEqual(result.value, 1 + 2 * s, delta=1e-13)
-                np.testing.assert_allclose(result.atoms[0, 1:], -slope / r * (x[2] - x[0]), rtol=1e-12, atol=1e-15)
+                np.testing.assert_allclose(result.atoms[0, 1:], -dsdr / r * (x[2] - x[0]), rtol=1e-12, atol=1e-15)
 
 
 class SwitchKinds(unittest.TestCase):
@@ -385,12 +385,12 @@ class SwitchKinds(unittest.TestCase):
                 x = coordtest.in_lammps([[20.0, 20.0, 20.0], [20.0 + r, 20.0, 20.0]])
                 r = x[1, 0] - x[0, 0]    # r after rounding next to 20
                 with self.subTest(switch=switch.keywords, r=r):
-                    result = self.of_pair(box, x, switch)
-                    s, slope = (float(v[0]) for v in switch(np.array([r])))
+                    result = self.evaluate_pair(box, x, switch)
+                    s, dsdr = (float(v[0]) for v in switch(np.array([r])))
                     self.assertAlmostEqual(result.value, s, delta=1e-14)
-                    self.assertAlmostEqual(result.atoms[1, 1], slope, delta=1e-13)
+                    self.assertAlmostEqual(result.atoms[1, 1], dsdr, delta=1e-13)
 
-    def of_pair(self, box, x, switch):
+    def evaluate_pair(self, box, x, switch):
         if not hasattr(self, "lmp"):
             self.lmp = coordtest.start()
             coordtest.make_system(self.lmp, box, x, ghosts=5.0, cutoff=4.0)

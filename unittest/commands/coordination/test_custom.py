@@ -200,12 +200,12 @@ def all_fixes(hills):
     return [f"fix {name} all coord/bias {words.format(hills=hills)}" for name, words in FIXES.items()]
 
 
-def of_brute_force(frame):
+def parts_by_brute_force(frame):
     """c and d of the positions of a frame."""
     return [brute_force(frame.box, frame.x(), SWITCH, *groups, norm="mean") for groups in ((np.arange(N),), (LEFT, RIGHT))]
 
 
-def of_c_and_d(name):
+def expression_of(name):
     return {"e": lambda c, d: (c - d, [1, -1]),
             "g": lambda c, d: (10 * (c - d)**2 + d / 2, [20 * (c - d), -20 * (c - d) + 0.5])}[name]
 
@@ -223,9 +223,9 @@ class Runs(unittest.TestCase):
         frames, rows = dumptest.read_dump(run.path("dump"))[-nframes:], run.tables[table]
         self.assertEqual(len(rows["Step"]), nframes)
         for row, frame in enumerate(frames):
-            parts = of_brute_force(frame)
+            parts = parts_by_brute_force(frame)
             for name in "eg":
-                value, gradients, virial = chain(parts, of_c_and_d(name))
+                value, gradients, virial = chain(parts, expression_of(name))
                 found = np.column_stack([frame[f"c_{name}[{k}]"] for k in (1, 2, 3)])
                 tolerance = coordtest.rounded(1e-11)
                 self.assertLess(coordtest.error_of(rows[f"c_{name}"][row], value), tolerance)
@@ -356,8 +356,8 @@ class Forces(unittest.TestCase):
         frames = dumptest.read_dump(run.path("dump"))
         self.assertEqual(len(frames), 10)
         for frame in frames:
-            parts = of_brute_force(frame)
-            values = {name: chain(parts, of_c_and_d(name)) for name in "eg"}
+            parts = parts_by_brute_force(frame)
+            values = {name: chain(parts, expression_of(name)) for name in "eg"}
             values["c"] = (float(parts[0].value), parts[0].atoms[:, 1:], None)
             expected = np.zeros((N, 3))
             for name, (k, s0, stride) in self.FIXES.items():
@@ -384,7 +384,7 @@ class Forces(unittest.TestCase):
                       "deeply")
             self.assertIn(", evaluated on the host" + (reason if coordtest.ON_KOKKOS_GPU else "") + "\n", run.text)
             results.append(dumptest.read_dump(run.path("dump"))[0])
-        c = float(of_brute_force(results[0])[0].value)
+        c = float(parts_by_brute_force(results[0])[0].value)
 
         def nested(at):
             found = at
@@ -392,10 +392,10 @@ class Forces(unittest.TestCase):
                 found = np.exp(found / (k + 20) - at / 20)
             return found
 
-        slope = coordtest.extrapolate([nested(c + factor * 1e-3) for factor in (-1, -0.5, 0.5, 1)], 1e-3)
-        gradients = of_brute_force(results[0])[0].atoms[:, 1:]
+        derivative = coordtest.extrapolate([nested(c + factor * 1e-3) for factor in (-1, -0.5, 0.5, 1)], 1e-3)
+        gradients = parts_by_brute_force(results[0])[0].atoms[:, 1:]
         found = np.column_stack([results[1][f"f{a}"] - results[0][f"f{a}"] for a in "xyz"])
-        self.assertLess(coordtest.error_of(found, -0.1 * slope * gradients), coordtest.rounded(1e-8))
+        self.assertLess(coordtest.error_of(found, -0.1 * derivative * gradients), coordtest.rounded(1e-8))
 
 
 class Metadynamics(unittest.TestCase):
@@ -418,8 +418,8 @@ class Metadynamics(unittest.TestCase):
                 self.assertEqual(len(lines), 8)
                 of_v, of_forces = (1e-4, 1e-3) if "grid" in bias else (1e-10, 1e-8)    # a grid interpolates
                 for row, frame in enumerate(frames):
-                    parts = of_brute_force(frame)
-                    s, gradients, _ = chain(parts, of_c_and_d("e"))
+                    parts = parts_by_brute_force(frame)
+                    s, gradients, _ = chain(parts, expression_of("e"))
                     self.assertLess(coordtest.error_of(rows["f_b[1]"][row], s), coordtest.rounded(1e-12))
                     known = lines[:row // 5]
                     if row and row % 5 == 0:
@@ -428,10 +428,10 @@ class Metadynamics(unittest.TestCase):
                     self.assertAlmostEqual(rows["f_b"][row], v(s), delta=coordtest.rounded(of_v))
                     if row % 5 == 0:
                         continue    # a hill at S has derivative 0 there, so that forces may be zero
-                    slope = coordtest.extrapolate([v(s + factor * 1e-4) for factor in (-1, -0.5, 0.5, 1)], 1e-4)
+                    derivative = coordtest.extrapolate([v(s + factor * 1e-4) for factor in (-1, -0.5, 0.5, 1)], 1e-4)
                     found = np.column_stack([frame[f"f_after[{k}]"] - frame[f"f_before[{k}]"] for k in (1, 2, 3)])
-                    largest = np.abs(gradients).max() * max(abs(slope), 0.1)
-                    np.testing.assert_allclose(found, -slope * gradients, 0, coordtest.rounded(of_forces) * largest +
+                    largest = np.abs(gradients).max() * max(abs(derivative), 0.1)
+                    np.testing.assert_allclose(found, -derivative * gradients, 0, coordtest.rounded(of_forces) * largest +
                                                coordtest.FORCES * np.abs(frame["f_after[1]"]).max())
                 self.assertGreater(rows["f_b"].max(), 1)
 
@@ -466,7 +466,7 @@ class Uses(unittest.TestCase):
         np.testing.assert_array_equal(rows["v_twice"], 2 * rows["c_e"] + rows["c_e[4]"])    # intensive: not over atoms
         self.assertEqual(len(set(rows["c_e"])), 7)
         for frame in frames:
-            value, gradients, _ = chain(of_brute_force(frame), of_c_and_d("g"))
+            value, gradients, _ = chain(parts_by_brute_force(frame), expression_of("g"))
             self.assertLess(coordtest.error_of(rows["c_g"][frame.step], value), coordtest.rounded(1e-11))
             length = np.linalg.norm([frame[f"c_g[{k}]"] for k in (1, 2, 3)], axis=0)
             self.assertLess(coordtest.error_of(frame["v_length"], length), coordtest.LAST_DIGITS)

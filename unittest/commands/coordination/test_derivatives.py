@@ -128,7 +128,7 @@ class Derivatives(unittest.TestCase):
         if not box.tilted and all(box.periodic):
             lmp.command("change_box all triclinic")
         found = {name: coordtest.virial_of(lmp, name) for name in names}
-        slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in names}
+        gradients = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in names}
         components = coordtest.COMPONENTS
         if not coordtest.can_shear(box):
             components = components[:3]
@@ -149,7 +149,7 @@ class Derivatives(unittest.TestCase):
         for name in names:
             self.assertGreater(np.abs(expected[name]).max(), 1e-3, f"{title}, {name}: nothing to compare")
             error = coordtest.error_of(found[name][:len(components)], expected[name],
-                                       coordtest.rounding_of_difference(box, slopes[name], STRAIN))
+                                       coordtest.rounding_of_difference(box, gradients[name], STRAIN))
             print(f"{title}, {name}: W differs by {error:.1e}")
             self.assertLessEqual(error, TOLERANCE, f"{title}, {name}: W")
 

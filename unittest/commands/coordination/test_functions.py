@@ -154,9 +154,9 @@ class Ranks(unittest.TestCase):
         run = coordtest.run_lammps(test_parallel.script(ORTHOGONAL, data, computes=computes, run="run 2"), 2)
         for frame in dumptest.read_dump(run.path("dump")):
             for ident in CASES:
-                slopes = np.column_stack([frame.columns[f"c_{ident}[{k}]"] for k in (2, 3, 4)])
-                self.assertGreater(np.abs(slopes).max(), 1e-4, ident)
-                self.assertLess(np.abs(slopes.sum(axis=0)).max(), 1e-12 * np.abs(slopes).sum(), ident)
+                gradients = np.column_stack([frame.columns[f"c_{ident}[{k}]"] for k in (2, 3, 4)])
+                self.assertGreater(np.abs(gradients).max(), 1e-4, ident)
+                self.assertLess(np.abs(gradients.sum(axis=0)).max(), 1e-12 * np.abs(gradients).sum(), ident)
 
 
 class Alone(unittest.TestCase):
@@ -206,9 +206,9 @@ class Alone(unittest.TestCase):
         lmp = self.start(x, tails)
         x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
         for name in tails:
-            slopes = coordtest.atoms_of(lmp, name)[:, 1:4]
-            self.assertGreater(np.abs(slopes).max(), 1e-3, name)
-            self.assertLess(np.abs(np.cross(x, slopes).sum(axis=0)).max(), 1e-12, name)
+            gradients = coordtest.atoms_of(lmp, name)[:, 1:4]
+            self.assertGreater(np.abs(gradients).max(), 1e-3, name)
+            self.assertLess(np.abs(np.cross(x, gradients).sum(axis=0)).max(), 1e-12, name)
 
     def test_sum_is_twice_the_variable_without_a_function(self):
         x = np.random.default_rng(5).uniform(1, 5, (30, 3))
@@ -254,10 +254,10 @@ class Biased(unittest.TestCase):
                 lmp.command("run 0")
                 pressures[virial] = lmp.get_thermo("press") * lmp.get_thermo("vol") * 3
             self.assertAlmostEqual(lmp.extract_fix("b", 0, 0), 0.5 * 3.0 * 0.4**2, 11)
-            slopes = coordtest.atoms_of(lmp, name)
-            slopes = slopes if name == "both" else slopes[:, 1:4]
-            self.assertGreater(np.abs(slopes).max(), 1e-3, name)
-            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -3.0 * 0.4 * slopes), 1e-10, name)
+            gradients = coordtest.atoms_of(lmp, name)
+            gradients = gradients if name == "both" else gradients[:, 1:4]
+            self.assertGreater(np.abs(gradients).max(), 1e-3, name)
+            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -3.0 * 0.4 * gradients), 1e-10, name)
             w = coordtest.virial_of(lmp, name)[:3].sum()
             self.assertAlmostEqual((pressures["yes"] - pressures["no"]) / (3.0 * 0.4 * w), 1.0, 8, name)
 

@@ -24,9 +24,9 @@ def pairs(distances, site, seed=6):
     q /= np.linalg.norm(q, axis=1)[:, None]
     arms = multisitetest.rotations(q) @ np.array(CHARGE.sites["charge"][0][0]) if site else np.zeros((len(q), 3))
     for k, distance in enumerate(distances):
-        place = 10.0 * np.array([k % 4, k // 4 % 4, k // 16]) + rng.uniform(3, 7, 3)
+        position = 10.0 * np.array([k % 4, k // 4 % 4, k // 16]) + rng.uniform(3, 7, 3)
         direction = rng.normal(size=3)
-        x += [place, place + arms[2 * k] + distance * direction / np.linalg.norm(direction) - arms[2 * k + 1]]
+        x += [position, position + arms[2 * k] + distance * direction / np.linalg.norm(direction) - arms[2 * k + 1]]
     return Molecules(BOX, x, q, np.ones(len(x), int))
 
 

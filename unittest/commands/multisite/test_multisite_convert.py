@@ -117,8 +117,8 @@ Body Doubles
 2 0 0
 0.5
 """
-OF_CHARGES = "Charges\n\n1 -0.8476\n2 0.4238\n3 0.4238\n\n"
-OF_WATER = ["--lj", "1", "0.1553", "3.166", "--lj", "2", "0", "1", "--mass", "1", "15.9994", "--mass", "2", "1.008"]
+CHARGES_SECTION = "Charges\n\n1 -0.8476\n2 0.4238\n3 0.4238\n\n"
+WATER_ARGUMENTS = ["--lj", "1", "0.1553", "3.166", "--lj", "2", "0", "1", "--mass", "1", "15.9994", "--mass", "2", "1.008"]
 
 
 class Converted:
@@ -270,12 +270,12 @@ class Convert(unittest.TestCase):
         found = self.convert(text, *options, "--principal")
         half = np.sqrt(5) / 2
         one = found.components["C1"]
-        places = np.array(one["center"])[:, :3]
-        self.same(abs(places), [[half, 0, 0]] * 2)
+        positions = np.array(one["center"])[:, :3]
+        self.same(abs(positions), [[half, 0, 0]] * 2)
         self.same(one["inertia"], [[0, 0.04 * half**2, 0.04 * half**2]])
         # The sites that are at the origin and half a unit above the middle in the file, with the
         # axis along z.
-        e, direction = places[0] / half, np.array([0, -0.5, -1]) / half
+        e, direction = positions[0] / half, np.array([0, -0.5, -1]) / half
         self.same(np.array(one["charge"][0][:3]) @ e, np.dot([0, -0.5, 0], direction))
         self.same(np.array(one["dipole"][0][3:6]) @ e, np.dot([0, 0, 1], direction))
         self.assertEqual(len(found.notices), 4)
@@ -349,7 +349,7 @@ class Convert(unittest.TestCase):
     # ---------------------------------------------------------------- molecule templates
 
     def test_template(self):
-        found = self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt")
+        found = self.convert(WATER, "--units", "real", *WATER_ARGUMENTS, name="water.txt")
         water = found.components["water"]
         self.same(water["mass"], [[18.0154]])
         self.assertEqual(len(water["center"]), 1)
@@ -358,23 +358,23 @@ class Convert(unittest.TestCase):
         # of mass.
         along = 15.9994 * 2.016 / 18.0154 * 0.5
         self.same(sorted(water["inertia"][0]), [along, 2.016 * 0.5, along + 2.016 * 0.5], 1e-9)
-        places = np.array(water["charge"])[:, :3]
-        self.same(np.linalg.norm(places[1:] - places[0], axis=1), [1, 1])
-        self.same(np.linalg.norm(places[1] - places[2]), np.sqrt(2))
+        positions = np.array(water["charge"])[:, :3]
+        self.same(np.linalg.norm(positions[1:] - positions[0], axis=1), [1, 1])
+        self.same(np.linalg.norm(positions[1] - positions[2]), np.sqrt(2))
         masses = np.array([15.9994, 1.008, 1.008])
-        self.same(masses @ places, [0, 0, 0])
-        self.same(places.T @ (masses[:, None] * places) - np.diag((masses[:, None] * places**2).sum(axis=0)), np.zeros((3, 3)))
+        self.same(masses @ positions, [0, 0, 0])
+        self.same(positions.T @ (masses[:, None] * positions) - np.diag((masses[:, None] * positions**2).sum(axis=0)), np.zeros((3, 3)))
         self.assertIn("its center of mass was at", found.notices[0])
         self.assertIn("rotated to its principal axes", found.notices[1])
         with_masses = WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n"
-        again = self.convert(with_masses, "--units", "real", *OF_WATER[:8], name="water.txt")
+        again = self.convert(with_masses, "--units", "real", *WATER_ARGUMENTS[:8], name="water.txt")
         self.assertEqual(again.components, found.components)
 
     def test_template_in_lammps(self):
         """LAMMPS computes the moments of inertia of the same template."""
         path, target = write(WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n", "water.txt"), os.path.join(coordtest.folder(),
                                                                                                              "w.multisite")
-        self.assertEqual(run(path, "--units", "real", *OF_WATER[:8], "-o", target).returncode, 0)
+        self.assertEqual(run(path, "--units", "real", *WATER_ARGUMENTS[:8], "-o", target).returncode, 0)
         lmp = errortest.start()
         self.addCleanup(lmp.close)
         errortest.commands(lmp, "units real\natom_style ellipsoid\natom_modify map array\nregion box block 0 20 0 20 0 20\n"
@@ -395,18 +395,18 @@ class Convert(unittest.TestCase):
 
     def test_template_without_charges(self):
         """A message reports it, and the values of --charge are used."""
-        self.assertIn(OF_CHARGES, WATER)
-        bare = WATER.replace(OF_CHARGES, "")
-        found = self.convert(bare, "--units", "real", *OF_WATER, name="water.txt")
+        self.assertIn(CHARGES_SECTION, WATER)
+        bare = WATER.replace(CHARGES_SECTION, "")
+        found = self.convert(bare, "--units", "real", *WATER_ARGUMENTS, name="water.txt")
         self.assertNotIn("charge", found.components["water"])
         self.assertRegex(found.notices[0], "water.txt has no section Charges, and no --charge is given for its types 1, 2 - "
                                            "their charges are 0$")
-        found = self.convert(bare, "--units", "real", *OF_WATER, "--charge", "2", "0.4", name="water.txt")
+        found = self.convert(bare, "--units", "real", *WATER_ARGUMENTS, "--charge", "2", "0.4", name="water.txt")
         self.same([site[3] for site in found.components["water"]["charge"]], [0.4, 0.4])
         self.assertRegex(found.notices[0], "no --charge is given for its types 1 - their charges are 0$")
         options = ["--charge", "1", "-0.8476", "--charge", "2", "0.4238"]
-        found = self.convert(bare, "--units", "real", *OF_WATER, *options, name="water.txt")
-        whole = self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt")
+        found = self.convert(bare, "--units", "real", *WATER_ARGUMENTS, *options, name="water.txt")
+        whole = self.convert(WATER, "--units", "real", *WATER_ARGUMENTS, name="water.txt")
         self.assertEqual(found.components, whole.components)
         self.assertEqual(len(found.notices), 2)    # only about the center and the axes
 
@@ -415,19 +415,19 @@ class Convert(unittest.TestCase):
         labels = WATER.replace("1 1\n2 2   # a hydrogen\n3 2\n", "1 O\n2 H\n3 H\n")
         options = ["--lj", "O", "0.1553", "3.166", "--lj", "H", "0", "1", "--mass", "O", "15.9994", "--mass", "H", "1.008"]
         found = self.convert(labels, "--units", "real", *options, name="water.txt")
-        self.assertEqual(found.components, self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt").components)
+        self.assertEqual(found.components, self.convert(WATER, "--units", "real", *WATER_ARGUMENTS, name="water.txt").components)
         self.assertEqual(self.error(labels, "--units", "real", *options, "--lj", "N", "1", "1"),
                          "ERROR: --lj N: there are no atoms of type N - the types in FILE are H, O")
 
     def test_template_with_mass_in_its_header(self):
-        found = self.convert(WATER.replace("2 bonds", "2 bonds\n99.0 mass"), "--units", "real", *OF_WATER, name="water.txt")
+        found = self.convert(WATER.replace("2 bonds", "2 bonds\n99.0 mass"), "--units", "real", *WATER_ARGUMENTS, name="water.txt")
         self.same(found.components["water"]["mass"], [[18.0154]])
         self.assertEqual(found.notices[0], "'99.0 mass' of the template is ignored - the value follows from its atoms")
 
     def test_byte_order_mark_and_line_ends(self):
         """Files from Windows editors are read."""
         for text, options in ((ASCII, ["--from", "lj", "--negate-dipoles", "no"]), (XML, ["--from", "lj", "--negate-dipoles", "no"]),
-                              (WATER, OF_WATER)):
+                              (WATER, WATER_ARGUMENTS)):
             units = "real" if text is WATER else "lj"
             expected = self.convert(text, "--units", units, *options)
             for changed in "\ufeff" + text, text.replace("\n", "\r\n"):
@@ -445,7 +445,7 @@ class Convert(unittest.TestCase):
 
     def test_sections_of_templates(self):
         """Sections that a rigid molecule of points cannot have are errors; bonds are dropped."""
-        options = ["--units", "real", *OF_WATER[:4]]
+        options = ["--units", "real", *WATER_ARGUMENTS[:4]]
         cannot = ("cannot be converted, only Coords, Types, Masses and Charges of point atoms can - remove the section to "
                   "convert the molecule without it")
         self.assertEqual(self.error(ROD, *options), "ERROR: FILE, line 18: section Body Integers " + cannot)
@@ -512,29 +512,29 @@ class Convert(unittest.TestCase):
                 self.assertEqual(self.error(XML.replace(old, new), *xml_options), "ERROR: " + message)
         self.assertEqual(self.error("<components/>", *xml_options), "ERROR: FILE has no moleculetype")
         for text, options, message in (
-                (WATER, OF_WATER[4:], "FILE: atom 1 is of type 1, which has no Lennard-Jones parameters - use --lj 1 EPSILON "
+                (WATER, WATER_ARGUMENTS[4:], "FILE: atom 1 is of type 1, which has no Lennard-Jones parameters - use --lj 1 EPSILON "
                                       "SIGMA, with epsilon 0 for no interaction"),
-                (WATER, OF_WATER[:8], "FILE has no section Masses, and no mass for type 1 is given - use --mass 1 M"),
-                (WATER.replace("Types\n\n1 1\n2 2   # a hydrogen\n3 2\n", ""), OF_WATER, "FILE has no section Types"),
-                (WATER, [*OF_WATER, "--lj", "3", "1", "1"], "--lj 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
-                (WATER, [*OF_WATER, "--mass", "3", "1"], "--mass 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
-                (WATER.replace(OF_CHARGES, ""), [*OF_WATER, "--charge", "3", "1"],
+                (WATER, WATER_ARGUMENTS[:8], "FILE has no section Masses, and no mass for type 1 is given - use --mass 1 M"),
+                (WATER.replace("Types\n\n1 1\n2 2   # a hydrogen\n3 2\n", ""), WATER_ARGUMENTS, "FILE has no section Types"),
+                (WATER, [*WATER_ARGUMENTS, "--lj", "3", "1", "1"], "--lj 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
+                (WATER, [*WATER_ARGUMENTS, "--mass", "3", "1"], "--mass 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
+                (WATER.replace(CHARGES_SECTION, ""), [*WATER_ARGUMENTS, "--charge", "3", "1"],
                  "--charge 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
                 (WATER, ["--lj", "O", "0.1553", "3.166"], "--lj O: O is not an atom type number - the types in FILE are 1, 2"),
-                (WATER, [*OF_WATER, "--lj", "2", "1", "1"], "--lj 2 is given twice"),
-                (WATER, [*OF_WATER, "--charge", "1", "-0.5"],
+                (WATER, [*WATER_ARGUMENTS, "--lj", "2", "1", "1"], "--lj 2 is given twice"),
+                (WATER, [*WATER_ARGUMENTS, "--charge", "1", "-0.5"],
                  "--charge 1 -0.5: FILE has a section Charges, which sets it for each atom - leave --charge out, or remove "
                  "the section"),
-                (WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n", [*OF_WATER[:8], "--mass", "1", "999"],
+                (WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n", [*WATER_ARGUMENTS[:8], "--mass", "1", "999"],
                  "--mass 1 999: FILE has a section Masses, which sets it for each atom - leave --mass out, or remove the "
                  "section"),
-                (WATER.replace("3 0.4 2.8 3.0", "3 0.4"), OF_WATER, "FILE, line 10: '3 0.4' is not a valid line of section "
+                (WATER.replace("3 0.4 2.8 3.0", "3 0.4"), WATER_ARGUMENTS, "FILE, line 10: '3 0.4' is not a valid line of section "
                                                                     "Coords"),
-                (WATER.replace("3 0.4 2.8 3.0", "2 0.4 2.8 3.0"), OF_WATER,
+                (WATER.replace("3 0.4 2.8 3.0", "2 0.4 2.8 3.0"), WATER_ARGUMENTS,
                  "FILE: section Coords must list each of the 3 atoms once"),
-                (WATER.replace("1.8 2.6", "1.8 far"), OF_WATER, "FILE, Coords of atom 2: 'far' is not a finite number"),
-                (WATER, [*OF_WATER[:3], "wide", *OF_WATER[4:]], "--lj 1: 'wide' is not a finite number"),
-                (ASCII, [*OF_WATER, "--from", "lj"], "--lj and --charge apply to molecule templates, but this is a file of "
+                (WATER.replace("1.8 2.6", "1.8 far"), WATER_ARGUMENTS, "FILE, Coords of atom 2: 'far' is not a finite number"),
+                (WATER, [*WATER_ARGUMENTS[:3], "wide", *WATER_ARGUMENTS[4:]], "--lj 1: 'wide' is not a finite number"),
+                (ASCII, [*WATER_ARGUMENTS, "--from", "lj"], "--lj and --charge apply to molecule templates, but this is a file of "
                                                      "ls1"),
                 (ASCII, ["--from", "atomic", "--mass", "C1", "1"],
                  "--mass C1: the file gives the component the mass 0.04 - leave --mass out"),
@@ -549,7 +549,7 @@ class Convert(unittest.TestCase):
                          "format (with a line 'N atoms', N 1 or more)"),
                 ("# UNITS: real\n\ncomponent A   # methane\nmass 16\ncenter 0 0 0 0.3 3.7\n", [],
                  "FILE is already a component file of pair_style multisite - pair_coeff can read it"),
-                (WATER, [*OF_WATER, "--from", "lj"], "--from applies to files of ls1 - a molecule template has the units "
+                (WATER, [*WATER_ARGUMENTS, "--from", "lj"], "--from applies to files of ls1 - a molecule template has the units "
                                                      "given by --units"),
                 (ASCII, ["--negate-dipoles", "no"], "files of ls1 do not contain their units - give --from atomic, kelvin or "
                                                     "lj"),

@@ -560,7 +560,7 @@ class Runs(InProcess):
 class Warnings(unittest.TestCase):
     def test_warnings(self):
         cases = [(name, script, way_out) for name, (script, _, way_out) in WARNINGS.items()]
-        told = lambda output: re.findall(r"^WARNING: Pair multisite: (.*?) \(\S+:\d+\)$", output, re.MULTILINE)
+        printed = lambda output: re.findall(r"^WARNING: Pair multisite: (.*?) \(\S+:\d+\)$", output, re.MULTILINE)
         scripts = [(f"{PLAIN}timestep 0.0001\n{script}\nrun 0\nrun 0\nprint 'mended'\n{way_out}\nrun 0\n", 1)
                    for _, script, way_out in cases]
         for (name, _, _), result in zip(cases, start_all(run_script, scripts)):
@@ -568,9 +568,9 @@ class Warnings(unittest.TestCase):
                 code, output = result.result()
                 self.assertEqual(code, 0, output)
                 before, after = re.split("(?m)^mended$", output)
-                matching = [text for text in told(before) if re.fullmatch(WARNINGS[name][1], text)]
+                matching = [text for text in printed(before) if re.fullmatch(WARNINGS[name][1], text)]
                 self.assertEqual(len(matching), 1, before)    # not in the second run
-                self.assertEqual(told(after), [], after)
+                self.assertEqual(printed(after), [], after)
 
     def test_minimization(self):
         code, output = run_script(PLAIN + INTEGRATE + "minimize 0 0 1 1\n", 1)

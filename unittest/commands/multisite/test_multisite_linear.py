@@ -69,7 +69,7 @@ NOISE = "fix noise all langevin 300.0 300.0 100.0 4713 angmom 3.333"
 BODIES = "compute bodies all property/atom quatw quati quatj quatk angmomx angmomy angmomz"
 
 
-def of_axes(quaternions, types):
+def axes_of(quaternions, types):
     """Return the axis of each molecule in space; nan: the molecule is not linear."""
     w, x, y, z = quaternions.T
     columns = {0: np.column_stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)]),
@@ -94,7 +94,7 @@ class Linear(unittest.TestCase):
         bodies = coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute("bodies", 1, 2))
         types = np.array(lmp.gather_atoms("type", 0, 1))
         torques = np.array(lmp.gather_atoms("torque", 1, 3)).reshape(-1, 3)
-        return torques, bodies[:, 4:], of_axes(bodies[:, :4], types), types
+        return torques, bodies[:, 4:], axes_of(bodies[:, :4], types), types
 
     def test_torques(self):
         """Torques of a thermostat lose their component along the axis; without the fix they have

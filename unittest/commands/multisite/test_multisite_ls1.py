@@ -44,7 +44,7 @@ class Case:
         self.model = Model([self.component], self.cutoff, rf=FIELD)
 
     @staticmethod
-    def read_component(lines, of_axes):
+    def read_component(lines, axis_sign):
         """of_axes: ls1 has the opposite sign of charge-dipole, which dipole axes with the opposite
         sign compensate."""
         numbers = iter([[float(word) for word in line] for line in lines if re.match(r"[-+.\d]", line[0])])
@@ -60,7 +60,7 @@ class Case:
             component.sites["charge"].append((x, charge))
         for _ in range(int(ndipole)):
             *x, ex, ey, ez, moment = next(numbers)
-            component.sites["dipole"].append((x, [of_axes * e for e in (ex, ey, ez)], moment))
+            component.sites["dipole"].append((x, [axis_sign * e for e in (ex, ey, ez)], moment))
         return component
 
     def script(self, first, words, rf=FIELD):

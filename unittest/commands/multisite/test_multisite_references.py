@@ -149,7 +149,7 @@ def start_ours(test, system, style, *more):
     return lmp
 
 
-def of_ours(test, system, style, *more):
+def run_ours(test, system, style, *more):
     lmp = start_ours(test, system, style, *more)
     energy, virial = energy_and_virial(lmp, [])
     torques = np.array(lmp.gather_atoms("torque", 1, 3)).reshape(-1, 3)
@@ -190,7 +190,7 @@ def start_atoms(test, system, style, atom_style, *more):
     return lmp, first
 
 
-def of_atoms(test, system, style, atom_style, *more):
+def run_atoms(test, system, style, atom_style, *more):
     """The virial of molecules, with forces acting on centers of mass, excludes that of forces on
     sites relative to the centers."""
     lmp, first = start_atoms(test, system, style, atom_style, *more)
@@ -199,10 +199,10 @@ def of_atoms(test, system, style, atom_style, *more):
     turning = np.array(lmp.gather_atoms("torque", 1, 3)).reshape(-1, 3) if "dipole" in atom_style else np.zeros_like(f)
     forces, torques = np.zeros((system.n, 3)), np.zeros((system.n, 3))
     for m in range(system.n):
-        of_sites, d = f[first[m]:first[m + 1]], system.arms(m)
-        forces[m] = of_sites.sum(axis=0)
-        torques[m] = (np.cross(d, of_sites) + turning[first[m]:first[m + 1]]).sum(axis=0)
-        virial = virial - (d * of_sites).sum(axis=0)
+        site_forces, d = f[first[m]:first[m + 1]], system.arms(m)
+        forces[m] = site_forces.sum(axis=0)
+        torques[m] = (np.cross(d, site_forces) + turning[first[m]:first[m + 1]]).sum(axis=0)
+        virial = virial - (d * site_forces).sum(axis=0)
     return Found(energy, forces, torques, virial)
 
 
@@ -237,20 +237,20 @@ class References(unittest.TestCase):
         cutoffs."""
         for models, spacing in ([CO2], 4.4), ([WATER], 3.6), ([CO2, WATER, ETHANE], 4.6):
             system = System(models, 5, spacing, 3)
-            theirs = of_atoms(self, system, "pair_style lj/cut/coul/cut 8.0 9.5", "full", "pair_modify mix arithmetic")
-            ours = of_ours(self, system, "pair_style multisite 8.0 9.5 cutoff site")
+            theirs = run_atoms(self, system, "pair_style lj/cut/coul/cut 8.0 9.5", "full", "pair_modify mix arithmetic")
+            ours = run_ours(self, system, "pair_style multisite 8.0 9.5 cutoff site")
             self.compare("lj/cut/coul/cut and " + ", ".join(model.name for model in models), ours, theirs)
 
     def test_shift_and_tail_by_site(self):
         system = System([CO2, ETHANE], 5, 4.5, 4)
         style = "pair_style lj/cut/coul/cut 8.0"
-        theirs = of_atoms(self, system, style, "full", "pair_modify mix arithmetic shift yes")
-        self.compare("shift", of_ours(self, system, "pair_style multisite 8.0 cutoff site shift yes"), theirs)
-        plain = of_atoms(self, system, style, "full", "pair_modify mix arithmetic")
+        theirs = run_atoms(self, system, style, "full", "pair_modify mix arithmetic shift yes")
+        self.compare("shift", run_ours(self, system, "pair_style multisite 8.0 cutoff site shift yes"), theirs)
+        plain = run_atoms(self, system, style, "full", "pair_modify mix arithmetic")
         self.assertGreater(abs(theirs.energy - plain.energy), 1.0)
-        theirs = of_atoms(self, system, style, "full", "pair_modify mix arithmetic tail yes")
-        self.compare("tail", of_ours(self, system, "pair_style multisite 8.0 cutoff site tail yes"), theirs)
-        self.compare("tail of pair_modify", of_ours(self, system, "pair_style multisite 8.0 cutoff site",
+        theirs = run_atoms(self, system, style, "full", "pair_modify mix arithmetic tail yes")
+        self.compare("tail", run_ours(self, system, "pair_style multisite 8.0 cutoff site tail yes"), theirs)
+        self.compare("tail of pair_modify", run_ours(self, system, "pair_style multisite 8.0 cutoff site",
                                                     "pair_modify tail yes"), theirs)
         self.assertGreater(abs(theirs.energy - plain.energy), 1.0)
         self.assertGreater(abs(theirs.virial - plain.virial).min(), 1.0)
@@ -259,18 +259,18 @@ class References(unittest.TestCase):
         """All distances are within the cutoff, so the kind of cutoff does not matter."""
         for models, spacing in ([CO2], 4.4), ([WATER], 3.6):
             system = System(models, 4, spacing, 5, periodic=False, room=3.0)
-            theirs = of_atoms(self, system, "pair_style lj/cut/coul/cut 40.0", "full", "pair_modify mix arithmetic")
+            theirs = run_atoms(self, system, "pair_style lj/cut/coul/cut 40.0", "full", "pair_modify mix arithmetic")
             for cutoff in "center", "site":
-                ours = of_ours(self, system, f"pair_style multisite 40.0 cutoff {cutoff}")
+                ours = run_ours(self, system, f"pair_style multisite 40.0 cutoff {cutoff}")
                 self.compare(f"droplet of {models[0].name}, cutoff {cutoff}", ours, theirs)
 
     def test_dipoles(self):
         """Ethylene oxide, and dipoles with charges off the center, with lj/cut/dipole/cut."""
         for models in [ETHYLENE_OXIDE], [POLAR], [ETHYLENE_OXIDE, POLAR]:
             system = System(models, 5, 4.8, 6)
-            theirs = of_atoms(self, system, "pair_style lj/cut/dipole/cut 8.0 9.5", "hybrid full dipole sphere",
+            theirs = run_atoms(self, system, "pair_style lj/cut/dipole/cut 8.0 9.5", "hybrid full dipole sphere",
                               "pair_modify mix arithmetic")
-            ours = of_ours(self, system, "pair_style multisite 8.0 9.5 cutoff site")
+            ours = run_ours(self, system, "pair_style multisite 8.0 9.5 cutoff site")
             self.compare("lj/cut/dipole/cut and " + ", ".join(model.name for model in models), ours, theirs)
 
     def test_bodies(self):
@@ -288,9 +288,9 @@ class References(unittest.TestCase):
             lmp.command(line)
         energy, virial = energy_and_virial(lmp, [])
         theirs = Found(energy, coordtest.forces_of(lmp), np.array(lmp.gather_atoms("torque", 1, 3)).reshape(-1, 3), virial)
-        self.compare("body/nparticle", of_ours(self, system, "pair_style multisite 9.0"), theirs)
+        self.compare("body/nparticle", run_ours(self, system, "pair_style multisite 9.0"), theirs)
         with self.assertRaises(AssertionError):    # the kind of cutoff has an effect
-            self.compare("by site", of_ours(self, system, "pair_style multisite 9.0 cutoff site"), theirs)
+            self.compare("by site", run_ours(self, system, "pair_style multisite 9.0 cutoff site"), theirs)
 
     def test_trajectory(self):
         """Sites of molecules move with fix nve/asphere as with fix rigid/small."""

@@ -56,9 +56,9 @@ class Restart(MultisiteTest):
             with self.subTest(words):
                 whole, part = self.compare(on_device(f"multisite 2.2 2.9 {words}"), self.coefficients(), ranks=ranks)
                 # The backend, and settings and components in the following lines.
-                told = lambda run: re.search(r"^Pair multisite: .*\n(?:  .*: .*\n|  [cL].*\n)+", run.text, re.MULTILINE)[0]
-                self.assertEqual(told(part), told(whole))
-                self.assertEqual(told(part).count("\n"), 9 if "check" in words else 8, told(part))
+                printed = lambda run: re.search(r"^Pair multisite: .*\n(?:  .*: .*\n|  [cL].*\n)+", run.text, re.MULTILINE)[0]
+                self.assertEqual(printed(part), printed(whole))
+                self.assertEqual(printed(part).count("\n"), 9 if "check" in words else 8, printed(part))
 
     def test_pair_modify(self):
         for words in "shift yes", "tail yes":

@@ -18,7 +18,7 @@ BOXES = {"orthogonal": Box((7.3, 6.9, 7.6)), "triclinic": Box((7.3, 6.9, 7.6), t
 SETTINGS = {"center": {}, "site": dict(site=True), "shift": dict(shift=True), "field": dict(rf=7.5), "conductor": dict(rf=np.inf),
             "all": dict(site=True, shift=True, rf=3.0)}
 # Derivatives from coordtest.extrapolate(): errors of order STEP^4, and rounding over STEP.
-STEP, SLOPES = 2e-4, 1e-8
+STEP, GRADIENT_TOLERANCE = 2e-4, 1e-8
 
 
 def model(**settings):
@@ -131,13 +131,13 @@ class Differences(MultisiteTest):
                     x[k, axis] += h
                     energies.append(self.states(lmp, molecules, x=x))
                 coordtest.move_to(lmp, molecules.x)
-                self.check(f"force {axis} on {k}", here.forces[k, axis], -coordtest.extrapolate(energies, STEP), SLOPES,
+                self.check(f"force {axis} on {k}", here.forces[k, axis], -coordtest.extrapolate(energies, STEP), GRADIENT_TOLERANCE,
                            largest[0])
                 energies = []
                 for h in (-STEP, -STEP / 2, STEP / 2, STEP):
                     energies.append(self.states(lmp, molecules, q={k: multisitetest.turned(molecules.q[k], h * np.eye(3)[axis])}))
                 self.states(lmp, molecules, q={k: molecules.q[k]})
-                self.check(f"torque {axis} on {k}", here.torques[k, axis], -coordtest.extrapolate(energies, STEP), SLOPES,
+                self.check(f"torque {axis} on {k}", here.torques[k, axis], -coordtest.extrapolate(energies, STEP), GRADIENT_TOLERANCE,
                            largest[1])
 
     def test_pressure(self):
@@ -204,8 +204,8 @@ class Tallies(MultisiteTest):
         self.assertEqual(len(rows), 3 * 4 * 5)
         cells = (molecules.box.wrap(molecules.x) / np.diag(molecules.box.edges) * (3, 4, 5)).astype(int)
         number = cells[:, 0] + 3 * (cells[:, 1] + 4 * cells[:, 2])
-        for column, of_atoms in enumerate((found.atom_energies, -found.atom_virials[:, 0], -found.atom_virials[:, 3])):
-            expected = np.bincount(number, of_atoms, 60)
+        for column, atom_values in enumerate((found.atom_energies, -found.atom_virials[:, 0], -found.atom_virials[:, 3])):
+            expected = np.bincount(number, atom_values, 60)
             self.check("cells", rows[:, column], expected, DOUBLE)
 
     def test_hybrid(self):
@@ -299,8 +299,8 @@ class Tail(MultisiteTest):
         r_sq = along**2 + (arms[1] * s2 * np.cos(phi) - arms[0] * s1)**2 + (arms[1] * s2 * np.sin(phi))**2
         s6 = (sigma**2 / r_sq)**3
         # du/dR.
-        u, slope = 4 * epsilon * (s6**2 - s6), -24 * epsilon * (2 * s6**2 - s6) / r_sq * along
-        return 2 * np.pi * (weight * u * radius**2).sum(), -2 * np.pi / 3 * (weight * slope * radius**3).sum()
+        u, dudr = 4 * epsilon * (s6**2 - s6), -24 * epsilon * (2 * s6**2 - s6) / r_sq * along
+        return 2 * np.pi * (weight * u * radius**2).sum(), -2 * np.pi / 3 * (weight * dudr * radius**3).sum()
 
     def test_centers_of_molecules(self):
         """Two-center and one-center molecules with off-center sites, by numerical integration."""
@@ -313,9 +313,9 @@ class Tail(MultisiteTest):
         energy = pressure = 0.0
         for (i, a), (j, b) in itertools.product(enumerate((one, other)), repeat=2):
             for (x, *lj), (y, *lk) in itertools.product(a.sites["center"], b.sites["center"]):
-                of_pair = self.integrals(lj, lk, (np.linalg.norm(x), np.linalg.norm(y)), 2.3, 24)
-                energy += count[i] * count[j] / volume * of_pair[0]
-                pressure += count[i] * count[j] / volume**2 * of_pair[1]
+                pair_integral = self.integrals(lj, lk, (np.linalg.norm(x), np.linalg.norm(y)), 2.3, 24)
+                energy += count[i] * count[j] / volume * pair_integral[0]
+                pressure += count[i] * count[j] / volume**2 * pair_integral[1]
         found = self.tail_of(Model([one, other], 2.3), molecules)
         self.check("energy", found[0], energy, 1e-7)
         self.check("pressure", found[1], pressure, 1e-7)

@@ -49,7 +49,7 @@ def components_of(commands):
     return found
 
 
-class Slopes(Model):
+class Differences(Model):
     """Derivatives of energies of pairs. No pair of a reference is near a cutoff, where they jump."""
 
     def pair_energies(self, kinds, turn_i, turn_j, i, j, d):
@@ -70,25 +70,25 @@ class Slopes(Model):
         _, result = self.pair_energies(kinds, turn[i], turn[j], i, j, d)
         coulomb = result.es + result.rf + sum(self.self_energy(self.components[kind]) for kind in kinds)
 
-        def slope(axis, energy):
+        def derivative(axis, energy):
             values = [energy(h * np.eye(3)[axis]) for h in (-STEP, -STEP / 2, STEP / 2, STEP)]
             return (8 * (values[2] - values[1]) - (values[3] - values[0])) / (6 * STEP)
 
         def rotated(vector):
             return multisitetest.rotations([multisitetest.turned([1, 0, 0, 0], vector)])[0]
 
-        of_pairs = -np.transpose([slope(axis, lambda h: self.pair_energies(kinds, turn[i], turn[j], i, j, d + h)[0])
+        pair_forces = -np.transpose([derivative(axis, lambda h: self.pair_energies(kinds, turn[i], turn[j], i, j, d + h)[0])
                                   for axis in range(3)])
-        turning = -np.transpose([slope(axis, lambda h: self.pair_energies(kinds, rotated(h) @ turn[i], turn[j], i, j, d)[0])
+        turning = -np.transpose([derivative(axis, lambda h: self.pair_energies(kinds, rotated(h) @ turn[i], turn[j], i, j, d)[0])
                                  for axis in range(3)])
         forces, torques = np.zeros((len(x), 3)), np.zeros((len(x), 3))
-        np.add.at(forces, i, of_pairs)
+        np.add.at(forces, i, pair_forces)
         np.add.at(torques, i, turning)
-        virial = [(d[:, a] * of_pairs[:, b]).sum() / 2 for a, b in TALLIES.values()]
+        virial = [(d[:, a] * pair_forces[:, b]).sum() / 2 for a, b in TALLIES.values()]
         return types.SimpleNamespace(vdwl=result.lj, coul=coulomb, forces=forces, torques=torques, virial=virial)
 
 
-def of_style(style, names, components, coefficients):
+def model_of_style(style, names, components, coefficients):
     """Return the model of a pair_style command and its pair_coeff commands."""
     words = style.split()
     value = lambda key, default: words[words.index(key) + 1] if key in words else default
@@ -98,7 +98,7 @@ def of_style(style, names, components, coefficients):
         first, second, word, *factors = line.split()
         if word == "mix":
             mixing[names[int(first) - 1], names[int(second) - 1]] = tuple(map(float, factors))
-    return Slopes([components[name] for name in names], given[0], given[-1], site=value("cutoff", "center") == "site",
+    return Differences([components[name] for name in names], given[0], given[-1], site=value("cutoff", "center") == "site",
                   shift=value("shift", "no") == "yes", rf=float(value("rf", "1.0")), mixing=mixing)
 
 
@@ -124,7 +124,7 @@ class System:
         """Yield what set_multisite does."""
         for kind, one in enumerate(self.model.components, 1):
             inertia = np.array(one.inertia)
-            squares = 10 * (inertia.sum() - 2 * inertia) / one.mass    # of the diameters
+            squares = 10 * (inertia.sum() - 2 * inertia) / one.mass    # squares of the diameters
             shape = np.sqrt(np.maximum(squares, 1e-6 * squares.max())) if squares.any() else np.ones(3)
             yield f"set type {kind} shape " + " ".join(repr(float(length)) for length in shape)
             yield f"set type {kind} mass {one.mass!r}"
@@ -186,7 +186,7 @@ class References(unittest.TestCase):
         for name, reference in references("ellipsoid-pair-multisite*.yaml"):
             components = components_of(lines_of(reference["pre_commands"]))
             first, *others = lines_of(reference["pair_coeff"])
-            model = of_style(reference["pair_style"], first.split()[3:], components, others)
+            model = model_of_style(reference["pair_style"], first.split()[3:], components, others)
             commands = [line for line in lines_of(reference["post_commands"]) if line != "set_multisite all"]
             errors = {}
             for when, steps in (("init", 0), ("run", STEPS)):
@@ -201,7 +201,7 @@ class References(unittest.TestCase):
     def test_linear(self):
         for name, reference in references("fix-timestep-multisite_linear*.yaml"):
             style, first, *commands = lines_of(reference["post_commands"])
-            model = of_style(style.removeprefix("pair_style "), first.split()[4:],
+            model = model_of_style(style.removeprefix("pair_style "), first.split()[4:],
                              components_of(lines_of(reference["pre_commands"])), [])
             commands = [line for line in commands if not line.startswith(("set_multisite", "fix "))]
             for project in True, False:

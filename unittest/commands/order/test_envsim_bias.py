@@ -58,10 +58,10 @@ class Forces(unittest.TestCase):
                          "compute p all pressure NULL fix", "compute stress all stress/atom NULL fix",
                          "compute sums all reduce sum c_stress[*]", "thermo_style custom step vol c_p[*] c_sums[1]", "run 0"):
                 lmp.command(line)
-            slopes = coordtest.atoms_of(lmp, name)
-            slopes = slopes if name == "both" else slopes[:, 1:4]
-            self.assertGreater(np.abs(slopes).max(), 1e-4, name)
-            self.assertLess(error_of(coordtest.forces_of(lmp), -300 * 0.4 * slopes), rounded(1e-10), name)
+            gradients = coordtest.atoms_of(lmp, name)
+            gradients = gradients if name == "both" else gradients[:, 1:4]
+            self.assertGreater(np.abs(gradients).max(), 1e-4, name)
+            self.assertLess(error_of(coordtest.forces_of(lmp), -300 * 0.4 * gradients), rounded(1e-10), name)
             w = 300 * 0.4 * coordtest.virial_of(lmp, name)
             self.assertLess(error_of(coordtest.virial_of(lmp, "p"), w / lmp.get_thermo("vol")), rounded(1e-10), name)
             found = -np.ctypeslib.as_array(lmp.extract_compute("sums", 0, 1), (6,)).copy()

@@ -182,9 +182,9 @@ class Derivatives(unittest.TestCase):
         lmp = start(self, box, positions(box, 6))
         x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
         for name in COMPUTES:
-            slopes = coordtest.atoms_of(lmp, name)[:, 1:4]
-            torque = np.abs(np.cross(x, slopes).sum(axis=0)).max()
-            self.assertLess(torque, coordtest.rounded(1e-11) * max(1, np.abs(slopes).max()), name)
+            gradients = coordtest.atoms_of(lmp, name)[:, 1:4]
+            torque = np.abs(np.cross(x, gradients).sum(axis=0)).max()
+            self.assertLess(torque, coordtest.rounded(1e-11) * max(1, np.abs(gradients).max()), name)
 
 
 class Ranks(unittest.TestCase):
@@ -194,8 +194,8 @@ class Ranks(unittest.TestCase):
     def run_on(self, box, ranks, newton="on", computes=COMPUTES, steps=6, more="", threads=1, first=()):
         lines = [*first, *setup(box, positions(box, 11), GROUPS, GHOSTS, newton), *commands(computes, more)]
         run, frames = trajectory(lines, computes, steps, ranks, threads)
-        said = re.search(r"(\d+) threads? per rank", run.text)    # a GPU does not say
-        self.threads = int(said.group(1)) if said else None
+        message = re.search(r"(\d+) threads? per rank", run.text)    # a GPU does not say
+        self.threads = int(message.group(1)) if message else None
         return run.tables[0], frames
 
     def test_ranks_and_newton(self):

@@ -75,34 +75,34 @@ class Forces(unittest.TestCase):
             lmp.command(line)
         return lmp
 
-    def compare(self, name, words, slope_of):
+    def compare(self, name, words, dVdS_of):
         lmp = self.start("timestep 0.002", "fix move all nve", f"fix b all coord/bias c_n {words}",
                          "compute p all pressure NULL fix", "thermo_style custom step vol c_n c_p[*]", f"run {self.STEPS}")
-        s, slope = coordtest.scalar_of(lmp, "n"), slope_of(coordtest.scalar_of(lmp, "n"))
-        self.assertGreater(abs(slope), 1, name)
+        s, dVdS = coordtest.scalar_of(lmp, "n"), dVdS_of(coordtest.scalar_of(lmp, "n"))
+        self.assertGreater(abs(dVdS), 1, name)
         self.assertAlmostEqual(lmp.extract_fix("b", 0, 1, 0), s, delta=1e-12 * abs(s))
         gradient = coordtest.atoms_of(lmp, "n")[:, 1:4]
-        self.assertLess(error_of(coordtest.forces_of(lmp), -slope * gradient), rounded(1e-10), name)
-        expected = slope * coordtest.virial_of(lmp, "n") / lmp.get_thermo("vol")
+        self.assertLess(error_of(coordtest.forces_of(lmp), -dVdS * gradient), rounded(1e-10), name)
+        expected = dVdS * coordtest.virial_of(lmp, "n") / lmp.get_thermo("vol")
         self.assertLess(error_of(coordtest.virial_of(lmp, "p"), expected), rounded(1e-10), name)
 
     def test_kinds(self):
         """The force is -V'(S) dS/dx, and the pressure V'(S) W over the volume."""
-        for name, (words, slope_of) in self.BIASES.items():
+        for name, (words, dVdS_of) in self.BIASES.items():
             with self.subTest(name):
-                self.compare(name, words, slope_of)
+                self.compare(name, words, dVdS_of)
 
     def test_metad(self):
         path = f"{coordtest.folder()}/hills"
 
-        def slope_of(s):
+        def dVdS_of(s):
             hills = np.loadtxt(path, ndmin=2)
             self.assertGreater(len(hills), 1)
             center, sigma, height = hills[:, 1], hills[:, 2], hills[:, 3]
             # Hills are stretched Gaussians that end in 0.
             return np.sum(-height * (s - center) / sigma**2 * np.exp(-(s - center)**2 / (2 * sigma**2))) / (1 - np.exp(-6.25))
 
-        self.compare("metad", f"metad sigma 0.01 height 3 pace 2 file {path}", slope_of)
+        self.compare("metad", f"metad sigma 0.01 height 3 pace 2 file {path}", dVdS_of)
 
     def test_forces_and_virial(self):
         """The bias of an expression of the variables has the force -k (S - s0) dS/dx and the virial
@@ -122,10 +122,10 @@ class Forces(unittest.TestCase):
                 pressures[virial] = lmp.get_thermo("press") * lmp.get_thermo("vol") * 3
                 if virial == "yes":
                     found = -np.ctypeslib.as_array(lmp.extract_compute("sums", 0, 1), (6,)).copy()
-            slopes = coordtest.atoms_of(lmp, name)
-            slopes = slopes if name in ("both", "square") else slopes[:, 1:4]
-            self.assertGreater(np.abs(slopes).max(), 1e-4, name)
-            self.assertLess(error_of(coordtest.forces_of(lmp), -300 * 0.4 * slopes), rounded(1e-10), name)
+            gradients = coordtest.atoms_of(lmp, name)
+            gradients = gradients if name in ("both", "square") else gradients[:, 1:4]
+            self.assertGreater(np.abs(gradients).max(), 1e-4, name)
+            self.assertLess(error_of(coordtest.forces_of(lmp), -300 * 0.4 * gradients), rounded(1e-10), name)
             w = coordtest.virial_of(lmp, name)
             self.assertAlmostEqual((pressures["yes"] - pressures["no"]) / (300 * 0.4 * w[:3].sum()), 1.0, 8, name)
             self.assertLess(error_of(found, 300 * 0.4 * w), rounded(1e-9), name)

@@ -224,10 +224,10 @@ class Biases(unittest.TestCase):
                      "compute p all pressure NULL fix", "compute stress all stress/atom NULL fix",
                      "compute sums all reduce sum c_stress[*]", "thermo_style custom step vol c_p[*] c_sums[*]", "run 0"):
             lmp.command(line)
-        slope = 300 * (coordtest.scalar_of(lmp, "s") + 3)
-        self.assertGreater(abs(slope), 10)
-        self.assertLess(error_of(coordtest.forces_of(lmp), -slope * coordtest.atoms_of(lmp, "s")[:, 1:4]), rounded(1e-10))
-        w = slope * coordtest.virial_of(lmp, "s")
+        dVdS = 300 * (coordtest.scalar_of(lmp, "s") + 3)
+        self.assertGreater(abs(dVdS), 10)
+        self.assertLess(error_of(coordtest.forces_of(lmp), -dVdS * coordtest.atoms_of(lmp, "s")[:, 1:4]), rounded(1e-10))
+        w = dVdS * coordtest.virial_of(lmp, "s")
         self.assertLess(error_of(coordtest.virial_of(lmp, "p") * lmp.get_thermo("vol"), w), rounded(1e-10))
         self.assertLess(error_of(-coordtest.virial_of(lmp, "sums"), w), rounded(1e-10))
 

@@ -82,7 +82,7 @@ class Environments(unittest.TestCase):
     def setUpClass(cls):
         write_files()
 
-    def of_plumed(self, x, box, lines, name):
+    def by_plumed(self, x, box, lines, name):
         """Return S, dS/dx and W."""
         separator = "_" if plumedtest.version() >= (2, 10) else "."
         return plumedtest.derivatives_by_driver(f"e: ENVIRONMENTSIMILARITY SPECIES=1-{N} {lines}\n", f"e{separator}{name}", x, box)
@@ -108,12 +108,12 @@ class Environments(unittest.TestCase):
             worst = 0.0
             for ident, (words, lines, name) in computes.items():
                 with self.subTest(box=title, words=words, name=name):
-                    value, slopes, virial = self.of_plumed(x, box, lines, name)
+                    value, gradients, virial = self.by_plumed(x, box, lines, name)
                     self.assertGreater(abs(value), 1e-3)
-                    self.assertGreater(np.abs(slopes).max(), 1e-4)
+                    self.assertGreater(np.abs(gradients).max(), 1e-4)
                     w_of_plumed = np.array([virial[a, b] for a, b in coordtest.COMPONENTS])
                     errors = (abs(coordtest.scalar_of(lmp, ident) / value - 1),
-                              coordtest.error_of(coordtest.atoms_of(lmp, ident)[:, 1:4], slopes),
+                              coordtest.error_of(coordtest.atoms_of(lmp, ident)[:, 1:4], gradients),
                               coordtest.error_of(coordtest.virial_of(lmp, ident), w_of_plumed))
                     if not words.startswith("structure hcp"):
                         worst = max(worst, *errors)

@@ -43,7 +43,7 @@ plumedtest.require()
 
 
 class Steinhardt(unittest.TestCase):
-    def of_plumed(self, x, box, switch, lines, label, name):
+    def by_plumed(self, x, box, switch, lines, label, name):
         """Return S, dS/dx and W."""
         separator = "_" if plumedtest.version() >= (2, 10) else "."
         text = lines.replace("SWITCH={SWITCH}", f"SWITCH={{{switch}}}")
@@ -56,22 +56,22 @@ class Steinhardt(unittest.TestCase):
             rng = np.random.default_rng(seed)
             coordtest.make_system(lmp, box, coordtest.random_positions(rng, box, N, closest=0.6), ghosts=2.7)
             computes = {}
-            for switch, of_plumed in SWITCHES.items():
+            for switch, plumed_switch in SWITCHES.items():
                 for words, *case in CASES:
                     ident = f"c{len(computes)}"
                     lmp.command(f"compute {ident} all coord/orientorder switch {switch} precision double {words}")
-                    computes[ident] = (words, of_plumed, *case)
+                    computes[ident] = (words, plumed_switch, *case)
             lmp.command("run 0")
             x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
             worst = 0.0
             for ident, (words, switch, lines, label, name, ratio) in computes.items():
                 with self.subTest(box=title, switch=switch, words=words):
-                    value, slopes, virial = self.of_plumed(x, box, switch, lines, label, name)
+                    value, gradients, virial = self.by_plumed(x, box, switch, lines, label, name)
                     self.assertGreater(abs(value), 1e-3)
-                    self.assertGreater(np.abs(slopes).max(), 1e-5)
+                    self.assertGreater(np.abs(gradients).max(), 1e-5)
                     w_of_plumed = np.array([virial[a, b] for a, b in coordtest.COMPONENTS])
                     errors = (abs(ratio * coordtest.scalar_of(lmp, ident) / value - 1),
-                              coordtest.error_of(ratio * coordtest.atoms_of(lmp, ident)[:, 1:4], slopes),
+                              coordtest.error_of(ratio * coordtest.atoms_of(lmp, ident)[:, 1:4], gradients),
                               coordtest.error_of(ratio * coordtest.virial_of(lmp, ident), w_of_plumed))
                     worst = max(worst, *errors)
                     self.assertLessEqual(max(errors), TOLERANCE, f"S, dS/dx, W: {errors}")

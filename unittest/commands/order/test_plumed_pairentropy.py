@@ -14,7 +14,7 @@ import plumedtest
 from brutetest import Box
 
 EXACT = coordtest.rounded(1e-10)    # relative to S, and to the largest component
-OF_CUT = 2e-3    # the same of S with cut Gaussians, and with whole ones
+CUT_TOLERANCE = 2e-3    # the same of S with cut Gaussians, and with whole ones
 CELLS, FIRST = 3, 40
 BOXES = {"orthogonal": Box((4.8, 4.9, 5.0)), "triclinic": Box((4.9, 4.8, 5.1), tilt=(0.9, -0.8, 0.7))}
 R_MAX, SIGMA, BINS = 1.8, 0.1, 60
@@ -55,25 +55,25 @@ def by_definition(box, x, a, b, is_cut):
     factor = -2 * math.pi * rho * weight * (k[:, 0] * spacing)**2
     by_r = (factor * log_g / shells) @ (kernel * u / SIGMA)
     along = by_r[:, None] * d / r[:, None]
-    slopes = np.zeros_like(x)
-    np.add.at(slopes, i, -along)
-    np.add.at(slopes, j, along)
+    gradients = np.zeros_like(x)
+    np.add.at(gradients, i, -along)
+    np.add.at(gradients, j, along)
     w = -np.einsum("pa,pb->ab", along, d) + np.eye(3) * (factor * (1 - g)).sum()
-    return (factor * (g * log_g - g + 1)).sum(), slopes, np.array([w[c] for c in coordtest.COMPONENTS])
+    return (factor * (g * log_g - g + 1)).sum(), gradients, np.array([w[c] for c in coordtest.COMPONENTS])
 
 
 class PairEntropy(unittest.TestCase):
     def compare(self, what, found, expected):
-        value, slopes, virial = expected
+        value, gradients, virial = expected
         self.assertLess(value, -1, what)
-        self.assertGreater(np.abs(slopes).max(), 1e-2, what)
-        errors = [abs(found[0] / value - 1), coordtest.error_of(found[1], slopes), coordtest.error_of(found[2], virial)]
+        self.assertGreater(np.abs(gradients).max(), 1e-2, what)
+        errors = [abs(found[0] / value - 1), coordtest.error_of(found[1], gradients), coordtest.error_of(found[2], virial)]
         print(f"{what}: differences of S, dS/dx and W", *("%.1e" % error for error in errors))
         self.assertLessEqual(max(errors), EXACT, what)
 
-    def of_plumed(self, words, x, box):
-        value, slopes, w = plumedtest.derivatives_by_driver(f"s: PAIRENTROPY {words} {ARGUMENTS}\n", "s", x, box)
-        return value, slopes, np.array([w[c] for c in coordtest.COMPONENTS])
+    def by_plumed(self, words, x, box):
+        value, gradients, w = plumedtest.derivatives_by_driver(f"s: PAIRENTROPY {words} {ARGUMENTS}\n", "s", x, box)
+        return value, gradients, np.array([w[c] for c in coordtest.COMPONENTS])
 
     def test_equal(self):
         for seed, (title, box) in enumerate(BOXES.items()):
@@ -88,18 +88,18 @@ class PairEntropy(unittest.TestCase):
             lmp.command(f"compute two first coord/pairentropy {WORDS} group2 last")
             lmp.command("run 0")
             x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
-            of_plumed = {"one": self.of_plumed(f"GROUP=1-{n}", x, box)}
+            plumed_values = {"one": self.by_plumed(f"GROUP=1-{n}", x, box)}
             if plumedtest.version() >= (2, 11):    # earlier versions divide by the number of atoms of the first group plus 1
-                of_plumed["two"] = self.of_plumed(f"GROUPA=1-{FIRST} GROUPB={FIRST + 1}-{n}", x, box)
+                plumed_values["two"] = self.by_plumed(f"GROUPA=1-{FIRST} GROUPB={FIRST + 1}-{n}", x, box)
             groups = {"one": (np.arange(n), np.arange(n)), "two": (np.arange(FIRST), np.arange(FIRST, n))}
-            for name in of_plumed:
+            for name in plumed_values:
                 a, b = groups[name]
                 what = f"{title}, {name}"
                 ours = (coordtest.scalar_of(lmp, name), coordtest.atoms_of(lmp, name)[:, 1:4], coordtest.virial_of(lmp, name))
-                self.compare(f"{what}, PLUMED", of_plumed[name], by_definition(box, x, a, b, True))
+                self.compare(f"{what}, PLUMED", plumed_values[name], by_definition(box, x, a, b, True))
                 self.compare(f"{what}, LAMMPS", ours, by_definition(box, x, a, b, False))
-                print(f"{what}: S of PLUMED and LAMMPS differs by {of_plumed[name][0] / ours[0] - 1:.1e}")
-                self.assertLessEqual(abs(of_plumed[name][0] / ours[0] - 1), OF_CUT, what)
+                print(f"{what}: S of PLUMED and LAMMPS differs by {plumed_values[name][0] / ours[0] - 1:.1e}")
+                self.assertLessEqual(abs(plumed_values[name][0] / ours[0] - 1), CUT_TOLERANCE, what)
 
 
 if __name__ == "__main__":

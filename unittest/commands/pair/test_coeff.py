@@ -64,18 +64,18 @@ def table(longest):
 def by_types(box, x, types, functions, a=None, b=None, pairs=None, image="all", norm="sum"):
     """brute_force with the function of each pair of types."""
     present = sorted(set(types.tolist()))
-    of_type = lambda group, k: group[types[group] == k]
+    atoms_of_type = lambda group, k: group[types[group] == k]
     parts = []
     for i, j in itertools.product(present, repeat=2):
         if pairs is not None:
             some = pairs[(types[pairs[:, 0]] == i) & (types[pairs[:, 1]] == j)]
             groups = {"a": None, "pairs": some} if len(some) else None
         elif b is not None:
-            groups = {"a": of_type(a, i), "b": of_type(b, j)}
+            groups = {"a": atoms_of_type(a, i), "b": atoms_of_type(b, j)}
         elif i == j:
-            groups = {"a": of_type(a, i)}
+            groups = {"a": atoms_of_type(a, i)}
         else:
-            groups = {"a": of_type(a, i), "b": of_type(a, j)} if i < j else None
+            groups = {"a": atoms_of_type(a, i), "b": atoms_of_type(a, j)} if i < j else None
         if groups:
             parts.append(brute_force(box, x, functions(i, j), image=image, **groups))
     scale = 1 / len(pairs if pairs is not None else a) if norm == "mean" else 1.0
@@ -235,9 +235,9 @@ class Derivatives(unittest.TestCase):
                 lmp.command(f"compute {engine} late coord/gpu group2 left {self.FUNCTIONS.keywords} engine {engine} "
                             "precision double")
             lmp.command("run 0")
-            slopes = {engine: coordtest.atoms_of(lmp, engine)[:, 1:] for engine in ("cells", "list", "allpairs")}
+            gradients = {engine: coordtest.atoms_of(lmp, engine)[:, 1:] for engine in ("cells", "list", "allpairs")}
             direction = np.round(4 * rng.normal(size=x.shape)) / 4
-            values = {engine: [] for engine in slopes}
+            values = {engine: [] for engine in gradients}
             for shift in (-step, -step / 2, step / 2, step):
                 coordtest.move_to(lmp, x + shift * direction)
                 lmp.command("run 0")
@@ -246,8 +246,8 @@ class Derivatives(unittest.TestCase):
             for engine, some in values.items():
                 expected = coordtest.extrapolate(some, step)
                 self.assertGreater(abs(expected), 1.0)
-                error = (slopes[engine] * direction).sum() - expected
-                self.assertLess(abs(error), 1e-8 * np.abs(slopes[engine]).sum(), engine)
+                error = (gradients[engine] * direction).sum() - expected
+                self.assertLess(abs(error), 1e-8 * np.abs(gradients[engine]).sum(), engine)
 
     def test_bias(self):
         """The force of a harmonic bias is -k (S - s0) dS/dx."""

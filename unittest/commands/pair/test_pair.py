@@ -65,10 +65,10 @@ class BruteForce(PairTest):
         x = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 2.0]])
         lmp = self.system(Box((9.0, 9.0, 9.0)), x, [1, 1, 1])
         for (name, switch), engine in itertools.product(KINDS.items(), ENGINES):
-            s, slope = (float(value[0]) for value in switch([1.0]))
+            s, dsdr = (float(value[0]) for value in switch([1.0]))
             found = state_of(lmp, f"pair_style coord engine {engine}", "pair_coeff * * " + words(switch, 2.0))
             self.check(f"{name}: energy", found.energy, 2.0 * (1 + 2 * s), coordtest.LAST_DIGITS)
-            force = -2.0 * slope
+            force = -2.0 * dsdr
             expected = [[0, 0, -force], [0, 0, -force], [0, 0, 2 * force]]
             self.check(f"{name}: forces", found.forces, expected, coordtest.LAST_DIGITS + coordtest.FORCES)
 
@@ -152,14 +152,14 @@ class Differences(PairTest):
 
     def force_differences(self, lmp, x):
         forces = np.empty_like(x)
-        for place in np.ndindex(*x.shape):
+        for index in np.ndindex(*x.shape):
             energies = []
             for factor in (-1, -0.5, 0.5, 1):
                 moved = x.copy()
-                moved[place] += factor * self.STEP
+                moved[index] += factor * self.STEP
                 coordtest.move_to(lmp, moved)
                 energies.append(self.energy(lmp))
-            forces[place] = -coordtest.extrapolate(energies, self.STEP)
+            forces[index] = -coordtest.extrapolate(energies, self.STEP)
         coordtest.move_to(lmp, x)
         return forces
 
@@ -232,8 +232,8 @@ class LammpsStyles(PairTest):
             for (i, j), function in potential.functions.items():
                 # The last knot is at the end of the function; rounding must not move it beyond.
                 r = np.minimum(np.linspace(0.3, float(function.dmax), 8001), float(function.dmax))
-                s, slope = function(r)
-                energy, force = potential.epsilons[i, j] * s, -potential.epsilons[i, j] * slope
+                s, dsdr = function(r)
+                energy, force = potential.epsilons[i, j] * s, -potential.epsilons[i, j] * dsdr
                 file.write(f"T{i}{j}\nN {len(r)} R {r[0]!r} {r[-1]!r}\n\n")
                 file.writelines(f"{k + 1} {a!r} {float(e)!r} {float(f)!r}\n"
                                 for k, (a, e, f) in enumerate(zip(r.tolist(), energy, force)))
@@ -258,11 +258,11 @@ class PairWrite(PairTest):
 
     def check_curve(self, what, curve, switch, epsilon, shift=0.0):
         r, energy, force = curve
-        s, slope = switch(r)
+        s, dsdr = switch(r)
         inside = r <= float(switch.dmax)
         # Numbers have 15 digits.
         self.check(f"{what}: E", energy, epsilon * (s - shift * inside), 1e-9)
-        self.check(f"{what}: F", force, -epsilon * slope, 1e-9)
+        self.check(f"{what}: F", force, -epsilon * dsdr, 1e-9)
 
     def test_closed_form(self):
         for name, switch in KINDS.items():

@@ -49,9 +49,9 @@ class Shifted:
         self.function, self.dmax = function, function.dmax
 
     def __call__(self, r):
-        s, slope = self.function(r)
+        s, dsdr = self.function(r)
         end = self.function(np.array([self.dmax]))[0][0]
-        return np.where(r > self.dmax, 0, s - end), slope
+        return np.where(r > self.dmax, 0, s - end), dsdr
 
 
 def custom(expression):
@@ -113,25 +113,25 @@ def potentials(reference, ntypes):
     given = collections.defaultdict(dict)    # factor and options by pair of types and style
     for line in lines_of(reference["pair_coeff"]):
         words = shlex.split(line)
-        of_style = words.pop(2) if is_hybrid else "coord"
+        sub_style = words.pop(2) if is_hybrid else "coord"
         for i, j in itertools.product(types(words[0]), types(words[1])):
             if i > j:
                 continue
             factor = float(words[2])
-            if of_style == "soft":    # A (1 + cos(pi r/rc))
+            if sub_style == "soft":    # A (1 + cos(pi r/rc))
                 factor, options = 2 * factor, {"kind": "cosinus", "r0": float(style[style.index("soft") + 1])}
             else:
-                options = words[3:] if of_style == "lj/cut" else options_of(words[3:])
-            given[i, j][of_style] = factor, options
+                options = words[3:] if sub_style == "lj/cut" else options_of(words[3:])
+            given[i, j][sub_style] = factor, options
 
     terms = {}
     for i, j in itertools.combinations_with_replacement(range(1, ntypes + 1), 2):
         if (i, j) not in given:
             given[i, j]["coord"] = mixed(modify["mix"], given[i, i]["coord"], given[j, j]["coord"])
         terms[i, j] = []
-        for of_style, (factor, options) in given[i, j].items():
+        for sub_style, (factor, options) in given[i, j].items():
             function = (LennardJones(float(options[0]), float(style[style.index("lj/cut") + 1]))
-                        if of_style == "lj/cut" else Switch(**options))
+                        if sub_style == "lj/cut" else Switch(**options))
             terms[i, j].append((factor, Shifted(function) if modify["shift"] == "yes" else function))
     return terms
 
@@ -216,15 +216,15 @@ def write_tables(path, terms, closest, points):
     with open(path, "w") as file:
         for (i, j), parts in terms.items():
             r = np.linspace(closest, reach(parts), points)
-            energy, slope = sum(factor * np.array(function(r)) for factor, function in parts).astype(float)
+            energy, derivative = sum(factor * np.array(function(r)) for factor, function in parts).astype(float)
             file.write(f"T{i}_{j}\nN {points} R {r[0]!r} {r[-1]!r}\n\n")
-            np.savetxt(file, np.column_stack([np.arange(1, points + 1), r, energy, -slope]), "%d %.17g %.17g %.17g")
+            np.savetxt(file, np.column_stack([np.arange(1, points + 1), r, energy, -derivative]), "%d %.17g %.17g %.17g")
             file.write("\n")
 
 
 # ---------------------------------------------------------------- tests
 
-def of_each_reference(check):
+def for_each_reference(check):
     def test(self):
         self.assertGreater(len(REFERENCES), 0)
         for path in REFERENCES:
@@ -248,7 +248,7 @@ def pair_coeffs(reference):
 
 
 class References(unittest.TestCase):
-    @of_each_reference
+    @for_each_reference
     def test_brute_force(self, name, reference):
         system = System(self, reference)
         results = {}
@@ -271,7 +271,7 @@ class References(unittest.TestCase):
         print(f"{name}: {', '.join(f'{key} {error:.1e}' for key, error in errors.items())}")
         self.assertLessEqual(max(errors.values()), TOLERANCE)
 
-    @of_each_reference
+    @for_each_reference
     def test_tables(self, name, reference):
         """Tables of N values with linear interpolation: the error decreases as 1/N^2."""
         if coordtest.ON_KOKKOS_GPU and name.startswith("mol-"):
@@ -297,7 +297,7 @@ class References(unittest.TestCase):
                         *lines_of(reference["post_commands"]))
         return system
 
-    @of_each_reference
+    @for_each_reference
     def test_data_file(self, name, reference):
         """Coefficients from a data file. If it has only those of types I I, the other coefficients
         are given or mixed again."""
@@ -316,7 +316,7 @@ class References(unittest.TestCase):
             print(f"{name}: data file with {pairs} {error:.1e}")
             self.assertLess(error, TOLERANCE)
 
-    @of_each_reference
+    @for_each_reference
     def test_differences(self, name, reference):
         """Forces are differences of LAMMPS' energy with this style."""
         system = self.with_style(reference)
@@ -328,7 +328,7 @@ class References(unittest.TestCase):
         rounding = coordtest.POSITION_ROUNDOFF * system.box.edges.max() / STEP
         self.assertLess(error, 1e-7 + rounding)
 
-    @of_each_reference
+    @for_each_reference
     def test_single(self, name, reference):
         """The energies of individual pairs, which LAMMPS' tester does not compare."""
         system = self.with_style(reference)

@@ -57,7 +57,7 @@ class Bins(unittest.TestCase):
         done = self.run_bins(ORTHOGONAL, 1, "bins fixed 4.0 8 overflow host")
         self.assertIn("overlap skip, bins of size 4 and depth 8, whose overflow the host takes, owned and ghost atoms", done.text)
 
-    def test_too_many_places(self):
+    def test_bins_too_large(self):
         for words, ranks in ("bins fixed 0.001 8", 1), ("bins fixed 0.001 8", 2):
             with self.assertRaises(AssertionError) as failure:
                 self.run_bins(ORTHOGONAL, ranks, words)

@@ -35,8 +35,8 @@ def ewald(box, points, x, q, alpha=1.2, itself=False):
         r, d = r[i, j], d[i, j]
         near = erfc(alpha * r) / r
         np.add.at(phi, i, q[j] * near)
-        slope = near / r + 2 * alpha / np.sqrt(np.pi) * np.exp(-(alpha * r) ** 2) / r
-        np.add.at(field, i, (q[j] * slope / r)[:, None] * d)
+        derivative = near / r + 2 * alpha / np.sqrt(np.pi) * np.exp(-(alpha * r) ** 2) / r
+        np.add.at(field, i, (q[j] * derivative / r)[:, None] * d)
     reciprocal = 2 * np.pi * np.linalg.inv(box.edges)    # columns
     reach = 12.6 * alpha
     most = [int(np.ceil(reach * np.linalg.norm(edge) / (2 * np.pi))) for edge in box.edges]
@@ -82,7 +82,7 @@ class Far(unittest.TestCase):
                 with self.subTest(tilted=box.tilted, tolerance=tolerance, cutoff=cutoff, ranks=ranks):
                     _, atoms, grid = self.run_far(box, data, f"far fft {tolerance}", ranks, corner=corner, cutoff=cutoff)
                     if expected is None:
-                        expected = ewald(box, grid.places, atoms.x(), q)
+                        expected = ewald(box, grid.positions, atoms.x(), q)
                         at_atoms = ewald(box, atoms.x(), atoms.x(), q, itself=True)[0]
                     error = rms(grid.phi - expected[0])
                     print(f"\ntolerance {tolerance:.0e}, cutoff {cutoff}: error {error:.1e}, at atoms {rms(atoms['c_m'] - at_atoms):.1e}, "
@@ -117,7 +117,7 @@ class Far(unittest.TestCase):
                                           shell=9.0)
             potential = COULOMB * madelung / distance
             np.testing.assert_allclose(atoms["c_m"] * q, potential, 1e-7)
-            d = box.wrap(grid.places)[:, None] - x
+            d = box.wrap(grid.positions)[:, None] - x
             d -= np.round(d / box.edges[0, 0]) * box.edges[0, 0]
             r = np.linalg.norm(d, axis=2)
             at_site, ion = np.nonzero(r < 1e-6)
@@ -171,7 +171,7 @@ class Far(unittest.TestCase):
             energies = []
             for probe in 1e-3, -1e-3:
                 with_probe = f"{coordtest.folder()}/probe"
-                write_data(with_probe, np.vstack([x, grid.places[point]]), np.append(q, probe), box)
+                write_data(with_probe, np.vstack([x, grid.positions[point]]), np.append(q, probe), box)
                 run = coordtest.run_lammps([*setup(box, with_probe, shell=5.0)[:-4], "pair_style coul/long 3.2", "pair_coeff * *",
                                             "kspace_style ewald 1e-9", "thermo_style custom step pe",
                                                 "thermo_modify norm no format float %.15g", "run 0"])
@@ -185,7 +185,7 @@ class Far(unittest.TestCase):
         region = ["region r block 1.0 4.0 1.0 5.0 3.0 7.0 units box"]
         for ranks in 1, 4:
             _, shifted_atoms, shifted = self.run_far(ORTHOGONAL, data, "far fft 1e-6 reference r", ranks, later=region)
-            inside = ((grid.places > [1, 1, 3]) & (grid.places < [4, 5, 7])).all(axis=1)
+            inside = ((grid.positions > [1, 1, 3]) & (grid.positions < [4, 5, 7])).all(axis=1)
             self.assertGreater(inside.sum(), 5)
             shift = grid.phi[inside].mean()
             self.assertGreater(abs(shift), 1e-3)
@@ -203,9 +203,9 @@ class Far(unittest.TestCase):
         soft = 0.8
         _, atoms, grid = self.run_far(ORTHOGONAL, data, "far fft 1e-7 overlap soft 0.8")
         x, q = atoms.x(), charges(N, 5)
-        expected = ewald(ORTHOGONAL, grid.places, x, q)[0]
-        bare = Map(ORTHOGONAL, grid.places, x, q, kernel="cut", cutoff=soft)
-        ball = Map(ORTHOGONAL, grid.places, x, q, kernel="cut", cutoff=soft, soft=soft)
+        expected = ewald(ORTHOGONAL, grid.positions, x, q)[0]
+        bare = Map(ORTHOGONAL, grid.positions, x, q, kernel="cut", cutoff=soft)
+        ball = Map(ORTHOGONAL, grid.positions, x, q, kernel="cut", cutoff=soft, soft=soft)
         self.assertGreater(np.abs(ball.phi - bare.phi).max(), 0.1)
         self.assertLess(rms(grid.phi - (expected + ball.phi - bare.phi).astype(float)), 2e-7)
 
@@ -223,7 +223,7 @@ class Far(unittest.TestCase):
                 self.assertGreater(change, 0.01)    # so that alpha differs
                 self.assertLess(change, 0.3)
                 for atoms, grid in zip(frames, read_grid(run.path("m.grid"))):
-                    self.assertLess(rms(grid.phi - ewald(atoms.box, grid.places, atoms.x(), q)[0]), 1.2e-6)
+                    self.assertLess(rms(grid.phi - ewald(atoms.box, grid.positions, atoms.x(), q)[0]), 1.2e-6)
 
 
     def test_ranks_without_points(self):
@@ -232,7 +232,7 @@ class Far(unittest.TestCase):
         q = charges(N, 5)
         for grid in (1, 1, 1), (1, 2, 1):
             _, atoms, found = self.run_far(ORTHOGONAL, data, "far fft 1e-6", 4, grid=grid, shell=3.0 + SKIN)
-            expected = ewald(ORTHOGONAL, found.places, atoms.x(), q)
+            expected = ewald(ORTHOGONAL, found.positions, atoms.x(), q)
             self.assertLess(np.abs(found.phi - expected[0]).max(), 1e-5)
             self.assertLess(np.abs(found.field - expected[1]).max(), 1e-4)
 
@@ -249,7 +249,7 @@ class Far(unittest.TestCase):
                     beyond = max(height / grid) / 2 if corner and ranks > 1 else 0.0
                     _, atoms, found = self.run_far(box, data, f"far fft {tolerance}", ranks, grid=grid, corner=corner,
                                                    shell=3.0 + SKIN + beyond)
-                    expected = ewald(box, found.places, atoms.x(), q)
+                    expected = ewald(box, found.positions, atoms.x(), q)
                     self.assertLess(np.abs(found.phi - expected[0]).max(), 4 * tolerance)
                     self.assertLess(rms(atoms["c_m"] - ewald(box, atoms.x(), atoms.x(), q, itself=True)[0]), 2 * tolerance)
 
@@ -263,7 +263,7 @@ class Far(unittest.TestCase):
             run = coordtest.run_lammps([*setup(ORTHOGONAL, data, shell=3.0 + SKIN), *lines], ranks)
             frames = dumptest.read_dump(run.path("atoms.dump"))
             for atoms, grid in zip(frames, read_grid(run.path("m.grid"))):
-                self.assertLess(rms(grid.phi - ewald(atoms.box, grid.places, atoms.x(), q)[0]), 1.2e-2)
+                self.assertLess(rms(grid.phi - ewald(atoms.box, grid.positions, atoms.x(), q)[0]), 1.2e-2)
             meshes = re.findall(r"^Compute potential/grid m:.*\n.*\n  far field by (?:LAMMPS' Fourier transforms|cuFFT on the GPU) of (a mesh of .*), alpha", run.text,
                                 re.MULTILINE)
             self.assertIn(len(meshes), range(2, 5), meshes)
@@ -276,7 +276,7 @@ class Far(unittest.TestCase):
         data = f"{coordtest.folder()}/sign"
         write_data(data, x, np.ones(n), box)
         _, atoms, grid = self.run_far(box, data, "far fft 1e-5")
-        error = grid.phi - ewald(box, grid.places, atoms.x(), np.ones(n))[0]
+        error = grid.phi - ewald(box, grid.positions, atoms.x(), np.ones(n))[0]
         self.assertLess(rms(error), 1.2e-5)
         self.assertLess(abs(error.mean()), 5e-6)
         angstrom, charge = 1e-10, 1.6021765e-19
@@ -290,7 +290,7 @@ class Far(unittest.TestCase):
         constant = 8.9876e9 * charge / angstrom    # Volt
         np.testing.assert_allclose(found.phi / constant, grid.phi, 0, 2e-5 + 1e-4 * np.abs(grid.phi).max())
 
-    def test_one_place(self):
+    def test_coincident_charges(self):
         """Atoms at the positions of others, which their potentials exclude."""
         box = Box((6.0, 6.0, 6.0))
         x = coordtest.random_positions(np.random.default_rng(4), box, 20)
@@ -304,10 +304,10 @@ class Far(unittest.TestCase):
         np.testing.assert_allclose(found[2.5], found[3.3], 0, 2e-6)
         whole = np.append(q, [0.3] * 5)
         everywhere = ewald(box, np.vstack([x, x[:5]]), np.vstack([x, x[:5]]), whole)[0]
-        of_place = whole.copy()
-        of_place[:5] += 0.3
-        of_place[20:] += q[:5]
-        np.testing.assert_allclose(found[3.3], everywhere - 2 * 1.2 / np.sqrt(np.pi) * of_place, 0, 2e-6)
+        of_position = whole.copy()
+        of_position[:5] += 0.3
+        of_position[20:] += q[:5]
+        np.testing.assert_allclose(found[3.3], everywhere - 2 * 1.2 / np.sqrt(np.pi) * of_position, 0, 2e-6)
 
     def test_dynamic_group(self):
         """A group without charges, then with some, then without."""

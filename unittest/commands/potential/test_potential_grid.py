@@ -30,7 +30,7 @@ DEVICE_LINE = r"host \(.*, 1 thread per rank\)" if coordtest.DEVICE == "host" el
 COULOMB = 14.3996454784
 
 
-def slope_and_value(kernel, r, cutoff, soft=None):
+def value_and_derivative(kernel, r, cutoff, soft=None):
     """Return K(r) and dK/dr of a unit charge."""
     with np.errstate(divide="ignore", invalid="ignore"):
         u, du = 1 / r, -1 / r**2
@@ -71,12 +71,12 @@ class Map:
             if not itself and not soft:
                 keep = r > 1e-5 * cutoff
                 i, j, d, r = i[keep], j[keep], d[keep], r[keep]
-            value, slope = slope_and_value(kernel, r, cutoff, soft)
+            value, derivative = value_and_derivative(kernel, r, cutoff, soft)
             with np.errstate(divide="ignore", invalid="ignore"):
                 direction = np.where(r[:, None] > 0, d / r[:, None], 0)
             bare = np.where((r <= cutoff) | (kernel == "direct"), 1 / np.maximum(r, soft or 1e-9), 0)
             np.add.at(self.phi, i, q[j] * value)
-            np.subtract.at(self.field, i, (q[j] * slope)[:, None] * direction)
+            np.subtract.at(self.field, i, (q[j] * derivative)[:, None] * direction)
             np.add.at(self.size, i, np.abs(q[j]) * bare)
             np.add.at(self.field_size, i, np.abs(q[j]) * bare**2)
             if kernel == "cut":
@@ -114,8 +114,8 @@ def write_data(path, x, q, box, velocity=None):
     lines = [line.split() for line in atoms.strip().split("\n")]
     with open(path, "w") as file:
         file.write(head + "Atoms # charge\n\n")
-        for charge, (tag, kind, *place) in zip(q.tolist(), lines):
-            file.write(f"{tag} {kind} {charge!r} {' '.join(place)}\n")
+        for charge, (tag, kind, *position) in zip(q.tolist(), lines):
+            file.write(f"{tag} {kind} {charge!r} {' '.join(position)}\n")
         if velocity is not None:
             file.write("\nVelocities\n\n")
             for k, v in enumerate(velocity.tolist()):
@@ -144,9 +144,9 @@ def output(computes, grid=GRID, every=1):
     compute property/grid."""
     lines = []
     for name, has_field, corner in computes:
-        places = "x y z" if corner else "xc yc zc"
+        positions = "x y z" if corner else "xc yc zc"
         field = f" c_{name}:grid:efield[*]" if has_field else ""
-        lines += [f"compute at_{name} all property/grid {grid[0]} {grid[1]} {grid[2]} id {places}",
+        lines += [f"compute at_{name} all property/grid {grid[0]} {grid[1]} {grid[2]} id {positions}",
                   f"dump {name} all grid {every} {name}.grid c_at_{name}:grid:data[*] c_{name}:grid:phi{field}",
                   f"dump_modify {name} format float %.17g"]
     columns = " ".join(f"c_{name}" for name, *_ in computes)
@@ -156,7 +156,7 @@ def output(computes, grid=GRID, every=1):
 class GridFrame:
     def __init__(self, rows):
         rows = rows[np.argsort(rows[:, 0])]
-        self.places, self.phi = rows[:, 1:4], rows[:, 4]
+        self.positions, self.phi = rows[:, 1:4], rows[:, 4]
         self.field = rows[:, 5:8] if rows.shape[1] >= 8 else None
         self.more = rows[:, 8:]
 
@@ -182,7 +182,7 @@ class PotentialGrid(unittest.TestCase):
             self.assertEqual(len(grids), len(atoms))
             for frame, grid in zip(atoms, grids):
                 x, q = frame.x()[group], frame["q"][group]
-                expected = Map(frame.box, grid.places, x, q, **arguments)
+                expected = Map(frame.box, grid.positions, x, q, **arguments)
                 self.assertLess(max(expected.worst(grid.phi, grid.field, scale)), coordtest.rounded(tolerance),
                                 f"{name}, step {frame.step}")
                 self.assertGreater(float(np.abs(expected.phi).max()), 0.1)
@@ -279,7 +279,7 @@ class PotentialGrid(unittest.TestCase):
         frames, grids = dumptest.read_dump(run.path("atoms.dump")), read_grid(run.path("c.grid"))
         left = frames[0]["x"] < 5
         self.assertTrue(0 < left.sum() < N)
-        expected = Map(frames[0].box, grids[0].places, frames[0].x()[left], frames[0]["q"][left])
+        expected = Map(frames[0].box, grids[0].positions, frames[0].x()[left], frames[0]["q"][left])
         self.assertLess(expected.worst(grids[0].phi)[0], coordtest.rounded(DOUBLE))
         self.assertFalse(grids[1].phi.any())
 
@@ -354,7 +354,7 @@ class PotentialGrid(unittest.TestCase):
             run = coordtest.run_lammps(lines)
             point = (4 * 8 + 4) * 8 + 5    # at 12.5, 10, 10
             v, k, w, n = (read_grid(run.path(f"{name}.grid"))[0] for name in "vkwn")
-            np.testing.assert_allclose(v.places[point], np.array([12.5, 10, 10]) * length, 1e-12)
+            np.testing.assert_allclose(v.positions[point], np.array([12.5, 10, 10]) * length, 1e-12)
             # LAMMPS' constants are of different years, and its constant of Coulomb's law has five
             # digits in SI.
             rounding = 1e-5 if units == "si" else 2e-6
@@ -399,7 +399,7 @@ class PotentialGrid(unittest.TestCase):
         run = coordtest.run_lammps([*setup(ORTHOGONAL, system(ORTHOGONAL, 8, speed=2.0)), *lines], 2)
         frames, grids = dumptest.read_dump(run.path("atoms.dump")), read_grid(run.path("c.grid"))
         for frame, grid in zip(frames, grids):
-            self.assertLess(Map(frame.box, grid.places, frame.x(), frame["q"]).worst(grid.phi)[0], coordtest.rounded(DOUBLE))
+            self.assertLess(Map(frame.box, grid.positions, frame.x(), frame["q"]).worst(grid.phi)[0], coordtest.rounded(DOUBLE))
         again = read_grid(run.path("again.grid"))
         steps = [frame.step for frame in frames]
         for k, grid in enumerate(again):

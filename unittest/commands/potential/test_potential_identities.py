@@ -56,9 +56,9 @@ class Slab(unittest.TestCase):
         run = coordtest.run_lammps([*setup(box, data, units, shell=6.0), *lines], ranks)
         found = read_grid(run.path("m.grid"))[-1]
         # z changes slowest, and equals that of the sheets in tilted boxes, too.
-        heights = found.places[:, 2].reshape(self.PLANES, -1) - box.lo[2]
+        heights = found.positions[:, 2].reshape(self.PLANES, -1) - box.lo[2]
         self.assertLess(np.ptp(heights, axis=1).max(), 1e-9)
-        heights, of_planes = heights[:, 0], found.phi.reshape(self.PLANES, -1).mean(axis=1)
+        heights, plane_means = heights[:, 0], found.phi.reshape(self.PLANES, -1).mean(axis=1)
         expected = scale * self.integral(self.chunks(run.path("bins.dat")), box, heights)
         # Near a charge the mean over points differs from that over the plane: the difference
         # decreases as exp(-2 pi 12 z / 8).
@@ -67,7 +67,7 @@ class Slab(unittest.TestCase):
         self.assertGreater(away.sum(), 10)
         between = away & (heights > self.SHEETS[0]) & (heights < self.SHEETS[-1])
         self.assertGreater(between.sum(), 1)
-        error = np.abs(of_planes - expected)[away].max() / scale
+        error = np.abs(plane_means - expected)[away].max() / scale
         print(f"\n{units}, tilted {box.tilted}, {ranks} ranks: potentials of planes from {expected.min() / scale:.3f} to "
               f"{expected.max() / scale:.3f}, errors up to {error:.1e}", end=" ")
         self.assertLess(error, coordtest.rounded(1e-6))
@@ -101,9 +101,9 @@ class SaltWater(unittest.TestCase):
         n, points = len(rows), int(np.prod(self.GRID))
         self.assertEqual(n, 3036)
         # X changes fastest, as in the grid.
-        places = (np.indices(self.GRID).reshape(3, -1)[::-1].T + 0.5) * 31.26 / self.GRID[0]
+        positions = (np.indices(self.GRID).reshape(3, -1)[::-1].T + 0.5) * 31.26 / self.GRID[0]
         data = f"{coordtest.folder()}/salt"
-        write_data(data, np.vstack([rows[:, 1:], places]), np.append(rows[:, 0], np.full(points, self.PROBE)), box)
+        write_data(data, np.vstack([rows[:, 1:], positions]), np.append(rows[:, 0], np.full(points, self.PROBE)), box)
         lines = ["kspace_style ewald 1e-8", f"group salt id <= {n}", f"group probes id > {n}",
                  "compute m salt potential/grid 4 4 4 cutoff 10.0 far fft 1e-8 precision double units volt",
                  *output([("m", False, False)], self.GRID), "compute energy probes pe/atom",
@@ -113,7 +113,7 @@ class SaltWater(unittest.TestCase):
         system.insert(-3, "pair_modify table 0")
         run = coordtest.run_lammps([*system, *lines, f"set group probes charge {-self.PROBE}", *self.dump("minus"), "run 0"], 2)
         grid = read_grid(run.path("m.grid"))[0]
-        np.testing.assert_allclose(places, grid.places, 0, 1e-9)
+        np.testing.assert_allclose(positions, grid.positions, 0, 1e-9)
         plus, minus = (dumptest.read_dump(run.path(name))[0]["c_energy"] for name in ("plus", "minus"))
         # kcal/mol to Volt by LAMMPS' constant of Coulomb's law.
         expected = (plus - minus) / self.PROBE * COULOMB / 332.06371

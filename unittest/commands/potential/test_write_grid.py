@@ -19,7 +19,7 @@ import errortest
 
 BOHR = 0.529177210544    # Angstrom, CODATA 2022
 DIGITS = 0.51e-9         # ten significant digits, relative
-PLACES = 0.51e-9         # decimals of lengths in cube files
+DECIMALS = 0.51e-9         # decimals of lengths in cube files
 
 
 class Map:
@@ -159,8 +159,8 @@ class Ranks(unittest.TestCase):
             found = read(done.path(name))
             same(found.values, values)
             unit = 1.0 if name.endswith(".dx") else 1 / BOHR
-            np.testing.assert_allclose(found.origin, unit * origin, rtol=1e-9, atol=PLACES)
-            np.testing.assert_allclose(found.step, unit * step, rtol=1e-9, atol=PLACES)
+            np.testing.assert_allclose(found.origin, unit * origin, rtol=1e-9, atol=DECIMALS)
+            np.testing.assert_allclose(found.step, unit * step, rtol=1e-9, atol=DECIMALS)
             self.assertFalse(os.path.exists(done.path(name + ".tmp")))
         self.assertEqual(read(done.path("phi.cube")).elements, [11] * 30 + [17] * 20)
 
@@ -284,8 +284,8 @@ class Changed(unittest.TestCase):
             with self.subTest(box=box, layout=layout, ranks=ranks):
                 style, balance = LAYOUTS[layout]
                 # atom 4 moves slightly, and so do its ghost atoms
-                place = "set atom 4 x 0.0\n"
-                done = run(system(box, style) + place + balance + "\n" + self.START + files("old") + change + files("one") + "run 0\n" +
+                move = "set atom 4 x 0.0\n"
+                done = run(system(box, style) + move + balance + "\n" + self.START + files("old") + change + files("one") + "run 0\n" +
                            files("two"), ranks)
                 for kind in "phi", "near":
                     one, two, old = (read(done.path(f"{name}.{kind}.dx")).values for name in ("one", "two", "old"))
@@ -362,8 +362,8 @@ class Cubes(errortest.InProcess):
             with self.subTest(units=units):
                 x = self.start(units, unit)
                 found = self.write("atoms all")
-                np.testing.assert_allclose(found.step, bohr * np.diag([6, 3, 2]), atol=PLACES)
-                np.testing.assert_allclose(found.origin, bohr * np.array([2, 1.5, 3.0]), atol=PLACES)
+                np.testing.assert_allclose(found.step, bohr * np.diag([6, 3, 2]), atol=DECIMALS)
+                np.testing.assert_allclose(found.origin, bohr * np.array([2, 1.5, 3.0]), atol=DECIMALS)
                 # In the order of IDs.
                 np.testing.assert_allclose(found.x, bohr * x[::-1], atol=2e-9)
                 self.assertEqual(found.title, "c_id:grid:data of LAMMPS at timestep 0")
@@ -399,7 +399,7 @@ class Cubes(errortest.InProcess):
         for words in "", "atoms none":
             found = self.write(words)
             self.assertEqual(found.elements, [0])
-            np.testing.assert_allclose(found.x, [np.array([-1, 0, 2]) / BOHR], atol=PLACES)
+            np.testing.assert_allclose(found.x, [np.array([-1, 0, 2]) / BOHR], atol=DECIMALS)
 
     def test_atoms_are_in_the_box(self):
         x = self.start()
@@ -532,7 +532,7 @@ class Complete(unittest.TestCase):
                 self.check()
                 self.assertFalse(os.path.lexists(self.path + ".tmp"))
 
-    def test_folder_in_its_place(self):
+    def test_folder_named_as_the_file(self):
         folder = os.path.join(coordtest.folder(), "folder.dx")
         os.mkdir(folder)
         code, output = errortest.run_script(self.SCRIPT + f"write_grid c_id:grid:data {folder}\n", 1)

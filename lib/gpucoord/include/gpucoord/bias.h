@@ -32,7 +32,7 @@ struct BiasContext {
   double boltzmann = 1.0;             // Boltzmann constant, energy/temperature
   std::string program, units;         // written to files
   // Print a line or a warning. Each rank that evaluates the bias calls them.
-  std::function<void(const std::string &)> say, warn;
+  std::function<void(const std::string &)> print, warn;
 };
 
 // The user's words are wrong. what() is the whole message.
@@ -113,8 +113,8 @@ class GPUCOORD_API Bias {
   virtual std::string warning_of_rerun() const { return ""; }
 
   // Returns whether only rank 0 keeps hills and files. If so, only rank 0 calls begin(), evaluate()
-  // and outputs that are computed on demand. The other ranks take() its state after begin() and
-  // evaluate().
+  // and outputs that are computed on demand. The other ranks call set_state() with the
+  // state of rank 0 after begin() and evaluate().
   virtual bool on_rank_0() const { return false; }
   // Returns whether parameters change in time.
   virtual bool moves() const { return false; }
@@ -143,7 +143,7 @@ class GPUCOORD_API Bias {
 
   const BiasState &state() const { return now; }
   // Replaces the state by one that a GPU or another rank computed.
-  void take(const BiasState &state) { now = state; }
+  void set_state(const BiasState &state) { now = state; }
 
   // Numbers for the user. Their number and order do not change after construction.
   struct Output {

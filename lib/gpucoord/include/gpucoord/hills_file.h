@@ -64,7 +64,7 @@ class GPUCOORD_API HillsFile {
   std::string line_of(double time, const Hill &) const;
 
   const std::string path;
-  std::string place;                       // absolute path, because a run may change its directory
+  std::string absolute_path;               // because a run may change its directory
   const std::vector<std::string> names;    // variables
   const double biasfactor;
   const std::vector<Interval> interval;

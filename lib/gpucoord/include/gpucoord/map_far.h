@@ -30,7 +30,7 @@ struct GPUCOORD_API FarBox {
   double volume() const { return edge[0][0] * edge[1][1] * edge[2][2]; }
   // Sets row k to the vector whose dot product with edge k is 1, and with the other edges 0,
   // 1/distance.
-  void reciprocal(double (&of_axis)[3][3]) const;
+  void reciprocal(double (&vectors)[3][3]) const;
   double height(int axis) const;    // distance between the two faces of the axis
 };
 
@@ -53,13 +53,13 @@ GPUCOORD_API double far_error(const FarBox &, const int n[3], double alpha, doub
 // Chooses a mesh whose error is at most 'error' (charge/distance) and that is hardly finer than
 // necessary. The number of points along each axis is a multiple of multiples_of. The height of mesh
 // cells is at most 'widest' (distance). Throws std::invalid_argument if the mesh needs more than
-// 'most' points.
+// max_points points.
 struct FarMesh {
   int n[3];
   double error;
 };
 GPUCOORD_API FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha,
-                                     double sum_q_sq, double error, double widest, int most);
+                                     double sum_q_sq, double error, double widest, int max_points);
 
 // The part of a mesh that has the points lo to lo + n - 1 along each axis.
 struct MeshBrick {
@@ -120,8 +120,8 @@ class GPUCOORD_API FarField {
   virtual void on_grid(const EwaldMesh &, const int fold[3], const int first[3], const MapCharges &,
                        int nthreads, const MapResults &) = 0;
   // Sets at, [n] (charge/distance), to the potential at n positions x, [n][3] (distance).
-  virtual void at_places(const EwaldMesh &, const MapCharges &, const double *x, int n,
-                         int nthreads, double *at) = 0;
+  virtual void at_positions(const EwaldMesh &, const MapCharges &, const double *x, int n,
+                            int nthreads, double *at) = 0;
 };
 
 // Makes a far field on a GPU with cuFFT. device: -1 selects the current GPU. Throws DeviceError.

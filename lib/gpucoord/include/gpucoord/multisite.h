@@ -67,7 +67,7 @@ struct Mixing {
 
 // Limits of cutoffs and sigma, in the caller's units. Beyond them, (sigma / cutoff)^12 approaches
 // the largest double.
-constexpr double LEAST_LENGTH = 1e-20, MOST_LENGTH = 1e20;
+constexpr double MIN_LENGTH = 1e-20, MAX_LENGTH = 1e20;
 
 struct MultisiteOptions {
   double cutoff = 0.0;            // Lennard-Jones, distance

@@ -61,7 +61,7 @@ struct OrderResult : Contribution {
 // - columns 4 to 9, with ATOM_VIRIAL: virials xx yy zz xy xz yz of the terms of S whose pair
 //   contains the atom. Over the atoms of all ranks, they add up to 2 W.
 //
-// The value is the rank's share of S. If S is not a sum over atoms (AtomFunction::is_sum();
+// The value is the rank's part of S. If S is not a sum over atoms (AtomFunction::is_sum();
 // OrderKind::GLOBAL), the value is S itself on all ranks. Positions must be finite. Results do not
 // depend on the number of threads.
 class GPUCOORD_API OrderParameter {
@@ -71,7 +71,7 @@ class GPUCOORD_API OrderParameter {
                                const OrderNumbers &) = 0;
   // After an exception of evaluate(): performs the remaining exchanges, with zeros, because other
   // ranks wait for them. Pass the same arguments.
-  virtual void take_part(const OrderInput &, unsigned want) = 0;
+  virtual void complete_exchanges(const OrderInput &, unsigned want) = 0;
   // Returns the largest number of columns of an exchange.
   virtual int exchange_columns() const = 0;
   virtual std::size_t bytes() const = 0;    // memory of the last evaluation, bytes

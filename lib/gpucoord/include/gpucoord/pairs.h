@@ -128,7 +128,7 @@ struct DeviceNeighbors {
 struct DeviceSelection {
   int bit_a = ~0, bit_b = 0;    // group bits; bit_b 0: within group a
   double skin = 0.0;            // two atoms may approach by this distance before the next rebuild
-  // Whether Totals::moved also reports ghost atoms that have moved by half the skin. If the box
+  // If true, Totals::moved also reports ghost atoms that have moved by half the skin. If the box
   // changes, ghost atoms move with it. The caller may already have taken this into account.
   bool tests_ghosts = true;
   // The pairs are evaluated once. If types do not differ, partner lists are not built, because

@@ -41,7 +41,7 @@ class GPUCOORD_API ResidentBias {
                         DeviceStream) = 0;
   virtual const double *dVdS(int variable) const = 0;    // in device memory
   virtual State wait(DeviceStream) = 0;
-  virtual State last_seen() const = 0;              // of some earlier evaluation, without a wait
+  virtual State last_seen() const = 0;    // state of some earlier evaluation; does not wait
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
 };
 

@@ -43,9 +43,9 @@ class GPUCOORD_API ResidentFunction {
   struct Result {
     double value = 0.0;    // S of this rank
     // Smallest index of an atom whose f or dS/ds is bad: not finite, or |dS/ds| above
-    // largest_slope(). -1: there is no such atom.
+    // max_dSds(). -1: there is no such atom.
     int bad = -1;
-    double s_of_bad = 0.0, slope_of_bad = 0.0;    // s and dS/ds of that atom
+    double s_of_bad = 0.0, dSds_of_bad = 0.0;    // s and dS/ds of that atom
   };
   // Waits for the last evaluation. Throws DeviceError.
   virtual Result result() = 0;
@@ -90,7 +90,7 @@ struct DeviceFunction {
 };
 
 // Returns the largest |dS/ds| that kernels of this precision accept, because they do not scale it.
-constexpr double largest_slope(Precision precision)
+constexpr double max_dSds(Precision precision)
 {
   return precision == Precision::DOUBLE ? std::numeric_limits<double>::max() : 1e30;
 }

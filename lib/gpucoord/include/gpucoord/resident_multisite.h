@@ -19,7 +19,7 @@ namespace gpucoord {
 
 // Orientations of the atoms. Pointers are to device memory.
 struct DeviceBodies {
-  const int *of_atom = nullptr;    // [nall] index of the atom's body; negative: no body
+  const int *body_of_atom = nullptr;    // [nall] index of the atom's body; negative: no body
   // Quaternion of body 0: 4 doubles w x y z, from the body's frame to the laboratory frame.
   const void *quaternion = nullptr;
   std::size_t stride = 0;    // bytes from one body to the next
@@ -76,8 +76,8 @@ class GPUCOORD_API ResidentAxes {
   virtual ~ResidentAxes() = default;
   // Enqueues the removal from the vectors of owned atoms that have one of these group bits and a
   // body. Reads types and masks. Throws DeviceError.
-  virtual void take_away(const DeviceAtoms &, const DeviceBodies &, int groupbit,
-                         const DeviceForces &vectors, DeviceStream) const = 0;
+  virtual void remove_axial_components(const DeviceAtoms &, const DeviceBodies &, int groupbit,
+                                       const DeviceForces &vectors, DeviceStream) const = 0;
 };
 
 // axis_of: [types + 1] axis of the body's frame, 0, 1 or 2; negative: no axis. Throws DeviceError.

@@ -31,11 +31,11 @@ class SwitchTable {
     return static_cast<int>(list.size()) - 1;
   }
   // Assigns function 'number' to the pair of types i, j.
-  void set(int i, int j, int number) { numbers[place(i, j)] = numbers[place(j, i)] = number; }
+  void set(int i, int j, int number) { numbers[index(i, j)] = numbers[index(j, i)] = number; }
 
   int ntypes() const { return number_of_types; }    // 0: types are ignored
   // Returns the number of the function of types i, j, or NONE if there is no function.
-  int number(int i, int j) const { return number_of_types ? numbers[place(i, j)] : 0; }
+  int number(int i, int j) const { return number_of_types ? numbers[index(i, j)] : 0; }
   const std::vector<Switch> &functions() const { return list; }
 
   // Returns the largest dmax of all functions.
@@ -48,7 +48,7 @@ class SwitchTable {
   }
   bool has_end() const { return dmax() < std::numeric_limits<double>::infinity(); }
 
-  std::size_t place(int i, int j) const    // index in [ntypes + 1][ntypes + 1]
+  std::size_t index(int i, int j) const    // index in [ntypes + 1][ntypes + 1]
   {
     return static_cast<std::size_t>(i) * (number_of_types + 1) + j;
   }

@@ -66,7 +66,7 @@ struct SwitchInfo {
   double SwitchOptions::*size;                // the length that mixing rules use as the range
 
   GPUCOORD_API static const std::vector<SwitchInfo> &all();    // in the order of SwitchKind
-  static const SwitchInfo &of(SwitchKind kind) { return all()[static_cast<int>(kind)]; }
+  static const SwitchInfo &get(SwitchKind kind) { return all()[static_cast<int>(kind)]; }
 };
 
 // A bad option. field: the member of SwitchOptions. what() names the value, the limit and the way
@@ -113,8 +113,8 @@ class GPUCOORD_API Switch {
   std::string stretch_warning() const;
 
   // Returns why pair terms of this precision cannot represent the stretched function. Returns "" if
-  // they can; rounding() is then at most MOST_ROUNDING.
-  static constexpr double MOST_ROUNDING = 1e-5;
+  // they can; rounding() is then at most MAX_ROUNDING.
+  static constexpr double MAX_ROUNDING = 1e-5;
   std::string why_imprecise(Precision) const;
   // Returns an estimate of the rounding error of s in this precision, in units of s(0) = 1. Public
   // for tests only.

@@ -63,7 +63,7 @@ class GPUCOORD_API Variable {
   // Waits for the last evaluation. Errors are cleared after being reported. Throws DeviceError.
   virtual Totals result(DeviceStream) = 0;
   // Clears the errors of an earlier run.
-  virtual void forget_errors(DeviceStream) = 0;
+  virtual void discard_errors(DeviceStream) = 0;
 
   // Enqueues f -= factor dS/dx for the owned atoms, after an evaluation with DERIVATIVES.
   virtual void add_forces(const DeviceForces &, Factor, DeviceStream) = 0;

@@ -66,8 +66,8 @@ GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double
         double term = value;
         for (int k = 0; k < n; ++k) {
           // (k == by ? derivative : basis)[k][...] has wrong indices with the sanitizers of GCC 12.
-          const double(*const of_end)[2] = k == by ? derivative[k] : basis[k];
-          term *= of_end[ends >> k & 1][bits >> k & 1];
+          const double(*const end_basis)[2] = k == by ? derivative[k] : basis[k];
+          term *= end_basis[ends >> k & 1][bits >> k & 1];
         }
         dVdS[by] += term;
       }

@@ -72,7 +72,7 @@ void HillsFile::open()
                              " is being written by another fix or run - use one file for each");
   // Unbuffered: each fwrite() is one write().
   std::setvbuf(file, nullptr, _IONBF, 0);
-  place = fs::absolute(path).string();
+  absolute_path = fs::absolute(path).string();
 }
 
 void HillsFile::write(const std::string &text, const char *way_out)
@@ -110,14 +110,14 @@ std::string HillsFile::create()
 void HillsFile::check_on_disk(const std::vector<Hill> *known)
 {
   if (failure.empty()) {
-    const OnDisk found = look_up(place, file);
+    const OnDisk found = look_up(absolute_path, file);
     std::string problem;
     if (found.error == ENOENT)
       problem = "was deleted";
     else if (found.error)
       throw std::runtime_error(
           "cannot check hills file " + path +
-          " before a hill is added: " + std::strerror(found.error) + " - make " + place +
+          " before a hill is added: " + std::strerror(found.error) + " - make " + absolute_path +
           " accessible and continue from the last restart file, or with append yes");
     else if (!found.is_regular)
       return;
@@ -146,8 +146,8 @@ void HillsFile::check_on_disk(const std::vector<Hill> *known)
 // Saves the hills of a changed file. Returns a text with their new location and the way out.
 std::string HillsFile::save(const std::vector<Hill> *known) const
 {
-  const std::string saved = free_backup_name(place);
-  const std::string rename = "; rename that file to " + place +
+  const std::string saved = free_backup_name(absolute_path);
+  const std::string rename = "; rename that file to " + absolute_path +
       " and continue from the last restart file, or with append yes";
   NewFile copy(saved);
   std::string result = "all its hills are in " + saved;

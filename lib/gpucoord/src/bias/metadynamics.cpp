@@ -76,7 +76,7 @@ struct Metadynamics::State {
   std::unique_ptr<BiasGrid> grid;
   std::vector<Hill> hills;    // only without a grid
   std::int64_t nhills = 0;
-  Checksum checksum;    // of all hills in the bias
+  Checksum checksum;    // checksum of all hills in the bias
 
   // Cached results. The next hill invalidates them.
   double maximum = 0.0, reweighting_offset = 0.0;
@@ -105,11 +105,11 @@ static void check_sum(const BiasGrid &found, const MetadynamicsOptions &options,
     if (std::fabs(has - expected) <= 1e-9 * (std::fabs(expected) + largest[bits])) continue;
     double s[MAX_METAD_VARIABLES];
     sum.position(entry / nderivatives, s);
-    std::string place;
+    std::string position;
     for (int k = 0; k < n; ++k)
-      place += (k ? ", " : "") + options.names[k] + " = " + short_text(s[k]);
+      position += (k ? ", " : "") + options.names[k] + " = " + short_text(s[k]);
     throw std::runtime_error("grid file " + path + " is not the sum of these hills: it has " +
-                             sum.column(bits) + " = " + short_text(has) + " at " + place +
+                             sum.column(bits) + " = " + short_text(has) + " at " + position +
                              ", where the first " + std::to_string(hills.size()) + " hills have " +
                              short_text(expected));
   }
@@ -197,12 +197,12 @@ std::uint64_t Metadynamics::hills_checksum() const
 double Metadynamics::maximum() const
 {
   if (state->have_maximum) return state->maximum;
-  double most = 0.0;
+  double v_max = 0.0;
   for (std::size_t point = 0; point < state->grid->npoints(); ++point)
-    most = std::max(most, state->value_at_point(point));
-  state->maximum = most;
+    v_max = std::max(v_max, state->value_at_point(point));
+  state->maximum = v_max;
   state->have_maximum = true;
-  return most;
+  return v_max;
 }
 
 double Metadynamics::reweighting_offset() const
@@ -211,14 +211,14 @@ double Metadynamics::reweighting_offset() const
   const auto &o = state->options;
   const double biased = o.biasfactor > 1.0 ? 1.0 / (o.biasfactor - 1.0) : 0.0;
   const double unbiased = biased + 1.0;    // biasfactor/(biasfactor - 1)
-  const double most = maximum();           // factored out, so that the exponentials are at most 1
+  const double v_max = maximum();          // factored out, so that the exponentials are at most 1
   double sum_unbiased = 0.0, sum_biased = 0.0;
   for (std::size_t point = 0; point < state->grid->npoints(); ++point) {
-    const double v = state->value_at_point(point) - most;
+    const double v = state->value_at_point(point) - v_max;
     sum_unbiased += std::exp(unbiased * v / o.kt);
     sum_biased += std::exp(biased * v / o.kt);
   }
-  state->reweighting_offset = o.kt * std::log(sum_unbiased / sum_biased) + most;
+  state->reweighting_offset = o.kt * std::log(sum_unbiased / sum_biased) + v_max;
   state->have_offset = true;
   return state->reweighting_offset;
 }

@@ -18,7 +18,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr double MAX_POINTS = 1e8;    // of the grid
+  constexpr double MAX_POINTS = 1e8;    // grid points
 
   std::string with_digits(const char *format, double value)
   {
@@ -267,13 +267,13 @@ namespace {
     warn_of_names();
     try {
       auto bias = std::make_unique<Metadynamics>(options);
-      auto its_file = std::make_unique<HillsFile>(file, options, context.program, context.units);
+      auto hills_file = std::make_unique<HillsFile>(file, options, context.program, context.units);
       if (start.is_restarted || append)
-        resume(start.is_restarted, *bias, *its_file);
+        resume(start.is_restarted, *bias, *hills_file);
       else
-        open(*its_file);
+        open(*hills_file);
       metad = std::move(bias);
-      hills = std::move(its_file);
+      hills = std::move(hills_file);
     } catch (const std::bad_alloc &) {
       throw std::runtime_error(options.grid.empty() ? "out of memory"
                                                     : "out of memory - use a smaller grid");
@@ -297,19 +297,20 @@ namespace {
   }
 
   // Starts a new hills file.
-  void MetadynamicsBias::open(HillsFile &its_file) const
+  void MetadynamicsBias::open(HillsFile &hills_file) const
   {
     if (!read_grid.empty())
       throw std::runtime_error(
           "keyword read_grid " + read_grid +
           " continues an earlier run and also needs its hills - use append yes");
-    const std::string backup = its_file.create();
-    if (!backup.empty()) context.say("hills file " + file + " of an earlier run is now " + backup);
+    const std::string backup = hills_file.create();
+    if (!backup.empty())
+      context.print("hills file " + file + " of an earlier run is now " + backup);
   }
 
   // Continues with the hills of an earlier run: all hills of the file, or those in the bias of the
   // restart file. Checks everything before changing anything.
-  void MetadynamicsBias::resume(bool is_restarted, Metadynamics &bias, HillsFile &its_file)
+  void MetadynamicsBias::resume(bool is_restarted, Metadynamics &bias, HillsFile &hills_file)
   {
     const std::int64_t expected = nhills();
     if (!std::filesystem::exists(file))
@@ -317,7 +318,7 @@ namespace {
                                (is_restarted
                                     ? "give the hills file of the run that wrote the restart file"
                                     : "use append no for a new file"));
-    const auto found = its_file.read(is_restarted ? expected : HillsFile::ALL);
+    const auto found = hills_file.read(is_restarted ? expected : HillsFile::ALL);
     if (is_restarted && expected > 0)
       for (int v = 0; v < nvariables(); ++v) {
         const double center = found.hills.back().center[v], saved = now.own[CENTER + v];
@@ -327,7 +328,7 @@ namespace {
                                    ", but in the run that wrote the restart file it was at " +
                                    shortest_text(saved) + " - give the hills file of that run");
       }
-    std::int64_t of_grid = 0;
+    std::int64_t ngrid_hills = 0;
     bool has_checksums = true;
     if (!read_grid.empty()) {
       try {
@@ -337,9 +338,9 @@ namespace {
             std::string(e.what()) +
             " - leave out keyword read_grid to take all hills from the hills file");
       }
-      of_grid = bias.nhills();
+      ngrid_hills = bias.nhills();
     }
-    for (std::size_t h = of_grid; h < found.hills.size(); ++h) bias.add(found.hills[h]);
+    for (std::size_t h = ngrid_hills; h < found.hills.size(); ++h) bias.add(found.hills[h]);
     if (is_restarted && hills_checksum && *hills_checksum != bias.hills_checksum())
       throw std::runtime_error(
           "the first " + std::to_string(expected) + " hills of hills file " + file +
@@ -347,13 +348,13 @@ namespace {
           "the hills file of that run, or use another fix ID and append yes for a new run with "
           "these hills");
 
-    const std::string backup = its_file.resume();
+    const std::string backup = hills_file.resume();
     if (!found.damaged.empty())
       context.warn("removed the last line of hills file " + file +
                    ", which was damaged: " + found.damaged);
     if (found.nlater)
-      context.say(std::to_string(found.nlater) + " hills of " + file +
-                  " that are later than the restart file are now in " + backup);
+      context.print(std::to_string(found.nlater) + " hills of " + file +
+                    " that are later than the restart file are now in " + backup);
     if (!found.hills.empty() && !found.names_units)
       context.warn("hills file " + file +
                    " does not give the units of its heights - they are assumed to be in units " +
@@ -364,17 +365,19 @@ namespace {
                    shortest_text(options.biasfactor) +
                    " - heights are converted with the biasfactor of the file");
     if (!has_checksums)
-      context.say("grid file " + read_grid +
-                  " is of an earlier version without checksums: compared all its numbers with the "
-                  "sum of its " +
-                  std::to_string(of_grid) + " hills");
+      context.print(
+          "grid file " + read_grid +
+          " is of an earlier version without checksums: compared all its numbers with the "
+          "sum of its " +
+          std::to_string(ngrid_hills) + " hills");
     if (is_restarted && expected > 0 && !hills_checksum)
-      context.say("the restart file is of an earlier version without a checksum of the hills: "
-                  "compared only the position of the last of " +
-                  std::to_string(expected) + " hills");
-    context.say(
-        "continues with " + std::to_string(found.hills.size()) + " hills of " + file +
-        (of_grid ? ", " + std::to_string(of_grid) + " of them from grid file " + read_grid : ""));
+      context.print("the restart file is of an earlier version without a checksum of the hills: "
+                    "compared only the position of the last of " +
+                    std::to_string(expected) + " hills");
+    context.print("continues with " + std::to_string(found.hills.size()) + " hills of " + file +
+                  (ngrid_hills
+                       ? ", " + std::to_string(ngrid_hills) + " of them from grid file " + read_grid
+                       : ""));
     if (!found.hills.empty()) set_last_hill(found.hills.back());
   }
 

@@ -25,10 +25,10 @@ SavedBias read_numbered_bias(const double *numbers)
 
   // Write the state in the same order as save() of these kinds.
   const double nhills = numbers[3], work = numbers[4], energy = numbers[5];
-  const double *const of_variables = numbers + 7;
+  const double *const variable_numbers = numbers + 7;
   std::vector<double> s, dVdS, center, height;
   for (std::int64_t v = 0; v < result.nvariables; ++v) {
-    const double *const values = of_variables + 4 * v;
+    const double *const values = variable_numbers + 4 * v;
     s.push_back(values[0]);
     dVdS.push_back(values[1]);
     center.push_back(values[2]);
@@ -43,7 +43,7 @@ SavedBias read_numbered_bias(const double *numbers)
     std::vector<double> own = {nhills, height.empty() ? 0.0 : height[0]};
     own.insert(own.end(), center.begin(), center.end());
     archive.write(own);
-    const double *const checksum = of_variables + 4 * result.nvariables;
+    const double *const checksum = variable_numbers + 4 * result.nvariables;
     const bool is_known = has_checksum && checksum[0] != 0.0;
     archive.write(static_cast<std::int64_t>(is_known));
     archive.write(static_cast<std::int64_t>(is_known

@@ -32,7 +32,7 @@ namespace {
     const unsigned t = blockIdx.x * THREADS + threadIdx.x;
     if (t >= 3u * n) return;
     const int row = index[t / 3];
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     to[t] = row == ResidentAtoms::NOT_HERE ? 0.0 : x[3 * static_cast<std::size_t>(row) + t % 3];
   }
 
@@ -45,7 +45,7 @@ namespace {
     const int row = index[k];
     const double *const f = force + 3 * static_cast<std::size_t>(k);
     const double x = f[0], y = f[1], z = f[2];
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     if (row == ResidentAtoms::NOT_HERE) return;
     subtract(forces, row, -x, -y, -z);
   }

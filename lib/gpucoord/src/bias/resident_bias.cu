@@ -69,8 +69,8 @@ namespace {
 
   __global__ void evaluate_bias(const __grid_constant__ BiasKernelArguments arg)
   {
-    wait_for_kernel_before();
-    let_next_start();    // add_forces() of these variables may start
+    wait_for_previous_kernel();
+    launch_dependents();    // add_forces() of these variables may start
     ResidentBias::State state = *arg.state;
     if (state.outside || state.not_finite) return;
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);

@@ -63,7 +63,7 @@ namespace {
     std::vector<Parameter> k, s0;
     std::int64_t steps = 0;    // number of timesteps from start to stop
 
-    std::vector<Restraint> terms, last_terms;    // of this and of the previous evaluation
+    std::vector<Restraint> terms, last_terms;    // current and previous evaluation
     bool have_parameters = false;                // terms have been set
     bool has_loaded = false;                     // terms come from a restart file
     bool have_moved = false;                     // terms have changed since the previous evaluation

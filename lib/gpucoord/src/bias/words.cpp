@@ -140,19 +140,20 @@ std::vector<Interval> Words::intervals(const std::string &keyword) const
   return result;
 }
 
-int Words::integer(const std::string &keyword, int value, int least, const std::string &unit) const
+int Words::integer(const std::string &keyword, int value, int minimum,
+                   const std::string &unit) const
 {
-  constexpr int MOST = std::numeric_limits<int>::max();
+  constexpr int MAX_INTEGER = std::numeric_limits<int>::max();
   const auto &found = need(keyword).values;
   const std::string text = static_cast<std::size_t>(value) < found.size() ? found[value] : "";
   const std::size_t sign = text[0] == '+' || text[0] == '-';
   const bool is_integer =
       text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
-  const long long result = is_integer ? std::strtoll(text.c_str(), nullptr, 10) : least - 1LL;
-  if (result < least || result > MOST)
+  const long long result = is_integer ? std::strtoll(text.c_str(), nullptr, 10) : minimum - 1LL;
+  if (result < minimum || result > MAX_INTEGER)
     fail(keyword, text.empty() ? -1 : value,
-         keyword + " must be " + unit + " from " + std::to_string(least) + " to " +
-             std::to_string(MOST) + ", not '" + text + "'");
+         keyword + " must be " + unit + " from " + std::to_string(minimum) + " to " +
+             std::to_string(MAX_INTEGER) + ", not '" + text + "'");
   return static_cast<int>(result);
 }
 

@@ -47,8 +47,8 @@ class Words {
   // Returns two numbers for each variable. The first one must be less than the second.
   std::vector<Interval> intervals(const std::string &keyword) const;
   double number(const std::string &keyword, int value) const;
-  // Returns an integer from 'least' to 2^31 - 1. unit: "a number of steps"
-  int integer(const std::string &keyword, int value, int least, const std::string &unit) const;
+  // Returns an integer from 'minimum' to 2^31 - 1. unit: "a number of steps"
+  int integer(const std::string &keyword, int value, int minimum, const std::string &unit) const;
   // Returns an explanation of a count for errors: ", one for the variable c_cv".
   std::string for_each_variable(const std::string &what) const;
 

@@ -76,19 +76,19 @@ namespace {
 
       using Side = NeighborLists::Side;
       const auto pass = [&](const AtomsByClass &group, Side side, unsigned char bit,
-                            unsigned wanted, const Weights &of, Sums &sums) {
+                            unsigned wanted, const Weights &weights, Sums &sums) {
         std::vector<Pass> passes;
         int row = 0;
         for (int ci = 0; ci < classes.size(); row += group[ci++].nowned)
           for (int cj = 0; cj < classes.size(); ++cj)
             for (int special = 0; special < (in.special ? 4 : 1); ++special) {
-              const FlatList &flat = neighbor_lists.of(side, classes, ci, cj, special);
+              const FlatList &flat = neighbor_lists.list(side, classes, ci, cj, special);
               const double weight =
                   classes(ci, cj).weight * (in.special ? in.special[special] : 1.0);
               if (!classes(ci, cj).exists() || weight == 0.0 || flat.n == 0 ||
                   (special > 0 && flat.empty))
                 continue;
-              passes.push_back({ci, cj, row, flat.n, 1, flat.n, weight * of.unit, &flat});
+              passes.push_back({ci, cj, row, flat.n, 1, flat.n, weight * weights.unit, &flat});
             }
         run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
           const Function &f = functions[classes(p.ci, p.cj).function];
@@ -100,21 +100,21 @@ namespace {
           arg.first = p.flat->first.device.data();
           arg.neighbor = p.flat->neighbor.device.data();
           arg.neighmask = in.neighmask;
-          arg.weight_i = of.i;
-          arg.weight_j = of.j;
+          arg.weight_i = weights.i;
+          arg.weight_j = weights.j;
           arg.n = p.flat->n;
           arg.out = out;
           f.launchers.list(arg, f.constants, wanted, stream);
         });
       };
-      const auto of_a = [&](unsigned wanted, const Weights &of) {
-        pass(group_a, Side::A, two ? 2 : 1, wanted, of, sums_a);
+      const auto pass_a = [&](unsigned wanted, const Weights &weights) {
+        pass(group_a, Side::A, two ? 2 : 1, wanted, weights, sums_a);
       };
-      const auto of_b = [&](unsigned wanted, const Weights &of) {
-        pass(group_b, Side::B, 1, wanted, of, sums_b);
+      const auto pass_b = [&](unsigned wanted, const Weights &weights) {
+        pass(group_b, Side::B, 1, wanted, weights, sums_b);
       };
       const int *const rows_of_a = owned_rows(group_a, classes.size(), rows_a);
-      return make_passes(in.second, nullptr, two, want, peratom, of_a, of_b, rows_of_a,
+      return make_passes(in.second, nullptr, two, want, peratom, pass_a, pass_b, rows_of_a,
                          two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
     }
 
@@ -127,15 +127,16 @@ namespace {
       const GatheredParts parts_b = two ? stage_gathered(in.b, classes, atoms_b, rows_b) : parts_a;
       copied.record(stream);
 
-      const auto of_a = [&](unsigned wanted, const Weights &of) {
+      const auto pass_a = [&](unsigned wanted, const Weights &weights) {
         pass_all_pairs(in.box, classes, atoms_a, parts_a, two ? atoms_b : atoms_a, parts_b, wanted,
-                       of, sums_a);
+                       weights, sums_a);
       };
-      const auto of_b = [&](unsigned wanted, const Weights &of) {
-        pass_all_pairs(in.box, classes, atoms_b, parts_b, atoms_a, parts_a, wanted, of, sums_b);
+      const auto pass_b = [&](unsigned wanted, const Weights &weights) {
+        pass_all_pairs(in.box, classes, atoms_b, parts_b, atoms_a, parts_a, wanted, weights,
+                       sums_b);
       };
       const std::int64_t *const order = parts_a.order.empty() ? nullptr : parts_a.order.data();
-      return make_passes(in.second, order, two, want, peratom, of_a, of_b, rows_a.data(),
+      return make_passes(in.second, order, two, want, peratom, pass_a, pass_b, rows_a.data(),
                          rows_b.data());
     }
 
@@ -158,7 +159,7 @@ namespace {
           order[next[function_of(k)]++] = static_cast<int>(k);
 
       const std::size_t n = first.back();
-      const auto place = [](const double *x, int k) {
+      const auto position = [](const double *x, int k) {
         return x + 3 * static_cast<std::size_t>(k);
       };
       for (const bool second : {false, true})
@@ -167,25 +168,25 @@ namespace {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
                for (std::size_t t = begin; t < end; ++t)
                  (second ? positions_b : positions).pinned[t] =
-                     place(second ? in.xb : in.xa, order[t / 3])[t % 3];
+                     position(second ? in.xb : in.xa, order[t / 3])[t % 3];
              });
       send(members, n, stream, [&](std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t) members.pinned[t] = in.row_a[order[t]] >= 0;
       });
       copied.record(stream);
 
-      const auto pass = [&](unsigned wanted, const Weights &of) {
+      const auto pass = [&](unsigned wanted, const Weights &weights) {
         std::vector<Pass> passes;
         for (int f = 0; f < static_cast<int>(functions.size()); ++f)
           if (const int size = first[f + 1] - first[f])
-            passes.push_back({f, f, first[f], size, 1, (size + 31) / 32, of.unit});
+            passes.push_back({f, f, first[f], size, 1, (size + 31) / 32, weights.unit});
         run(passes, static_cast<int>(n), sums_a, [&](const Pass &p, const SumsOut &out) {
           PairsArguments arg = {};
           arg.box = in.box;
           arg.xa = positions.device.data() + 3 * static_cast<std::size_t>(p.first_row);
           arg.xb = positions_b.device.data() + 3 * static_cast<std::size_t>(p.first_row);
           arg.counts = members.device.data() + p.first_row;
-          if (of.i) arg.weights = of.i + p.first_row;
+          if (weights.i) arg.weights = weights.i + p.first_row;
           arg.n = p.n;
           arg.out = out;
           functions[p.ci].launchers.pairs(arg, functions[p.ci].constants, wanted, stream);
@@ -217,12 +218,12 @@ namespace {
         in.second->s[row] += sums_a.host[t];
         if (peratom) peratom[all_columns * row] += sums_a.host[t];
       }
-      const Weights of = weigh(*in.second, n, want, [&](std::size_t t) {
+      const Weights weights = compute_weights(*in.second, n, want, [&](std::size_t t) {
         return order[t];
       });
-      if (!of.i) return result;
+      if (!weights.i) return result;
       columns = static_cast<int>(all_columns);
-      pass(kernel_want(want), of);
+      pass(kernel_want(want), weights);
       const double value = result.value;
       finish(want, false, result, peratom, nullptr, nullptr);
       result.value = value;
@@ -304,31 +305,32 @@ namespace {
     // Runs the pass over the atoms of a, of_a(want, weights), and the pass over the atoms of b, if
     // they are needed. order: order of the weights; null: the caller's order. rows_a, rows_b: rows
     // in the per-atom output
-    template <class OfA, class OfB>
+    template <class PassA, class PassB>
     Contribution make_passes(const SecondPass *function, const std::int64_t *order, bool two,
-                             unsigned want, double *peratom, const OfA &of_a, const OfB &of_b,
-                             const int *rows_a, const int *rows_b)
+                             unsigned want, double *peratom, const PassA &pass_a,
+                             const PassB &pass_b, const int *rows_a, const int *rows_b)
     {
       Contribution result;
       if (!function) {
-        of_a(kernel_want(want), {});
-        if (two && peratom) of_b(want_of_second(want), {});
+        pass_a(kernel_want(want), {});
+        if (two && peratom) pass_b(want_of_second(want), {});
         finish(want, !two, result, peratom, rows_a, rows_b);
         return result;
       }
       columns = 1;
-      of_a(VALUE, {});
+      pass_a(VALUE, {});
       finish(VALUE, false, result, function->s, rows_a, nullptr);
       const std::size_t all_columns = peratom ? peratom_columns(want) : 0;
       for (int t = 0; t < sums_a.n && peratom; ++t)
         peratom[all_columns * rows_a[sums_a.first + t]] += sums_a.host[t];
-      const Weights of = weigh(*function, function->nweights, want, [&](std::size_t t) {
-        return order ? order[t] : t;
-      });
-      if (!of.i) return result;
+      const Weights weights =
+          compute_weights(*function, function->nweights, want, [&](std::size_t t) {
+            return order ? order[t] : t;
+          });
+      if (!weights.i) return result;
       columns = static_cast<int>(all_columns);
-      of_a(kernel_want(want), {of.i, two ? nullptr : of.i, of.unit});
-      if (two && peratom) of_b(want_of_second(want), {nullptr, of.i, of.unit});
+      pass_a(kernel_want(want), {weights.i, two ? nullptr : weights.i, weights.unit});
+      if (two && peratom) pass_b(want_of_second(want), {nullptr, weights.i, weights.unit});
       const double value = result.value;
       finish(want, !two, result, peratom, rows_a, rows_b);
       result.value = value;
@@ -338,7 +340,8 @@ namespace {
     // Requests the weights from the caller and enqueues their copy. Returns empty Weights if there
     // is no second pass, or if all weights are 0.
     template <class IndexOf>
-    Weights weigh(const SecondPass &function, std::size_t n, unsigned want, const IndexOf &index_of)
+    Weights compute_weights(const SecondPass &function, std::size_t n, unsigned want,
+                            const IndexOf &index_of)
     {
       const double *const given = function.weights();
       if (!given || !(want & (DERIVATIVES | VIRIAL))) return {};
@@ -371,7 +374,8 @@ namespace {
     // Enqueues the pass over owned atoms of i with all atoms of j.
     void pass_all_pairs(const Box &box, const TypeClasses &classes, const Staged<DeviceAtom> &i,
                         const GatheredParts &parts_i, const Staged<DeviceAtom> &j,
-                        const GatheredParts &parts_j, unsigned want, const Weights &of, Sums &sums)
+                        const GatheredParts &parts_j, unsigned want, const Weights &weights,
+                        Sums &sums)
     {
       std::vector<Pass> passes;
       int row = 0;
@@ -384,7 +388,7 @@ namespace {
                                                         tuning::ALL_PAIRS_TILE,
                                                     tuning::MAX_SPLITS_ALL_PAIRS);
           passes.push_back({ci, cj, row, n, splits_of(warps, static_cast<int>(tiles)), warps,
-                            classes(ci, cj).weight * of.unit});
+                            classes(ci, cj).weight * weights.unit});
         }
       run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
         const Function &f = functions[classes(p.ci, p.cj).function];
@@ -392,8 +396,8 @@ namespace {
         arg.box = box;
         arg.i = i.device.data() + parts_i.first_owned[p.ci];
         arg.j = j.device.data() + parts_j.first[p.cj];
-        if (of.i) arg.weight_i = of.i + parts_i.first_owned[p.ci];
-        if (of.j) arg.weight_j = of.j + parts_j.first[p.cj];
+        if (weights.i) arg.weight_i = weights.i + parts_i.first_owned[p.ci];
+        if (weights.j) arg.weight_j = weights.j + parts_j.first[p.cj];
         arg.n = p.n;
         arg.nj = parts_j.n[p.cj];
         arg.out = out;
@@ -442,7 +446,7 @@ namespace {
         parts.first_owned.push_back(-1);
         parts.nowned.push_back(0);
         for (std::int64_t k = 0; k < group.n; ++k) {
-          if (classes.of(group.type[k]) != c) continue;
+          if (classes.index(group.type[k]) != c) continue;
           if (is_owned(k)) {
             if (parts.nowned[c]++ == 0)
               parts.first_owned[c] = static_cast<std::int64_t>(order.size());

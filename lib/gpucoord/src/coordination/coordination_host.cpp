@@ -67,18 +67,18 @@ namespace {
       result.timings.bins = seconds() - start;
 
       const auto pass = [&](const std::vector<ClassBins> &bi, const std::vector<ClassBins> &bj,
-                            const Pass &of) {
+                            const Pass &request) {
         for (int gi = 0; gi < groups.size(); ++gi)
           for (int gj = 0; gj < groups.size(); ++gj)
             gather_cells(grid, bi[gi], bj[gj],
-                         class_functions->between(classes, groups, gi, gj, of.is_weighted()), of,
-                         result);
+                         class_functions->between(classes, groups, gi, gj, request.is_weighted()),
+                         request, result);
       };
-      const auto first = [&](const Pass &of) {
-        pass(bins_a, two ? bins_b : bins_a, of);
+      const auto first = [&](const Pass &request) {
+        pass(bins_a, two ? bins_b : bins_a, request);
       };
-      const auto second = [&](const Pass &of) {
-        pass(two ? bins_b : bins_a, bins_a, of);
+      const auto second = [&](const Pass &request) {
+        pass(two ? bins_b : bins_a, bins_a, request);
       };
       make_passes(in.second, owned_of(in.a), two, want, peratom, first, second, result);
       return result;
@@ -92,11 +92,11 @@ namespace {
       Contribution result;
       const bool two = in.b.index != nullptr;
       const TypeClasses classes(table, in.types.weight);
-      const auto first = [&](const Pass &of) {
-        gather_list(in, in.a, two ? 2 : 1, classes, lists_a, of, result);
+      const auto first = [&](const Pass &request) {
+        gather_list(in, in.a, two ? 2 : 1, classes, lists_a, request, result);
       };
-      const auto second = [&](const Pass &of) {
-        gather_list(in, two ? in.b : in.a, 1, classes, lists_b, of, result);
+      const auto second = [&](const Pass &request) {
+        gather_list(in, two ? in.b : in.a, 1, classes, lists_b, request, result);
       };
       make_passes(in.second, owned_of(in.a), two, want, peratom, first, second, result);
       return result;
@@ -109,11 +109,11 @@ namespace {
       Contribution result;
       const bool two = in.b.x != nullptr;
       const AllPairsInput::Group &b = two ? in.b : in.a;
-      const auto first = [&](const Pass &of) {
-        gather_allpairs(in.box, in.a, b, of, result);
+      const auto first = [&](const Pass &request) {
+        gather_allpairs(in.box, in.a, b, request, result);
       };
-      const auto second = [&](const Pass &of) {
-        gather_allpairs(in.box, b, in.a, of, result);
+      const auto second = [&](const Pass &request) {
+        gather_allpairs(in.box, b, in.a, request, result);
       };
       const OwnedAtoms owned = {in.a.nowned, in.a.row, nullptr, in.a.first_owned};
       make_passes(in.second, owned, two, want, peratom, first, second, result);
@@ -127,8 +127,8 @@ namespace {
       Contribution result;
       const double start = seconds();
       if (in.second) {
-        const PlacesOfS places = {in.second->s, peratom, peratom_columns(want)};
-        evaluate_pairs(in, VALUE, nullptr, &places, nullptr, result);
+        const OutputsOfS outputs = {in.second->s, peratom, peratom_columns(want)};
+        evaluate_pairs(in, VALUE, nullptr, &outputs, nullptr, result);
         const double value = result.value;
         const double *const weights = in.second->weights();
         if (weights && want & (DERIVATIVES | VIRIAL))
@@ -240,15 +240,15 @@ namespace {
     }
 
     // Adds the sums of an owned atom to the outputs of the pass.
-    static void store(double *sums, const Pass &of, int row, BlockSums &block)
+    static void store(double *sums, const Pass &request, int row, BlockSums &block)
     {
-      for (int k = 0; of.is_weighted() && k < NSUMS; ++k) sums[k] *= of.unit;
-      add_to_block(sums, of.want, block);
-      if (of.s) of.s[row] += sums[0];
-      if (!of.peratom) return;
-      const int columns = peratom_columns(of.want);
-      double *const out = of.peratom + columns * static_cast<std::size_t>(row);
-      for (int c = of.is_weighted() ? 1 : 0; c < columns; ++c) out[c] += sums[c];
+      for (int k = 0; request.is_weighted() && k < NSUMS; ++k) sums[k] *= request.unit;
+      add_to_block(sums, request.want, block);
+      if (request.s) request.s[row] += sums[0];
+      if (!request.peratom) return;
+      const int columns = peratom_columns(request.want);
+      double *const out = request.peratom + columns * static_cast<std::size_t>(row);
+      for (int c = request.is_weighted() ? 1 : 0; c < columns; ++c) out[c] += sums[c];
     }
 
     // Adds the terms of one function; see GatherFunction. ATOM_VIRIAL needs no separate kernel,
@@ -269,16 +269,16 @@ namespace {
     }
 
     // Adds the terms of partners that have weights or belong to several classes.
-    static void gather_tables(const std::vector<ClassTable<Real>> &tables, const Pass &of,
+    static void gather_tables(const std::vector<ClassTable<Real>> &tables, const Pass &request,
                               Scratch &s, int n, Real xi, Real yi, Real zi, int self, double *sums)
     {
       for (const auto &table : tables) {
-        const auto kernel = of.want & WINDOWED ? table.kernels->gather_classes_windowed
-            : of.want & VIRIAL                 ? table.kernels->gather_classes_virial
-                                               : table.kernels->gather_classes;
+        const auto kernel = request.want & WINDOWED ? table.kernels->gather_classes_windowed
+            : request.want & VIRIAL                 ? table.kernels->gather_classes_virial
+                                                    : table.kernels->gather_classes;
         kernel(table.constants, s.custom_functions.data(), n, s.x.data(), s.y.data(), s.z.data(),
-               s.classes.data(), of.is_weighted() ? s.weights.data() : nullptr, xi, yi, zi, self,
-               sums);
+               s.classes.data(), request.is_weighted() ? s.weights.data() : nullptr, xi, yi, zi,
+               self, sums);
       }
     }
 
@@ -289,12 +289,12 @@ namespace {
       by_class.sort(atoms, type, groups);
       some.resize(groups.size());
       for (int g = 0; g < groups.size(); ++g) {
-        auto &[bins, of_atoms, first_class] = some[g];
+        auto &[bins, atom_classes, first_class] = some[g];
         bins.build(grid, x, by_class[g], nthreads);
         first_class = groups.classes_of(g).front();
-        of_atoms.clear();
+        atom_classes.clear();
         if (classes.size() == groups.size()) continue;
-        for (const int row : bins.row) of_atoms.push_back(classes.of(type[row]));
+        for (const int row : bins.row) atom_classes.push_back(classes.index(type[row]));
       }
     }
 
@@ -317,12 +317,13 @@ namespace {
     }
 
     // Sums over the atoms j of one set of bins for the owned atoms i of another.
-    void gather_cells(const CellGrid &grid, const ClassBins &of_i, const ClassBins &of_j,
-                      const GroupInteraction<Real> &between, const Pass &of, Contribution &result)
+    void gather_cells(const CellGrid &grid, const ClassBins &classes_i, const ClassBins &classes_j,
+                      const GroupInteraction<Real> &between, const Pass &request,
+                      Contribution &result)
     {
       if (between.dmax == 0.0) return;
       const double start = seconds();
-      const CellBins &bi = of_i.bins, &bj = of_j.bins;
+      const CellBins &bi = classes_i.bins, &bj = classes_j.bins;
       const auto keep_near_box = functions.front().kernels.keep_near_box;    // same for all
       tasks.make(grid, bi, nthreads);
 
@@ -330,18 +331,19 @@ namespace {
       run_blocks(
           static_cast<std::int64_t>(tasks.all().size()), 16, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-            s.forget(grid);
+            s.invalidate(grid);
             for (std::int64_t t = begin; t < end; ++t) {
               const CellTask &task = tasks.all()[t];
               const CellCandidates found =
                   collect_candidates(keep_near_box, between.dmax, grid, bi, bj, task, s);
               if (!between.is_one) {
                 s.classes.resize(s.index.size());
-                for (int k = 0; k < found.count; ++k) s.classes[k] = of_j.class_of(s.index[k]);
+                for (int k = 0; k < found.count; ++k) s.classes[k] = classes_j.class_of(s.index[k]);
               }
-              if (of.is_weighted()) {
+              if (request.is_weighted()) {
                 s.weights.resize(s.index.size());
-                for (int k = 0; k < found.count; ++k) s.weights[k] = of.weight(bj.row[s.index[k]]);
+                for (int k = 0; k < found.count; ++k)
+                  s.weights[k] = request.weight(bj.row[s.index[k]]);
               }
               for (int p = task.begin; p < task.end; ++p) {
                 if (!bi.owned[p]) continue;
@@ -354,18 +356,18 @@ namespace {
                            zi = static_cast<Real>(bi.z[p] - found.origin[2]);
                 double sums[NSUMS] = {}, weighted[NSUMS] = {};
                 if (between.is_one) {
-                  gather(between.one.function, of.want, s, found.count, s.x.data(), s.y.data(),
+                  gather(between.one.function, request.want, s, found.count, s.x.data(), s.y.data(),
                          s.z.data(), xi, yi, zi, self, sums);
                   add_weighted(between.one.weight, sums, weighted);
                 } else
-                  gather_tables(between.tables[of_i.class_of(p)], of, s, found.count, xi, yi, zi,
-                                self, weighted);
-                store(weighted, of, bi.row[p], block);
+                  gather_tables(between.tables[classes_i.class_of(p)], request, s, found.count, xi,
+                                yi, zi, self, weighted);
+                store(weighted, request, bi.row[p], block);
               }
             }
           },
           nthreads);
-      add_pass(sums_of_pass, seconds() - start, of.counts, result);
+      add_pass(sums_of_pass, seconds() - start, request.counts, result);
     }
 
     // Writes the displacements of some neighbors of atom i to the thread's memory.
@@ -378,17 +380,18 @@ namespace {
     }
 
     void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit,
-                     const TypeClasses &classes, SortedNeighbors &lists, const Pass &of,
+                     const TypeClasses &classes, SortedNeighbors &lists, const Pass &request,
                      Contribution &result)
     {
       const double start = seconds();
-      if (of.want & WINDOWED)
+      if (request.want & WINDOWED)
         for (HostFunction<Real> &f : functions) set_window(in.window, f.constants);
       const ClassGroups groups(classes);
       std::vector<GroupInteraction<Real>> acting;    // [groups][groups]
       for (int gi = 0; gi < groups.size(); ++gi)
         for (int gj = 0; gj < groups.size(); ++gj)
-          acting.push_back(class_functions->between(classes, groups, gi, gj, of.is_weighted()));
+          acting.push_back(
+              class_functions->between(classes, groups, gi, gj, request.is_weighted()));
       // A single bucket is the whole neighbor list.
       const bool as_it_is = groups.size() == 1 && !in.member && !in.special;
       if (!as_it_is) lists.sort(in, i_atoms, j_bit, groups, nthreads);
@@ -400,8 +403,8 @@ namespace {
             for (std::int64_t t = begin; t < end; ++t) {
               const int i = i_atoms.index[t];
               const double *const xi = in.x + 3 * static_cast<std::size_t>(i);
-              const int ci = classes.size() > 1 ? classes.of(in.types.type[i]) : 0;
-              const int gi = groups.size() > 1 ? groups.of(in.types.type[i]) : 0;
+              const int ci = classes.size() > 1 ? classes.index(in.types.type[i]) : 0;
+              const int gi = groups.size() > 1 ? groups.index(in.types.type[i]) : 0;
               double total[NSUMS] = {};
               for (int bucket = 0; bucket < nweights * groups.size(); ++bucket) {
                 const int gj = bucket / nweights;
@@ -414,8 +417,8 @@ namespace {
                 double sums[NSUMS] = {};
                 displace_neighbors(in, xi, n, neighbors, s);
                 if (between.is_one) {
-                  gather(between.one.function, of.want, s, n, s.x.data(), s.y.data(), s.z.data(), 0,
-                         0, 0, -1, sums);
+                  gather(between.one.function, request.want, s, n, s.x.data(), s.y.data(),
+                         s.z.data(), 0, 0, 0, -1, sums);
                   add_weighted(between.one.weight * weight, sums, total);
                 } else {
                   s.classes.resize(s.x.size());
@@ -423,31 +426,31 @@ namespace {
                     std::fill_n(s.classes.begin(), n, 0);
                   else
                     for (int k = 0; k < n; ++k)
-                      s.classes[k] = classes.of(in.types.type[neighbors[k] & in.neighmask]);
-                  if (of.is_weighted()) {
+                      s.classes[k] = classes.index(in.types.type[neighbors[k] & in.neighmask]);
+                  if (request.is_weighted()) {
                     s.weights.resize(s.x.size());
                     for (int k = 0; k < n; ++k)
-                      s.weights[k] = of.weight(neighbors[k] & in.neighmask);
+                      s.weights[k] = request.weight(neighbors[k] & in.neighmask);
                   }
-                  gather_tables(between.tables[ci], of, s, n, 0, 0, 0, -1, sums);
+                  gather_tables(between.tables[ci], request, s, n, 0, 0, 0, -1, sums);
                   add_weighted(weight, sums, total);
                 }
               }
-              store(total, of, i, block);
+              store(total, request, i, block);
             }
           },
           nthreads);
-      add_pass(sums_of_pass, seconds() - start, of.counts, result);
+      add_pass(sums_of_pass, seconds() - start, request.counts, result);
     }
 
     void gather_allpairs(const Box &box, const AllPairsInput::Group &gi,
-                         const AllPairsInput::Group &gj, const Pass &of, Contribution &result)
+                         const AllPairsInput::Group &gj, const Pass &request, Contribution &result)
     {
       const double start = seconds();
       constexpr int CHUNK = 1024;
       const TypeClasses classes(table, nullptr);
       GroupInteraction<Real> weighted;
-      if (of.is_weighted())
+      if (request.is_weighted())
         weighted =
             class_functions->between(classes, ClassGroups::all_together(classes), 0, 0, true);
       Contribution sums_of_pass;
@@ -460,17 +463,17 @@ namespace {
               double sums[NSUMS] = {};
               for (std::int64_t first = 0; first < gj.n; first += CHUNK) {
                 const int size = static_cast<int>(std::min<std::int64_t>(CHUNK, gj.n - first));
-                if (of.is_weighted())
-                  gather_weighted_chunk(box, gi, i, gj, first, size, classes, weighted, of, s,
+                if (request.is_weighted())
+                  gather_weighted_chunk(box, gi, i, gj, first, size, classes, weighted, request, s,
                                         sums);
                 else
-                  gather_chunk(box, gi, i, gj, first, size, classes, of.want, s, sums);
+                  gather_chunk(box, gi, i, gj, first, size, classes, request.want, s, sums);
               }
-              store(sums, of, gi.row[t], block);
+              store(sums, request, gi.row[t], block);
             }
           },
           nthreads);
-      add_pass(sums_of_pass, seconds() - start, of.counts, result);
+      add_pass(sums_of_pass, seconds() - start, request.counts, result);
     }
 
     // Adds the terms of atom i of one group with 'size' atoms of the other group.
@@ -494,7 +497,7 @@ namespace {
       // them.
       displacements(box, xi, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
       Real *const x = s.x.data() + size, *const y = s.y.data() + size, *const z = s.z.data() + size;
-      const int ci = classes.of(gi.type[i]);
+      const int ci = classes.index(gi.type[i]);
       for (int cj = 0; cj < classes.size(); ++cj) {
         if (!classes(ci, cj).exists()) continue;
         int count = 0;
@@ -502,7 +505,7 @@ namespace {
           x[count] = s.x[k];
           y[count] = s.y[k];
           z[count] = s.z[k];
-          count += classes.of(gj.type[first + k]) == cj && gj.id[first + k] != gi.id[i] ? 1 : 0;
+          count += classes.index(gj.type[first + k]) == cj && gj.id[first + k] != gi.id[i] ? 1 : 0;
         }
         gather(classes(ci, cj).function, want, s, count, x, y, z, 0, 0, 0, -1, sums);
       }
@@ -511,7 +514,7 @@ namespace {
     void gather_weighted_chunk(const Box &box, const AllPairsInput::Group &gi, std::int64_t i,
                                const AllPairsInput::Group &gj, std::int64_t first, int size,
                                const TypeClasses &classes, const GroupInteraction<Real> &between,
-                               const Pass &of, Scratch &s, double *sums)
+                               const Pass &request, Scratch &s, double *sums)
     {
       if (between.dmax == 0.0) return;
       functions[0].kernels.displacements(box, gi.x + 3 * i, size, gj.x + 3 * first, s.x.data(),
@@ -520,27 +523,27 @@ namespace {
       s.weights.resize(size);
       int self = -1;
       for (int k = 0; k < size; ++k) {
-        if (classes.size() > 1) s.classes[k] = classes.of(gj.type[first + k]);
-        s.weights[k] = of.weight(first + k);
+        if (classes.size() > 1) s.classes[k] = classes.index(gj.type[first + k]);
+        s.weights[k] = request.weight(first + k);
         if (gj.id[first + k] == gi.id[i]) self = k;
       }
-      const int ci = classes.size() > 1 ? classes.of(gi.type[i]) : 0;
-      gather_tables(between.tables[ci], of, s, size, 0, 0, 0, self, sums);
+      const int ci = classes.size() > 1 ? classes.index(gi.type[i]) : 0;
+      gather_tables(between.tables[ci], request, s, size, 0, 0, 0, self, sums);
     }
 
     // Destinations of s of a pair. It counts only for its first atom.
-    struct PlacesOfS {
+    struct OutputsOfS {
       double *s;          // SecondPass::s
       double *peratom;    // [nlocal][columns]; null: not requested
       int columns;
     };
 
-    // Sums over given pairs. places: null: s has no destination. weights: [n] weights of the pairs;
-    // null: all are 1, and column 0 is also added to peratom
+    // Sums over given pairs. outputs: null: s has no destination. weights: [n] weights of the
+    // pairs; null: all are 1, and column 0 is also added to peratom
     void evaluate_pairs(const PairsInput &in, unsigned want, double *peratom,
-                        const PlacesOfS *places, const double *weights, Contribution &result)
+                        const OutputsOfS *outputs, const double *weights, Contribution &result)
     {
-      const bool one_thread = peratom || places;
+      const bool one_thread = peratom || outputs;
       run_blocks(
           in.n, 64, result,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
@@ -552,10 +555,10 @@ namespace {
               functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
                                                       &dy, &dz);
               gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
-              if (places && in.row_a[k] >= 0) {
+              if (outputs && in.row_a[k] >= 0) {
                 const std::size_t row = in.row_a[k];
-                places->s[row] += sums[0];
-                if (places->peratom) places->peratom[places->columns * row] += sums[0];
+                outputs->s[row] += sums[0];
+                if (outputs->peratom) outputs->peratom[outputs->columns * row] += sums[0];
               }
               for (int c = 1; weights && c < NSUMS; ++c) sums[c] *= weights[k];
               // The owner of the first atom counts the pair.

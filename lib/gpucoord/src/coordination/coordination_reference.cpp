@@ -57,8 +57,8 @@ namespace {
         });
       }
       if (weight) {
-        s *= weight[table.place(type_i, type_j)];
-        dfunc *= weight[table.place(type_i, type_j)];
+        s *= weight[table.index(type_i, type_j)];
+        dfunc *= weight[table.index(type_i, type_j)];
       }
       dfunc *= weight_of_pair;
       result.value += counted * s;
@@ -114,15 +114,15 @@ namespace {
       return reference.result;
     }
     Contribution result;
-    Reference of_s(table, weight, want, peratom, Columns::ONLY_S, function->s);
-    pass(of_s, false, 1.0, nullptr);
+    Reference s_pass(table, weight, want, peratom, Columns::ONLY_S, function->s);
+    pass(s_pass, false, 1.0, nullptr);
     if (const double *const weights = function->weights()) {
-      Reference of_derivatives(table, weight, want, peratom, Columns::ALL_BUT_S);
-      pass(of_derivatives, false, 0.0, weights);
-      pass(of_derivatives, true, 1.0, weights);
-      result = of_derivatives.result;
+      Reference derivative_pass(table, weight, want, peratom, Columns::ALL_BUT_S);
+      pass(derivative_pass, false, 0.0, weights);
+      pass(derivative_pass, true, 1.0, weights);
+      result = derivative_pass.result;
     }
-    result.value = of_s.result.value;
+    result.value = s_pass.result.value;
     return result;
   }
 
@@ -146,15 +146,16 @@ Contribution reference_cells(const SwitchTable &table, const CellsInput &in, uns
   const AtomList &b = two ? in.b : in.a;
   const int *const type = in.types.type;
   double d[3];
-  const auto pass = [&](Reference &reference, bool of_b, double counted, const double *weights) {
-    const AtomList &of_i = of_b ? b : in.a, &of_j = of_b ? in.a : b;
-    for (int k = 0; k < of_i.nowned; ++k)
-      for (int l = 0; l < of_j.n; ++l) {
-        const int i = of_i.index[k], j = of_j.index[l];
+  const auto pass = [&](Reference &reference, bool is_second, double counted,
+                        const double *weights) {
+    const AtomList &list_i = is_second ? b : in.a, &list_j = is_second ? in.a : b;
+    for (int k = 0; k < list_i.nowned; ++k)
+      for (int l = 0; l < list_j.n; ++l) {
+        const int i = list_i.index[k], j = list_j.index[l];
         if (i == j) continue;
         subtract(in.x + 3 * static_cast<std::size_t>(j), in.x + 3 * static_cast<std::size_t>(i), d);
         reference.add(d, type_of(type, i), type_of(type, j), counted, i, -1,
-                      weights ? weights[of_b ? j : i] : 1.0);
+                      weights ? weights[is_second ? j : i] : 1.0);
       }
   };
   return evaluate_passes(in.second, two ? 1.0 : 0.5, two, table, in.types.weight, want, peratom,
@@ -167,8 +168,9 @@ Contribution reference_allpairs(const SwitchTable &table, const AllPairsInput &i
   const bool two = in.b.x != nullptr;
   const AllPairsInput::Group &b = two ? in.b : in.a;
   double d[3];
-  const auto pass = [&](Reference &reference, bool of_b, double counted, const double *weights) {
-    const AllPairsInput::Group &gi = of_b ? b : in.a, &gj = of_b ? in.a : b;
+  const auto pass = [&](Reference &reference, bool is_second, double counted,
+                        const double *weights) {
+    const AllPairsInput::Group &gi = is_second ? b : in.a, &gj = is_second ? in.a : b;
     for (std::int64_t t = 0; t < gi.nowned; ++t)
       for (std::int64_t j = 0; j < gj.n; ++j) {
         const std::int64_t i = gi.first_owned + t;
@@ -176,7 +178,7 @@ Contribution reference_allpairs(const SwitchTable &table, const AllPairsInput &i
         subtract(gj.x + 3 * j, gi.x + 3 * i, d);
         minimum_image(in.box, d[0], d[1], d[2]);
         reference.add(d, type_of(gi.type, i), type_of(gj.type, j), counted, gi.row[t], -1,
-                      weights ? weights[of_b ? j : i] : 1.0);
+                      weights ? weights[is_second ? j : i] : 1.0);
       }
   };
   return evaluate_passes(in.second, two ? 1.0 : 0.5, two, table, nullptr, want, peratom, pass);
@@ -188,9 +190,9 @@ Contribution reference_pairs(const SwitchTable &table, const PairsInput &in, uns
   double d[3];
   // A pair is added to both of its atoms at once, with the weight of its first atom. For a function
   // of coordination numbers, s_i is the sum over pairs whose first atom is i.
-  const auto pass = [&](Reference &reference, bool of_b, double /*counted*/,
+  const auto pass = [&](Reference &reference, bool is_second, double /*counted*/,
                         const double *weights) {
-    if (of_b) return;
+    if (is_second) return;
     const bool both_ends = weights || !in.second;
     for (std::int64_t k = 0; k < in.n; ++k) {
       subtract(in.xb + 3 * k, in.xa + 3 * k, d);

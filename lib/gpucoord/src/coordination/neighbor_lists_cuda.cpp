@@ -26,7 +26,7 @@ namespace {
     const auto belongs = [&](int neighbor) {
       if (in.special && static_cast<int>(static_cast<unsigned>(neighbor) >> 30) != special)
         return false;
-      return !typed || classes.of(in.types.type[neighbor & in.neighmask]) == cj;
+      return !typed || classes.index(in.types.type[neighbor & in.neighmask]) == cj;
     };
     flat.first.reserve(n + 1);
     flat.first.pinned[0] = 0;
@@ -70,34 +70,33 @@ namespace {
 int NeighborLists::update(const ListInput &in, const TypeClasses &classes, const AtomsByClass &a,
                           const AtomsByClass *b, int nthreads, cudaStream_t stream)
 {
-  forget_other_types(in, classes);
+  invalidate_other_types(in, classes);
   int nall = flatten_all(in, a, classes, nthreads, stream, lists[A]);
   if (b) nall = std::max(nall, flatten_all(in, *b, classes, nthreads, stream, lists[B]));
-  remember_types(in, classes, nall);
+  record_types(in, classes, nall);
   return nall;
 }
 
 // Discards the flat lists if they were made for other types. Types may change while neighbor lists
 // do not.
-void NeighborLists::forget_other_types(const ListInput &in, const TypeClasses &classes)
+void NeighborLists::invalidate_other_types(const ListInput &in, const TypeClasses &classes)
 {
   const bool same = in.version != 0 && list_version == in.version &&
-      list_classes == classes.of_types() && list_special == (in.special != nullptr) &&
+      list_classes == classes.indices() && list_special == (in.special != nullptr) &&
       std::equal(list_types.begin(), list_types.end(), in.types.type);
   if (same) return;
-  for (auto &of_side : lists)
-    for (FlatList &flat : of_side) flat.version = 0;
+  for (auto &side_lists : lists)
+    for (FlatList &flat : side_lists) flat.version = 0;
   list_types.clear();
   list_version = 0;    // stays 0 if an exception is thrown
 }
 
 // Stores the types of all rows that occur in the lists, in this evaluation or in an earlier one
 // with the same lists.
-void NeighborLists::remember_types(const ListInput &in, const TypeClasses &classes,
-                                   std::size_t nall)
+void NeighborLists::record_types(const ListInput &in, const TypeClasses &classes, std::size_t nall)
 {
   list_version = in.version;
-  list_classes = classes.of_types();
+  list_classes = classes.indices();
   list_special = in.special != nullptr;
   if (classes.size() > 1)
     list_types.assign(in.types.type, in.types.type + std::max(nall, list_types.size()));
@@ -105,17 +104,17 @@ void NeighborLists::remember_types(const ListInput &in, const TypeClasses &class
 
 int NeighborLists::flatten_all(const ListInput &in, const AtomsByClass &group,
                                const TypeClasses &classes, int nthreads, cudaStream_t stream,
-                               std::deque<FlatList> &of_side)
+                               std::deque<FlatList> &side_lists)
 {
   int last_row = -1;
   for (int ci = 0; ci < classes.size(); ++ci)
     for (int cj = 0; cj < classes.size(); ++cj)
       for (int special = 0; special < (in.special ? 4 : 1); ++special) {
         const std::size_t k = number(classes, ci, cj, special);
-        while (of_side.size() <= k) of_side.emplace_back();
+        while (side_lists.size() <= k) side_lists.emplace_back();
         if (!classes(ci, cj).exists()) continue;
-        flatten(in, group[ci], classes, cj, special, nthreads, stream, of_side[k]);
-        last_row = std::max(last_row, of_side[k].last_row);
+        flatten(in, group[ci], classes, cj, special, nthreads, stream, side_lists[k]);
+        last_row = std::max(last_row, side_lists[k].last_row);
       }
   return last_row + 1;
 }

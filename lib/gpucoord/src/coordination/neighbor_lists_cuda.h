@@ -36,7 +36,7 @@ class NeighborLists {
   int update(const ListInput &, const TypeClasses &, const AtomsByClass &a, const AtomsByClass *b,
              int nthreads, cudaStream_t);
 
-  const FlatList &of(Side side, const TypeClasses &classes, int ci, int cj, int special) const
+  const FlatList &list(Side side, const TypeClasses &classes, int ci, int cj, int special) const
   {
     return lists[side][number(classes, ci, cj, special)];
   }
@@ -46,8 +46,8 @@ class NeighborLists {
   {
     return (static_cast<std::size_t>(ci) * classes.size() + cj) * 4 + special;
   }
-  void forget_other_types(const ListInput &, const TypeClasses &);
-  void remember_types(const ListInput &, const TypeClasses &, std::size_t nall);
+  void invalidate_other_types(const ListInput &, const TypeClasses &);
+  void record_types(const ListInput &, const TypeClasses &, std::size_t nall);
   int flatten_all(const ListInput &, const AtomsByClass &, const TypeClasses &, int nthreads,
                   cudaStream_t, std::deque<FlatList> &);
 

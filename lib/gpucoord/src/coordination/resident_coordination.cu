@@ -56,7 +56,7 @@ namespace {
   // memory
   __global__ void write_report(const WarpSums *total, const DeviceStatus *status, Report *report)
   {
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     if (total) report->total = *total;
     report->status = *status;
   }
@@ -112,21 +112,21 @@ namespace {
       first.s = s;
       run(first, stream);
     }
-    void evaluate_second(const Request &request, const DeviceWeights &of_atoms,
+    void evaluate_second(const Request &request, const DeviceWeights &atom_weights,
                          DeviceStream stream) override
     {
       Points &points = pairs->points();
-      const PointWeights of_points = {of_atoms, pairs->npoints_of_a()};
+      const PointWeights point_weights = {atom_weights, pairs->npoints_of_a()};
       const bool fits_float =
-          std::fabs(std::log2(of_atoms.unit)) < 60.0;    // gradients then do, too
+          std::fabs(std::log2(atom_weights.unit)) < 60.0;    // gradients then do, too
       Evaluation second = {request.want, is_in_float(request) && fits_float};
       second.is_weighted = true;
-      second.unit = of_atoms.unit;
+      second.unit = atom_weights.unit;
       if (points.are_integers() && pairs->classes().size() == 1)
-        points.set_weights(of_points, stream);
+        points.set_weights(point_weights, stream);
       else {
         weights.reserve(points.size());
-        points.get_weights(of_points, weights.data(), stream);
+        points.get_weights(point_weights, weights.data(), stream);
         second.weights = weights.data();
       }
       run(second, stream);
@@ -169,13 +169,13 @@ namespace {
       std::size_t first = 0;
       const int columns = peratom_columns(wanted);
       for_each_pass(false, [&](const ResidentPairs::Rows &rows, const auto &) {
-        RowGradients of = {rows.view};
+        RowGradients row_gradients = {rows.view};
         if (gradients_in_float)
-          of.gradients = gradients.data() + 3 * first;
+          row_gradients.gradients = gradients.data() + 3 * first;
         else
-          of.sums = sums.data() + first * columns;
-        of.columns = columns;
-        subtract_rows(of, pairs->groups_overlap(), forces, factor, stream);
+          row_gradients.sums = sums.data() + first * columns;
+        row_gradients.columns = columns;
+        subtract_rows(row_gradients, pairs->groups_overlap(), forces, factor, stream);
         first += rows.view.n;
       });
     }
@@ -205,7 +205,7 @@ namespace {
       return result;
     }
 
-    void forget_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
+    void discard_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
 
     void peratom(double *peratom, DeviceStream stream) override
     {
@@ -243,11 +243,12 @@ namespace {
     std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
     std::size_t bytes() const override
     {
-      std::size_t of_formulas = 0;
+      std::size_t formula_bytes = 0;
       for (const Formula &formula : formulas)
-        of_formulas += formula.buffers.functions.bytes() + formula.buffers.all.bytes();
-      return of_formulas + pairs->bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
-          parts.bytes() + of_warps.bytes() + queues.bytes() + workspace.bytes() + weights.bytes();
+        formula_bytes += formula.buffers.functions.bytes() + formula.buffers.all.bytes();
+      return formula_bytes + pairs->bytes() + sums.bytes() + gradients.bytes() +
+          block_sums.bytes() + parts.bytes() + warp_sums.bytes() + queues.bytes() +
+          workspace.bytes() + weights.bytes();
     }
 
    private:
@@ -429,7 +430,7 @@ namespace {
       }
       sums.reserve(nrows * columns);
       parts.reserve(nparts);
-      of_warps.reserve(ntotal);
+      warp_sums.reserve(ntotal);
       queues.reserve(all.size());
       check(cudaMemsetAsync(queues.data(), 0, all.size() * sizeof(int), stream),
             "clearing the queues");
@@ -452,7 +453,7 @@ namespace {
         arg.out = {columns == 0        ? nullptr
                        : splits[r] > 1 ? parts.data()
                                        : to,
-                   of_warps.data() + first_warp[r], splits[r], between.weight * evaluation.unit};
+                   warp_sums.data() + first_warp[r], splits[r], between.weight * evaluation.unit};
         f.launchers.cells(arg, f.constants, wanted & VIRIAL ? wanted | DERIVATIVES : wanted, shape,
                           stream);
         if (columns > 0 && splits[r] > 1)
@@ -469,7 +470,7 @@ namespace {
       if (ncounted == 0)
         check(cudaMemsetAsync(total.data(), 0, sizeof(WarpSums), stream), "clearing the sum");
       else
-        reduce(of_warps.data(), static_cast<int>(ncounted), total.data(), workspace, stream);
+        reduce(warp_sums.data(), static_cast<int>(ncounted), total.data(), workspace, stream);
       if (pairs->has_two_groups() || evaluation.counts_each_end()) return;
       // Every pair was counted twice, once for each of its atoms.
       scale_total<<<1, 1, 0, stream>>>(total.data(), 0.5);
@@ -500,7 +501,7 @@ namespace {
     // Memory of the cell processor.
     CellsShape shape_of_cells = {};
     DeviceBuffer<double> parts;
-    DeviceBuffer<WarpSums> of_warps;
+    DeviceBuffer<WarpSums> warp_sums;
     DeviceBuffer<int> queues;
     DeviceBuffer<char> workspace;
     // Copies of the sums on the host, and the atom of each row.

@@ -31,7 +31,7 @@ void StagedCells::make_engine(const double *weight)
   const std::size_t size = weight ? static_cast<std::size_t>(n) * n : 0;
   if (engine && weights.size() == size && std::equal(weights.begin(), weights.end(), weight))
     return;
-  staged.forget();
+  staged.invalidate();
   engine.reset();
   engine = make_resident_coordination(
       table, precision, make_resident_pairs(table, precision, weight, tuning), tuning);
@@ -107,13 +107,13 @@ bool StagedCells::evaluate_on_device(const CellsInput &in, unsigned want, double
     if (peratom) engine->enqueue_peratom(stream);
   };
   const Totals totals = evaluate_kept_pairs(in, enqueue, stream);
-  const auto of_atoms = selected_function->result();
-  if (of_atoms.bad >= 0) return false;
+  const auto function_result = selected_function->result();
+  if (function_result.bad >= 0) return false;
   numbers_copied.wait("computing a function of coordination numbers");
   if (peratom && !s_is_in_sums) add_coordination_numbers(n, want, nullptr, peratom);
   if (function.f) std::copy_n(f.data(), n, function.f);
   if (peratom) engine->add_peratom(peratom, staged.rows().data(), nthreads);
-  result.value = of_atoms.value;
+  result.value = function_result.value;
   std::copy_n(totals.virial, 6, result.virial);
   result.timings.tested = totals.tested;
   function.is_evaluated = true;

@@ -25,20 +25,20 @@ struct ErfSeries {
   static ErfSeries make(double alpha, double cutoff)
   {
     constexpr double PI = 3.14159265358979323846;
-    double of_chebyshev[TERMS] = {};
+    double chebyshev[TERMS] = {};
     for (int j = 0; j < TERMS; ++j) {
       const double angle = PI * (j + 0.5) / TERMS,
                    r = cutoff * std::sqrt(0.5 * (std::cos(angle) + 1.0));
       const double value = std::erf(alpha * r) / r;
       for (int k = 0; k < TERMS; ++k)
-        of_chebyshev[k] += (k == 0 ? 1.0 : 2.0) / TERMS * value * std::cos(k * angle);
+        chebyshev[k] += (k == 0 ? 1.0 : 2.0) / TERMS * value * std::cos(k * angle);
     }
     // Chebyshev recursion: T_0 = 1, T_1 = u, T_{k+1} = 2u T_k - T_{k-1}.
     ErfSeries series;
     double before[TERMS + 1] = {}, polynomial[TERMS + 1] = {1.0};
     for (int k = 0; k < TERMS; ++k) {
       double next[TERMS + 1];
-      for (int i = 0; i < TERMS; ++i) series.coefficient[i] += of_chebyshev[k] * polynomial[i];
+      for (int i = 0; i < TERMS; ++i) series.coefficient[i] += chebyshev[k] * polynomial[i];
       for (int i = 0; i <= TERMS; ++i)
         next[i] = (i > 0 ? (k == 0 ? 1.0 : 2.0) * polynomial[i - 1] : 0.0) - before[i];
       for (int i = 0; i <= TERMS; ++i) {

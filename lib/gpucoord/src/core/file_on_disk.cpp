@@ -22,10 +22,10 @@ bool lock_file(std::FILE *file)
 {
   // On Windows, other processes cannot read locked bytes. Therefore lock a byte far beyond the end
   // of the file.
-  OVERLAPPED place = {};
-  place.OffsetHigh = 0x7fffffff;
+  OVERLAPPED range = {};
+  range.OffsetHigh = 0x7fffffff;
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file)));
-  return LockFileEx(handle, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place) ||
+  return LockFileEx(handle, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &range) ||
       GetLastError() != ERROR_LOCK_VIOLATION;
 }
 

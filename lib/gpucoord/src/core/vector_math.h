@@ -29,8 +29,8 @@ namespace vector_math {
   template <> struct Format<double> {
     using Bits = int64_t;
     using UnsignedBits = uint64_t;
-    static constexpr double LEAST = -708.0,
-                            MOST = 709.0;                  // 2^n overflows above this argument
+    static constexpr double MIN_ARGUMENT = -708.0,
+                            MAX_ARGUMENT = 709.0;          // 2^n overflows above this argument
     static constexpr double ROUND = 6755399441055744.0;    // 1.5 2^52
     static constexpr double LN2_HIGH = 6.93145751953125e-1, LN2_LOW = 1.42860682030941723212e-6;
     static constexpr int MANTISSA = 52, EXP_TERMS = 13, LOG_TERMS = 10, SIN_TERMS = 11;
@@ -42,7 +42,7 @@ namespace vector_math {
   template <> struct Format<float> {
     using Bits = int32_t;
     using UnsignedBits = uint32_t;
-    static constexpr float LEAST = -87.0f, MOST = 88.0f;
+    static constexpr float MIN_ARGUMENT = -87.0f, MAX_ARGUMENT = 88.0f;
     static constexpr float ROUND = 12582912.0f;    // 1.5 2^23
     static constexpr float LN2_HIGH = 6.93359375e-1f, LN2_LOW = -2.12194440e-4f;
     static constexpr int MANTISSA = 23, EXP_TERMS = 7, LOG_TERMS = 5, SIN_TERMS = 7;
@@ -53,10 +53,10 @@ namespace vector_math {
 
   // 1/k!
   struct InverseFactorials {
-    double of[24] = {1.0};
+    double value[24] = {1.0};
     constexpr InverseFactorials()
     {
-      for (int k = 1; k < 24; ++k) of[k] = of[k - 1] / k;
+      for (int k = 1; k < 24; ++k) value[k] = value[k - 1] / k;
     }
   };
 
@@ -85,7 +85,9 @@ namespace vector_math {
     GPUCOORD_HD explicit Reduced(Real x)
     {
       using F = Format<Real>;
-      const Real y = x < F::LEAST ? F::LEAST : x > F::MOST ? F::MOST : x;
+      const Real y = x < F::MIN_ARGUMENT ? F::MIN_ARGUMENT
+          : x > F::MAX_ARGUMENT          ? F::MAX_ARGUMENT
+                                         : x;
       const Real shifted = y * Real(1.44269504088896340736) + F::ROUND;
       const Real n = shifted - F::ROUND;
       r = (y - n * F::LN2_HIGH) - n * F::LN2_LOW;
@@ -125,8 +127,8 @@ namespace vector_math {
   {
     constexpr InverseFactorials inverse_factorial;
     constexpr int N = Format<Real>::EXP_TERMS;
-    Real sum = Real(inverse_factorial.of[N]);
-    for (int k = N; k > first; --k) sum = sum * r + Real(inverse_factorial.of[k - 1]);
+    Real sum = Real(inverse_factorial.value[N]);
+    for (int k = N; k > first; --k) sum = sum * r + Real(inverse_factorial.value[k - 1]);
     return sum;
   }
 
@@ -141,7 +143,7 @@ template <class Real> GPUCOORD_HD Real exponential(Real x)
 #else
   const vector_math::Reduced<Real> reduced(x);
   const Real result = reduced.times_power(vector_math::exponential_series(reduced.r, 0));
-  return x < vector_math::Format<Real>::LEAST ? Real(0) : result;
+  return x < vector_math::Format<Real>::MIN_ARGUMENT ? Real(0) : result;
 #endif
 }
 
@@ -197,14 +199,14 @@ template <class Real> GPUCOORD_HD Real real_power(Real x, Real a)
   const Real high = a_high * split.exponent;
   const Real low =
       (a - a_high) * split.exponent + a * (vector_math::logarithm_of_split(split.m) * log2_e);
-  const Real z = high + low, least = F::LEAST * log2_e, most = F::MOST * log2_e;
-  const Real shifted = (z < least ? least : z > most ? most : z) + F::ROUND;
+  const Real z = high + low, minimum = F::MIN_ARGUMENT * log2_e, maximum = F::MAX_ARGUMENT * log2_e;
+  const Real shifted = (z < minimum ? minimum : z > maximum ? maximum : z) + F::ROUND;
   const Real r = (high - (shifted - F::ROUND)) + low;
   const auto exponent = static_cast<uint64_t>(vector_math::bits_as<typename F::Bits>(shifted))
       << F::MANTISSA;
   const Real result = vector_math::times_power_of_2(vector_math::exponential_series(r * ln_2, 0),
                                                     static_cast<typename F::Bits>(exponent));
-  return z < least ? Real(0) : z > most ? F::LARGE : result;
+  return z < minimum ? Real(0) : z > maximum ? F::LARGE : result;
 #endif
 }
 
@@ -217,8 +219,8 @@ template <class Real> GPUCOORD_HD Real sine_of_quarter(Real t)
   const Real t_sq = t * t;
   constexpr int N = vector_math::Format<Real>::SIN_TERMS;
   constexpr vector_math::InverseFactorials inverse_factorial;
-  Real sum = Real(inverse_factorial.of[2 * N + 1]);
-  for (int k = N; k > 0; --k) sum = Real(inverse_factorial.of[2 * k - 1]) - sum * t_sq;
+  Real sum = Real(inverse_factorial.value[2 * N + 1]);
+  for (int k = N; k > 0; --k) sum = Real(inverse_factorial.value[2 * k - 1]) - sum * t_sq;
   return t * sum;
 #endif
 }

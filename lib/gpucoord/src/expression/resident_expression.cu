@@ -79,7 +79,7 @@ namespace {
 
   __global__ void multiply_derivatives(int n, const double *factor, Result *result)
   {
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     const int v = static_cast<int>(threadIdx.x);
     if (v < n) result->product[v] = *factor == 0.0 ? 0.0 : *factor * result->derivative[v];
   }

@@ -37,16 +37,17 @@ namespace {
     if (in_cell) atomicAdd(in_cell + cell, 1);
   }
 
-  __global__ void reorder(const DeviceAtom *atom, const int *place, int n, DeviceAtom *sorted)
+  __global__ void reorder(const DeviceAtom *atom, const int *caller_index, int n,
+                          DeviceAtom *sorted)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k < n) sorted[k] = atom[place[k]];
+    if (k < n) sorted[k] = atom[caller_index[k]];
   }
 
   struct IsOwned {
-    const int *place;
+    const int *caller_index;
     int nowned;
-    __device__ bool operator()(int k) const { return place[k] < nowned; }
+    __device__ bool operator()(int k) const { return caller_index[k] < nowned; }
   };
 
   int bits_of(std::uint64_t value)
@@ -64,7 +65,7 @@ void check_kernels()
   check(cudaFuncGetAttributes(&attributes, reorder), "loading kernels");
 }
 
-// Sets place and start of the sorted atoms. Does not copy the atoms.
+// Sets caller_index and start of the sorted atoms. Does not copy the atoms.
 template <class Key>
 SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
                           const BinGrid &grid, const DeviceAtom *atom, int n, cudaStream_t stream)
@@ -72,7 +73,7 @@ SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
   key.reserve(n);
   sorted_key.reserve(n);
   order.reserve(n);
-  place.reserve(n);
+  caller_index.reserve(n);
   const std::int64_t ncells = grid.n[0] * grid.n[1] * grid.n[2];
   const bool has_starts = ncells <= tuning::MAX_CELLS_PER_ATOM * static_cast<std::int64_t>(n);
   if (has_starts) start.reserve(ncells + 1);
@@ -80,7 +81,7 @@ SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
   const int last_bit = std::max(1, bits_of(static_cast<std::uint64_t>(ncells - 1)));
   std::size_t sort_bytes = 0, scan_bytes = 0;
   check(cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key.data(), sorted_key.data(),
-                                        order.data(), place.data(), n, 0, last_bit, stream),
+                                        order.data(), caller_index.data(), n, 0, last_bit, stream),
         "planning a sort");
   if (has_starts)
     check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, start.data(), start.data(), ncells + 1,
@@ -99,14 +100,14 @@ SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
                                         ncells + 1, stream),
           "summing the numbers of atoms");
   check(cub::DeviceRadixSort::SortPairs(workspace.data(), sort_bytes, key.data(), sorted_key.data(),
-                                        order.data(), place.data(), n, 0, last_bit, stream),
+                                        order.data(), caller_index.data(), n, 0, last_bit, stream),
         "sorting atoms");
-  return {nullptr,      nullptr, nullptr, has_starts ? start.data() : nullptr,
-          place.data(), nullptr, n,       n};
+  return {nullptr, nullptr, nullptr, has_starts ? start.data() : nullptr, caller_index.data(),
+          nullptr, n,       n};
 }
 
-SortedAtoms Bins::sort_places(const BinGrid &grid, const DeviceAtom *atom, int n,
-                              cudaStream_t stream)
+SortedAtoms Bins::sort_indices(const BinGrid &grid, const DeviceAtom *atom, int n,
+                               cudaStream_t stream)
 {
   if (n == 0) return {};
   SortedAtoms result;
@@ -126,17 +127,17 @@ SortedAtoms Bins::sort(const BinGrid &grid, const DeviceAtom *atom, int n, int n
   if (n == 0) return {};
   const thrust::counting_iterator<int> numbers(0);
   std::size_t bytes = 0;
-  place.reserve(n);
+  caller_index.reserve(n);
   owned.reserve(n);
   nselected.reserve(1);
-  const IsOwned is_owned = {place.data(), nowned};
+  const IsOwned is_owned = {caller_index.data(), nowned};
   check(cub::DeviceSelect::If(nullptr, bytes, numbers, owned.data(), nselected.data(), n, is_owned,
                               stream),
         "planning a selection");
   workspace.reserve(bytes);
   sorted.reserve(n);
-  SortedAtoms result = sort_places(grid, atom, n, stream);
-  reorder<<<blocks_for(n), THREADS, 0, stream>>>(atom, place.data(), n, sorted.data());
+  SortedAtoms result = sort_indices(grid, atom, n, stream);
+  reorder<<<blocks_for(n), THREADS, 0, stream>>>(atom, caller_index.data(), n, sorted.data());
   check(cudaGetLastError(), "launching reorder");
   result.atom = sorted.data();
   result.nowned = nowned;

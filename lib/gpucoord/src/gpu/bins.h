@@ -63,12 +63,12 @@ GPUCOORD_TEST_API Neighborhood make_neighborhood(const BinGrid &, double range);
 
 // A sorted list of atoms, as kernels see it. All pointers are to device memory.
 struct SortedAtoms {
-  const DeviceAtom *atom;      // [n]; null after sort_places()
+  const DeviceAtom *atom;      // [n]; null after sort_indices()
   const std::uint64_t *key;    // [n] keys of cells, ascending; null if short_key is set
   const std::uint32_t *short_key;
-  const int *start;    // [cells + 1] first atom of each cell; null if most cells are empty
-  const int *place;    // [n] indices in the caller's list
-  const int *owned;    // [nowned] sorted indices of owned atoms, ascending; null: all
+  const int *start;           // [cells + 1] first atom of each cell; null if most cells are empty
+  const int *caller_index;    // [n] indices in the caller's list
+  const int *owned;           // [nowned] sorted indices of owned atoms, ascending; null: all
   int n, nowned;
 
   __device__ std::uint64_t cell(int k) const { return short_key ? short_key[k] : key[k]; }
@@ -82,12 +82,12 @@ class Bins {
   // Sorts n atoms in device memory. The first nowned atoms belong to this rank. The atoms must stay
   // valid until the next call. Only enqueues work. Throws DeviceError.
   SortedAtoms sort(const BinGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
-  // Like sort(), but sets only 'place' and does not copy the atoms.
-  SortedAtoms sort_places(const BinGrid &, const DeviceAtom *, int n, cudaStream_t);
+  // Like sort(), but sets only 'caller_index' and does not copy the atoms.
+  SortedAtoms sort_indices(const BinGrid &, const DeviceAtom *, int n, cudaStream_t);
   std::size_t bytes() const
   {
     return keys.bytes() + keys_sorted.bytes() + short_keys.bytes() + short_keys_sorted.bytes() +
-        order.bytes() + place.bytes() + owned.bytes() + start.bytes() + sorted.bytes() +
+        order.bytes() + caller_index.bytes() + owned.bytes() + start.bytes() + sorted.bytes() +
         workspace.bytes();
   }
 
@@ -98,7 +98,7 @@ class Bins {
 
   DeviceBuffer<std::uint64_t> keys, keys_sorted;
   DeviceBuffer<std::uint32_t> short_keys, short_keys_sorted;
-  DeviceBuffer<int> order, place, owned, nselected, start;
+  DeviceBuffer<int> order, caller_index, owned, nselected, start;
   DeviceBuffer<DeviceAtom> sorted;
   DeviceBuffer<char> workspace;
 };

@@ -12,12 +12,12 @@
 
 namespace gpucoord {
 
-enum class Place { DEVICE, PINNED };
+enum class MemoryKind { DEVICE, PINNED };
 
 // Memory for n objects. Growing does not keep the contents. A buffer that grows again gets 1.5
 // times the requested size, so that a system of fluctuating size does not allocate at every
 // rebuild.
-template <class T, Place PLACE> class Buffer {
+template <class T, MemoryKind KIND> class Buffer {
  public:
   Buffer() = default;
   Buffer(const Buffer &) = delete;
@@ -47,23 +47,23 @@ template <class T, Place PLACE> class Buffer {
  private:
   bool allocate(std::size_t n)
   {
-    void *place = nullptr;
+    void *address = nullptr;
     const std::size_t bytes = n * sizeof(T);
-    const cudaError_t status = PLACE == Place::DEVICE ? cudaMalloc(&place, bytes)
-                                                      : cudaMallocHost(&place, bytes);
+    const cudaError_t status = KIND == MemoryKind::DEVICE ? cudaMalloc(&address, bytes)
+                                                          : cudaMallocHost(&address, bytes);
     if (status == cudaErrorMemoryAllocation) {
       clear_errors();    // the caller handles this error
       return false;
     }
     check(status, "allocating memory");
-    memory = static_cast<T *>(place);
+    memory = static_cast<T *>(address);
     capacity = n;
     return true;
   }
 
   void release()
   {
-    if (memory) PLACE == Place::DEVICE ? cudaFree(memory) : cudaFreeHost(memory);
+    if (memory) KIND == MemoryKind::DEVICE ? cudaFree(memory) : cudaFreeHost(memory);
     memory = nullptr;
     capacity = 0;
   }
@@ -73,7 +73,7 @@ template <class T, Place PLACE> class Buffer {
     const auto mib = [](std::size_t bytes) {
       return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
     };
-    if (PLACE == Place::PINNED)
+    if (KIND == MemoryKind::PINNED)
       throw DeviceError("no memory for " + mib(n * sizeof(T)) + " of pinned host memory");
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "querying its memory");
@@ -85,8 +85,8 @@ template <class T, Place PLACE> class Buffer {
   std::size_t capacity = 0;
 };
 
-template <class T> using DeviceBuffer = Buffer<T, Place::DEVICE>;
-template <class T> using PinnedBuffer = Buffer<T, Place::PINNED>;
+template <class T> using DeviceBuffer = Buffer<T, MemoryKind::DEVICE>;
+template <class T> using PinnedBuffer = Buffer<T, MemoryKind::PINNED>;
 
 class Stream {
  public:

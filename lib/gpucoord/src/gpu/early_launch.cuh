@@ -2,14 +2,14 @@
 // running (CUDA's programmatic dependent launch). Below compute capability 9.0, they start after
 // it.
 //
-// A kernel that calls let_next_start() must be launched without 'early', or call
-// wait_for_kernel_before() first. All preceding kernels are then complete, and the next kernel has
-// to wait for this one only.
+// A kernel that calls launch_dependents() must be launched without 'early', or call
+// wait_for_previous_kernel() first. All preceding kernels are then complete, and the next kernel
+// has to wait for this one only.
 //
-// Before a kernel that is launched early calls wait_for_kernel_before(), it must not read what the
-// preceding kernel may write, and it must not write what that kernel may read. At least one of its
-// threads must call wait_for_kernel_before(), so that the kernel does not end before the preceding
-// one.
+// Before a kernel that is launched early calls wait_for_previous_kernel(), it must not read what
+// the preceding kernel may write, and it must not write what that kernel may read. At least one of
+// its threads must call wait_for_previous_kernel(), so that the kernel does not end before the
+// preceding one.
 
 #ifndef GPUCOORD_EARLY_LAUNCH_CUH
 #define GPUCOORD_EARLY_LAUNCH_CUH
@@ -22,14 +22,14 @@
 namespace gpucoord {
 
 // The next kernel may start once every block has called this function or has ended.
-__device__ inline void let_next_start()
+__device__ inline void launch_dependents()
 {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
-__device__ inline void wait_for_kernel_before()
+__device__ inline void wait_for_previous_kernel()
 {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

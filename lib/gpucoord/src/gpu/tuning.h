@@ -21,7 +21,7 @@ namespace tuning {
   constexpr int ALL_PAIRS_TILE = 32;
   // The partners of a block of atoms are split over several warps until there are this many warps.
   // It is the same for all GPUs, because the bits of the results depend on it.
-  constexpr int ENOUGH_WARPS = 4096;
+  constexpr int MIN_WARPS = 4096;
   constexpr int MAX_SPLITS = 64, MAX_SPLITS_ALL_PAIRS = 256;
   // Number of partners collected in shared memory before they are summed. The warp processor has
   // three values: for a cheap formula, and for a formula that is evaluated for selected partners in
@@ -36,34 +36,34 @@ namespace tuning {
   constexpr double LIST_COLUMN_WIDTH = 0.5001;
   // Up to this number of pairs of atoms, in range or not, the search of partner lists tests all
   // pairs. This is faster than using bins (doc/dev/kernel-notes.md, H100).
-  constexpr double FEW_PAIRS_OF_LISTS = 64e6;
+  constexpr double MAX_TESTED_PAIRS = 64e6;
   // Up to this number of 32-bit words, a single thread lists the partners of an atom; above it, a
   // warp.
-  constexpr int WORDS_OF_ONE_THREAD = 16;
-  // Several threads share the partners of an atom until there are ENOUGH_THREADS threads, each with
-  // at least FEWEST_PARTNERS partners.
-  constexpr int ENOUGH_THREADS = 1 << 17, ENOUGH_THREADS_OF_ORDER = 1 << 16, FEWEST_PARTNERS = 4;
+  constexpr int MAX_WORDS_PER_THREAD = 16;
+  // Several threads share the partners of an atom until there are MIN_THREADS threads, each with
+  // at least MIN_PARTNERS partners.
+  constexpr int MIN_THREADS = 1 << 17, MIN_ORDER_THREADS = 1 << 16, MIN_PARTNERS = 4;
   // If at least this fraction of atoms has partners, the lists are used in place, with empty lists
   // for the other atoms.
   constexpr double ROWS_IN_PLACE = 0.9;
-  // Memory for partner lists counts as wasteful above both limits: ENOUGH_ROOM entries in total,
-  // and ROOM_PER_PARTNER entries per partner.
-  constexpr std::int64_t ENOUGH_ROOM = 1 << 24, ROOM_PER_PARTNER = 4;
+  // Memory for partner lists counts as wasteful above both limits: MIN_WASTEFUL_ROOM entries in
+  // total, and ROOM_PER_PARTNER entries per partner.
+  constexpr std::int64_t MIN_WASTEFUL_ROOM = 1 << 24, ROOM_PER_PARTNER = 4;
   // With at least this many rows, and this many partners per row on average, the points of the
   // partners are kept in shared memory if the GPU has enough of it. If the points do not fit, the
   // next attempt follows after LISTS_BEFORE_BLOCKS_AGAIN rebuilds.
-  constexpr int FEWEST_ROWS_IN_BLOCKS = 1 << 17;
-  constexpr double FEWEST_PARTNERS_IN_BLOCKS = 24.0;
+  constexpr int MIN_ROWS_IN_BLOCKS = 1 << 17;
+  constexpr double MIN_PARTNERS_IN_BLOCKS = 24.0;
   constexpr int LISTS_BEFORE_BLOCKS_AGAIN = 50;
-  // Largest number of blocks of kernels over lists. It is the same for all GPUs; see ENOUGH_WARPS.
+  // Largest number of blocks of kernels over lists. It is the same for all GPUs; see MIN_WARPS.
   constexpr int MAX_PARTNER_BLOCKS = 4096;
   // Blocks of 128 threads per multiprocessor that limit the registers of the molecule kernels.
   constexpr int MOLECULE_BLOCKS_FLOAT = 3, MOLECULE_BLOCKS_DOUBLE = 2;
-  // Rigid molecules: the partners are split until there are ENOUGH_WARPS_OF_MOLECULES warps, each
-  // with at least FEWEST_MOLECULES_OF_A_TEAM partners. One pass collects MOLECULES_A_PASS partners,
+  // Rigid molecules: the partners are split until there are MIN_MOLECULE_WARPS warps, each
+  // with at least MIN_MOLECULES_PER_TEAM partners. One pass collects MOLECULES_PER_PASS partners,
   // about one batch. There are at most MAX_PASSES passes.
-  constexpr int ENOUGH_WARPS_OF_MOLECULES = 1 << 14;
-  constexpr double FEWEST_MOLECULES_OF_A_TEAM = 128.0, MOLECULES_A_PASS = 440.0;
+  constexpr int MIN_MOLECULE_WARPS = 1 << 14;
+  constexpr double MIN_MOLECULES_PER_TEAM = 128.0, MOLECULES_PER_PASS = 440.0;
   constexpr int MAX_PASSES = 32;
   // Number of atoms copied at a time, so that copies and host work overlap.
   constexpr int COPY_CHUNK = 1 << 17;

@@ -14,7 +14,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr double MOST = 1e100;
+  constexpr double MAX_NUMBER = 1e100;
 
   class Reader {
    public:
@@ -27,9 +27,9 @@ namespace {
         if (++line_number == 1 && line.compare(0, 3, "\xEF\xBB\xBF") == 0)
           line.erase(0, 3);    // UTF-8 byte-order mark
         words.clear();
-        std::istringstream of_line(line.substr(0, line.find('#')));
-        for (std::string word; of_line >> word;) words.push_back(word);
-        if (!words.empty()) take_line();
+        std::istringstream tokens(line.substr(0, line.find('#')));
+        for (std::string word; tokens >> word;) words.push_back(word);
+        if (!words.empty()) parse_line();
       }
       if (in.bad()) fail("it cannot be read");
       if (!all.empty()) end_component();
@@ -37,7 +37,7 @@ namespace {
     }
 
    private:
-    void take_line()
+    void parse_line()
     {
       if (words[0] == "centre") words[0] = "center";
       const std::string &keyword = words[0];
@@ -61,7 +61,7 @@ namespace {
       if (keyword == "mass") {
         component.mass = numbers("M", 1)[0];
         if (!(component.mass > 0.0)) fail("the mass is " + words[1] + " but must be > 0");
-        if (component.mass < 1.0 / MOST)
+        if (component.mass < 1.0 / MAX_NUMBER)
           fail("the mass is " + words[1] +
                " but must be >= 1e-100, so that quotients by it are finite");
       } else if (keyword == "inertia") {
@@ -102,7 +102,7 @@ namespace {
         found.push_back(std::strtod(words[k].c_str(), &end));
         if (*end != '\0' || !std::isfinite(found.back()))
           fail("'" + words[k] + "' is not a finite number");
-        if (std::fabs(found.back()) > MOST)
+        if (std::fabs(found.back()) > MAX_NUMBER)
           fail("'" + words[k] +
                "' must be 1e100 or less in magnitude, so that products of such numbers are finite");
       }

@@ -57,38 +57,38 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in,
       check(site.epsilon >= 0.0, component,
             "epsilon is " + in_text(site.epsilon) + " but must be >= 0");
       check(site.sigma > 0.0, component, "sigma is " + in_text(site.sigma) + " but must be > 0");
-      check(site.sigma >= LEAST_LENGTH && site.sigma <= MOST_LENGTH, component,
-            "sigma is " + in_text(site.sigma) + " but must be " + in_text(LEAST_LENGTH) + " to " +
-                in_text(MOST_LENGTH) + ", so that (sigma/cutoff)^12 is a finite number");
+      check(site.sigma >= MIN_LENGTH && site.sigma <= MAX_LENGTH, component,
+            "sigma is " + in_text(site.sigma) + " but must be " + in_text(MIN_LENGTH) + " to " +
+                in_text(MAX_LENGTH) + ", so that (sigma/cutoff)^12 is a finite number");
     }
     normalize(component, "dipole", component.dipoles);
     normalize(component, "quadrupole", component.quadrupoles);
   }
   // Distances between sites are differences of positions, which have 16 digits. Cutoffs are 0 if
   // the options are not set.
-  constexpr double MOST_CUTOFFS = 1e6;
+  constexpr double MAX_CUTOFFS = 1e6;
   const double longest = std::max(settings.cutoff, settings.cutoff_charge);
   for (int i = 0; i < static_cast<int>(all.size()) && longest > 0.0; ++i)
-    check(reach(i) <= MOST_CUTOFFS * longest, all[i],
+    check(reach(i) <= MAX_CUTOFFS * longest, all[i],
           "a site is " + in_text(reach(i)) +
-              " from the center of mass, but must not be farther than " + in_text(MOST_CUTOFFS) +
+              " from the center of mass, but must not be farther than " + in_text(MAX_CUTOFFS) +
               " times the cutoff " + in_text(longest) +
               ", where rounding changes distances by 1e-10 of the cutoff - give sites relative to "
               "the center of mass");
 }
 
-void MultisiteModel::set_mixing(int i, int j, const Mixing &of_pair)
+void MultisiteModel::set_mixing(int i, int j, const Mixing &pair_mixing)
 {
   const std::size_t n = all.size();
-  mixing[i * n + j] = mixing[j * n + i] = of_pair;
+  mixing[i * n + j] = mixing[j * n + i] = pair_mixing;
 }
 
 PairOfCenters MultisiteModel::centers(int i, int a, int j, int b) const
 {
   const LennardJonesSite &first = all[i].centers[a], &second = all[j].centers[b];
-  const Mixing of_pair = i == j ? Mixing() : mixing[i * all.size() + j];
-  const double epsilon = of_pair.xi * std::sqrt(first.epsilon * second.epsilon);
-  const double sigma = of_pair.eta * 0.5 * (first.sigma + second.sigma);
+  const Mixing pair_mixing = i == j ? Mixing() : mixing[i * all.size() + j];
+  const double epsilon = pair_mixing.xi * std::sqrt(first.epsilon * second.epsilon);
+  const double sigma = pair_mixing.eta * 0.5 * (first.sigma + second.sigma);
   const double s6 = std::pow(sigma / settings.cutoff, 6);
   return {4.0 * epsilon, sigma * sigma, settings.shift ? 4.0 * epsilon * (s6 - s6 * s6) : 0.0};
 }
@@ -97,8 +97,9 @@ double MultisiteModel::reaction_field_factor() const
 {
   const double rc = settings.cutoff_charge, epsilon = settings.reaction_field;
   if (epsilon == 1.0) return 0.0;    // no reaction field, even if rc^3 is not finite
-  const double of_field = std::isinf(epsilon) ? 1.0 : 2.0 * (epsilon - 1.0) / (2.0 * epsilon + 1.0);
-  return settings.coulomb * of_field / (rc * rc * rc);
+  const double field_factor = std::isinf(epsilon) ? 1.0
+                                                  : 2.0 * (epsilon - 1.0) / (2.0 * epsilon + 1.0);
+  return settings.coulomb * field_factor / (rc * rc * rc);
 }
 
 double MultisiteModel::self_energy(int i) const
@@ -147,12 +148,13 @@ void MultisiteModel::check_float() const
 {
   // Far within the range of float, because kernels multiply the strengths by powers of the distance
   // and of its inverse.
-  constexpr double LEAST = 1e-30, MOST = 1e30;
+  constexpr double MIN_SINGLE = 1e-30, MAX_SINGLE = 1e30;
   const auto need = [](double number, const Component &component, const std::string &what) {
-    if (number == 0.0 || (std::fabs(number) >= LEAST && std::fabs(number) <= MOST)) return;
+    if (number == 0.0 || (std::fabs(number) >= MIN_SINGLE && std::fabs(number) <= MAX_SINGLE))
+      return;
     check(false, component,
-          what + " is " + in_text(number) + ", and single precision holds " + in_text(LEAST) +
-              " to " + in_text(MOST));
+          what + " is " + in_text(number) + ", and single precision holds " + in_text(MIN_SINGLE) +
+              " to " + in_text(MAX_SINGLE));
   };
   struct Strength {
     double value;
@@ -184,9 +186,10 @@ void MultisiteModel::check_float() const
   const double rc_sq = settings.cutoff * settings.cutoff;
   const auto need_less = [&](double number, const Component &component, const std::string &what,
                              double sigma) {
-    check(number <= MOST, component,
+    check(number <= MAX_SINGLE, component,
           what + " is " + in_text(number) + " for sigma " + in_text(sigma) + " and cutoff " +
-              in_text(settings.cutoff) + ", and single precision holds up to " + in_text(MOST));
+              in_text(settings.cutoff) + ", and single precision holds up to " +
+              in_text(MAX_SINGLE));
   };
   for (int i = 0; i < static_cast<int>(all.size()); ++i)
     for (int j = i; j < static_cast<int>(all.size()); ++j)
@@ -210,7 +213,7 @@ TailCorrection MultisiteModel::tail(int i, int j) const
 {
   // The mean diverges if the arms meet. Within about 1e-4 of this case, the sum has not converged
   // after this number of terms.
-  constexpr int MOST_TERMS = 100000;
+  constexpr int MAX_TERMS = 100000;
   constexpr double PI = 3.14159265358979323846;
   const double rc = settings.cutoff;
   if (!settings.site_cutoff && !(rc > reach(i) + reach(j)))
@@ -221,28 +224,28 @@ TailCorrection MultisiteModel::tail(int i, int j) const
   TailCorrection sum;
   for (int a = 0; a < static_cast<int>(all[i].centers.size()); ++a)
     for (int b = 0; b < static_cast<int>(all[j].centers.size()); ++b) {
-      const PairOfCenters of = centers(i, a, j, b);
+      const PairOfCenters pair = centers(i, a, j, b);
       const double t1 = settings.site_cutoff ? 0.0 : length(all[i].centers[a].position) / rc;
       const double t2 = settings.site_cutoff ? 0.0 : length(all[j].centers[b].position) / rc;
-      const double most_sq = (t1 + t2) * (t1 + t2), least_sq = (t1 - t2) * (t1 - t2);
+      const double max_sq = (t1 + t2) * (t1 + t2), min_sq = (t1 - t2) * (t1 - t2);
       for (const int n : {6, 12}) {
         // Integrals of R^2 and of -R^3/3 d/dR times the mean, from the cutoff to infinity, in units
         // of the cutoff.
         double energy = 0.0, virial = 0.0, factor = 1.0, arms = 1.0, power = 1.0, term = 1.0;
-        for (int m = 0; m < MOST_TERMS && term > 1e-17 * virial; ++m) {
+        for (int m = 0; m < MAX_TERMS && term > 1e-17 * virial; ++m) {
           if (m > 0) {
             factor *=
                 (n + 2.0 * m - 2.0) * (n + 2.0 * m - 3.0) / ((2.0 * m + 2.0) * (2.0 * m + 1.0));
-            power *= least_sq;
-            arms = most_sq * arms + power;
+            power *= min_sq;
+            arms = max_sq * arms + power;
           }
-          const double of_energy = factor * arms / (n + 2.0 * m - 3.0);
-          term = of_energy * (n + 2.0 * m) / 3.0;
-          energy += of_energy;
+          const double energy_term = factor * arms / (n + 2.0 * m - 3.0);
+          term = energy_term * (n + 2.0 * m) / 3.0;
+          energy += energy_term;
           virial += term;
         }
-        const double strength = (n == 6 ? -2.0 : 2.0) * PI * of.four_epsilon * rc * rc * rc *
-            std::pow(of.sigma_sq / (rc * rc), n / 2);
+        const double strength = (n == 6 ? -2.0 : 2.0) * PI * pair.four_epsilon * rc * rc * rc *
+            std::pow(pair.sigma_sq / (rc * rc), n / 2);
         sum.energy += strength * energy;
         sum.virial += strength * virial;
       }

@@ -33,7 +33,7 @@ namespace {
     {
       if (!host.empty()) send_table(host, device);
     }
-    const Four<Real> *data(bool of_device) const { return of_device ? device.data() : host.data(); }
+    const Four<Real> *data(bool on_device) const { return on_device ? device.data() : host.data(); }
 
    private:
     std::vector<Four<Real>> host;
@@ -45,28 +45,28 @@ namespace {
    public:
     explicit SitesTable(const Component &component) : c(component)
     {
-      for (const auto &site : c.centers) places.add(site.position, 0.0);
-      for (const auto &site : c.charges) places.add(site.position, site.charge);
+      for (const auto &site : c.centers) positions.add(site.position, 0.0);
+      for (const auto &site : c.charges) positions.add(site.position, site.charge);
       for (const auto *sites : {&c.dipoles, &c.quadrupoles})
         for (const auto &site : *sites) {
-          places.add(site.position, site.moment);
+          positions.add(site.position, site.moment);
           axes.add(site.axis, 0.0);
         }
-      places.copy();
+      positions.copy();
       axes.copy();
     }
-    SitesView<Real> view(bool of_device) const
+    SitesView<Real> view(bool on_device) const
     {
       const auto size = [](const auto &sites) {
         return static_cast<int>(sites.size());
       };
-      return {places.data(of_device), axes.data(of_device), size(c.centers),
-              size(c.charges),        size(c.dipoles),      size(c.quadrupoles)};
+      return {positions.data(on_device), axes.data(on_device), size(c.centers),
+              size(c.charges),           size(c.dipoles),      size(c.quadrupoles)};
     }
 
    private:
     const Component &c;
-    Table<Real> places, axes;
+    Table<Real> positions, axes;
   };
 
   template <class Real> std::vector<MoleculeLauncher<Real>> all_launchers()
@@ -111,7 +111,7 @@ namespace {
       if (want == MultisiteWant::ALL) {
         if (ntotals > static_cast<std::size_t>(std::numeric_limits<int>::max()))
           throw DeviceError("more than 2147483647 warps of molecules on one GPU");
-        reduce(of_warps.data(), static_cast<int>(ntotals), the_total.data(), workspace, stream);
+        reduce(warp_sums.data(), static_cast<int>(ntotals), the_total.data(), workspace, stream);
       }
       reduced.record(stream);
     }
@@ -130,14 +130,14 @@ namespace {
 
     std::size_t bytes() const override
     {
-      std::size_t bytes = all_sums.bytes() + parts.bytes() + of_warps.bytes() + workspace.bytes();
-      for (const OfComponent &c : components) bytes += c.bins.bytes() + c.orientations.bytes();
+      std::size_t bytes = all_sums.bytes() + parts.bytes() + warp_sums.bytes() + workspace.bytes();
+      for (const ComponentData &c : components) bytes += c.bins.bytes() + c.orientations.bytes();
       return bytes;
     }
 
    private:
     // The molecules of one component.
-    struct OfComponent {
+    struct ComponentData {
       ComponentRows rows;
       Bins bins;
       SortedAtoms sorted;
@@ -157,8 +157,8 @@ namespace {
                   nj = static_cast<int>(model.components()[j].centers.size());
         for (int b = 0; b < nj; ++b)
           for (int a = 0; a < ni; ++a) {
-            const PairOfCenters of = model.centers(i, a, j, b);
-            centers.add(of.four_epsilon, of.sigma_sq, of.shift, 0.0);
+            const PairOfCenters pair = model.centers(i, a, j, b);
+            centers.add(pair.four_epsilon, pair.sigma_sq, pair.shift, 0.0);
           }
         centers.copy();
         host = {all.sites[i].view(false), all.sites[j].view(false), centers.data(false)};
@@ -182,7 +182,7 @@ namespace {
       for (int c = 0; c < 3; ++c) volume *= in.bounds.hi[c] - in.bounds.lo[c] + range;
       const BinGrid grid = make_bin_grid(in.bounds, in.n / volume, range);
       for (std::size_t k = 0; k < components.size(); ++k) {
-        OfComponent &c = components[k];
+        ComponentData &c = components[k];
         c.rows = in.rows[k];
         if (c.rows.n == 0) continue;
         c.sorted = c.bins.sort(grid, in.molecule + c.rows.first, c.rows.n, c.rows.nowned, stream);
@@ -195,7 +195,7 @@ namespace {
 
     // Estimates the number of partners within range of a block of molecules, at the mean density.
     // range: distance.
-    double near_partners(const BinGrid &grid, const OfComponent &ci, const OfComponent &cj,
+    double near_partners(const BinGrid &grid, const ComponentData &ci, const ComponentData &cj,
                          double range) const
     {
       const double pi = 3.14159265358979323846;
@@ -220,16 +220,16 @@ namespace {
       const int n = static_cast<int>(components.size()), team = team_size(shape);
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
-          const OfComponent &ci = components[i], &cj = components[j];
+          const ComponentData &ci = components[i], &cj = components[j];
           // Each component interacts with itself, so that every row has a first launch.
           if (ci.rows.nowned == 0 || cj.rows.n == 0 || model.range(i, j) == 0.0) continue;
           const int warps = (ci.rows.nowned + team - 1) / team * (team / 32);
           const double partners = near_partners(grid, ci, cj, model.range(i, j));
-          const int enough = std::max(
-              1, static_cast<int>(std::min(partners / tuning::FEWEST_MOLECULES_OF_A_TEAM, 1e3)));
-          const int splits = std::clamp(tuning::ENOUGH_WARPS_OF_MOLECULES / warps, 1,
-                                        std::min(enough, tuning::MAX_SPLITS));
-          const double passes = std::ceil(partners / (tuning::MOLECULES_A_PASS * splits));
+          const int max_teams = std::max(
+              1, static_cast<int>(std::min(partners / tuning::MIN_MOLECULES_PER_TEAM, 1e3)));
+          const int splits = std::clamp(tuning::MIN_MOLECULE_WARPS / warps, 1,
+                                        std::min(max_teams, tuning::MAX_SPLITS));
+          const double passes = std::ceil(partners / (tuning::MOLECULES_PER_PASS * splits));
           all.push_back(
               {i, j, splits,
                static_cast<int>(std::clamp(passes, 1.0, static_cast<double>(tuning::MAX_PASSES))),
@@ -252,7 +252,7 @@ namespace {
       }
       all_sums.reserve(static_cast<std::size_t>(nowned) * columns);
       parts.reserve(nparts);
-      if (want == MultisiteWant::ALL) of_warps.reserve(ntotals);
+      if (want == MultisiteWant::ALL) warp_sums.reserve(ntotals);
       counters.reserve(launches.size());
       check(cudaMemsetAsync(counters.data(), 0, launches.size() * sizeof(int), stream),
             "clearing the queues");
@@ -265,7 +265,7 @@ namespace {
       int last_i = -1;
       for (std::size_t k = 0; k < launches.size(); ++k) {
         const Launch &l = launches[k];
-        const OfComponent &ci = components[l.i], &cj = components[l.j];
+        const ComponentData &ci = components[l.i], &cj = components[l.j];
         const bool is_first = l.i != last_i;    // the first kernel of these molecules
         if (is_first && last_i >= 0) first_row += components[last_i].rows.nowned;
         last_i = l.i;
@@ -287,7 +287,7 @@ namespace {
         double *const to = all_sums.data() + first_row * columns;
         const bool direct = is_first && l.splits == 1;    // there are no sums to add to
         arg.sums = direct ? to : parts.data();
-        if (want == MultisiteWant::ALL) arg.warp = of_warps.data() + first_warp;
+        if (want == MultisiteWant::ALL) arg.warp = warp_sums.data() + first_warp;
         first_warp += static_cast<std::size_t>(l.splits) * l.warps;
         const PairOfComponents &pair = pairs[l.i * components.size() + l.j];
         pair.launcher.run(arg, pair.host, pair.device, want, options.site_cutoff, shape, stream);
@@ -303,12 +303,12 @@ namespace {
     std::deque<PairOfComponents> pairs;    // [components][components]
 
     TimedEvent begun, binned, paired, reduced;
-    std::deque<OfComponent> components;
+    std::deque<ComponentData> components;
     // Volume of the bounding box of the molecules plus the range, distance^3.
     double volume = 1.0;
     // all_sums: [nowned][columns], by component. parts: [splits][n][columns] of one component.
     DeviceBuffer<double> all_sums, parts;
-    DeviceBuffer<MoleculeSums> of_warps, the_total;
+    DeviceBuffer<MoleculeSums> warp_sums, the_total;
     std::size_t ntotals = 0;    // number of valid elements of of_warps
     DeviceBuffer<int> counters;
     DeviceBuffer<char> workspace;

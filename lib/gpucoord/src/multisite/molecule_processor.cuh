@@ -74,19 +74,19 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
             bool centers, bool others, Tallies<Real, ALL> &tallies)
 {
   constexpr int AT_ONCE = MoleculeTables<Real, Sites>::AT_ONCE;
-  const auto is_out = [](Real r_sq, Real cutoff_sq) {
+  const auto is_outside = [](Real r_sq, Real cutoff_sq) {
     return SITE_CUTOFF && r_sq > cutoff_sq;
   };
 
   if (centers)
 #pragma unroll AT_ONCE
     for (int b = 0; b < tables.j().ncenters; ++b) {
-      const Vector<Real> site = at + turned(tables.place_j(b));
+      const Vector<Real> site = at + turned(tables.site_j(b));
 #pragma unroll AT_ONCE
       for (int a = 0; a < tables.i().ncenters; ++a) {
         const Vector<Real> point = own.point(tables, a), d = point - site;
         const Real r_sq = dot(d, d);
-        if (is_out(r_sq, arg.cutoff_sq)) continue;
+        if (is_outside(r_sq, arg.cutoff_sq)) continue;
         const Four<Real> &c = tables.centers(b, a);
         const auto on = on_site<SitePairKind::LENNARD_JONES, false>(
             SitePairConstants<Real>{c.x, c.y, c.z, 0, 0}, d, r_sq, Vector<Real>{}, Vector<Real>{});
@@ -105,8 +105,8 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
     for (int a = 0; a < n; ++a) {
       const Vector<Real> point = own.point(tables, first + a), d = point - site;
       const Real r_sq = dot(d, d);
-      if (is_out(r_sq, arg.cutoff_charge_sq)) continue;
-      const Real strength = tables.place_i(first + a).w * tables.place_j(k).w;
+      if (is_outside(r_sq, arg.cutoff_charge_sq)) continue;
+      const Real strength = tables.site_i(first + a).w * tables.site_j(k).w;
       const Vector<Real> axis = first_axis >= 0 ? own.axis(tables, first_axis + a) : Vector<Real>{};
       const auto on = on_site<KIND, decltype(is_second)::value>(
           SitePairConstants<Real>{0, 0, 0, arg.coulomb * strength, arg.field * strength}, d, r_sq,
@@ -126,7 +126,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.ncharges; ++b) {
     const int k = j.ncenters + b;
-    const Vector<Real> site = at + turned(tables.place_j(k));
+    const Vector<Real> site = at + turned(tables.site_j(k));
     with(Kind<SitePairKind::CHARGES>(), FIRST, i.ncharges, charges, no_axis, k, site, {});
     with(Kind<SitePairKind::CHARGE_DIPOLE>(), SECOND, i.ndipoles, dipoles, 0, k, site, {});
     with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles,
@@ -135,7 +135,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.ndipoles; ++b) {
     const int k = j.ncenters + j.ncharges + b;
-    const Vector<Real> site = at + turned(tables.place_j(k)), axis = turned(tables.axis_j(b));
+    const Vector<Real> site = at + turned(tables.site_j(k)), axis = turned(tables.axis_j(b));
     with(Kind<SitePairKind::CHARGE_DIPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site, axis);
     with(Kind<SitePairKind::DIPOLES>(), FIRST, i.ndipoles, dipoles, 0, k, site, axis);
     with(Kind<SitePairKind::DIPOLE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles,
@@ -144,7 +144,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.nquadrupoles; ++b) {
     const int k = j.ncenters + j.ncharges + j.ndipoles + b;
-    const Vector<Real> site = at + turned(tables.place_j(k)),
+    const Vector<Real> site = at + turned(tables.site_j(k)),
                        axis = turned(tables.axis_j(j.ndipoles + b));
     with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site,
          axis);
@@ -179,20 +179,21 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
   for (;;) {
     const int item = T::next_item(arg.queue, m);
     if (item >= nblocks * arg.splits) break;
-    const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
-    OwnMolecule<Real, Sites> own(arg.orientation_i[its.number]);
+    const TeamItem team_item = item_of<SIZE>(arg, item, nblocks, rank);
+    OwnMolecule<Real, Sites> own(arg.orientation_i[team_item.number]);
     double sum[6] = {};
     Tallies<Real, ALL> tallies;
     // The id of a partner is its index, from which the kernel finds its orientation. If the
     // components differ, the index never refers to the molecule itself, hence -2.
     for_near_partners<WARPS, true, true>(
-        arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
+        arg, team_item, arg.splits, arg.passes, Real(1), limit,
+        one_component ? team_item.number : -2, m,
         [](const DeviceAtom &, int number) {
           return number;
         },
         [&](const Center<Real> &center, bool, int n) {
           const Vector<Real> position = {center.x, center.y, center.z};
-          own.place(tables, position);
+          own.set_position(tables, position);
           for_partners_in_range(center, n, rank, m, [&](const Partner<Real> &p, int) {
             if (p.id == center.id) return;
             const Vector<Real> at = {p.x, p.y, p.z}, d = position - at;
@@ -207,9 +208,11 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
           tallies.flush();
         });
 
-    if (its.valid) {
+    if (team_item.valid) {
       double *const row = arg.sums +
-          (static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]) * COLUMNS;
+          (static_cast<std::size_t>(team_item.split) * arg.i.nowned +
+           arg.i.caller_index[team_item.number]) *
+              COLUMNS;
       for (int k = 0; k < 6; ++k) row[k] = sum[k];
       if constexpr (ALL) {
         row[6] = 0.5 * (tallies.total[0] + tallies.total[1] + tallies.total[2]);
@@ -217,12 +220,12 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
       }
     }
     if constexpr (ALL) {
-      MoleculeSums of_warp;
+      MoleculeSums warp_sums;
       for (int k = 0; k < 3; ++k)
-        of_warp.energy[k] = add_warp(its.valid ? 0.5 * tallies.total[k] : 0.0);
+        warp_sums.energy[k] = add_warp(team_item.valid ? 0.5 * tallies.total[k] : 0.0);
       for (int k = 0; k < 6; ++k)
-        of_warp.virial[k] = add_warp(its.valid ? 0.5 * tallies.total[3 + k] : 0.0);
-      if (rank % 32 == 0) arg.warp[static_cast<std::size_t>(item) * WARPS + rank / 32] = of_warp;
+        warp_sums.virial[k] = add_warp(team_item.valid ? 0.5 * tallies.total[3 + k] : 0.0);
+      if (rank % 32 == 0) arg.warp[static_cast<std::size_t>(item) * WARPS + rank / 32] = warp_sums;
     }
   }
 }

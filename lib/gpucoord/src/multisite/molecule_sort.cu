@@ -11,12 +11,12 @@ namespace {
   constexpr int THREADS = 256;
 
   template <class Real>
-  __global__ void gather_orientations(const double *quaternion, const int *place, int n,
+  __global__ void gather_orientations(const double *quaternion, const int *caller_index, int n,
                                       Four<Real> *to)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
-    const double *const q = quaternion + 4 * static_cast<std::size_t>(place[k]);
+    const double *const q = quaternion + 4 * static_cast<std::size_t>(caller_index[k]);
     to[k] = {static_cast<Real>(q[1]), static_cast<Real>(q[2]), static_cast<Real>(q[3]),
              static_cast<Real>(q[0])};
   }
@@ -28,7 +28,7 @@ void sort_orientations(const double *quaternion, const SortedAtoms &sorted, Four
                        cudaStream_t stream)
 {
   gather_orientations<<<(sorted.n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
-      quaternion, sorted.place, sorted.n, orientation);
+      quaternion, sorted.caller_index, sorted.n, orientation);
   check(cudaGetLastError(), "launching gather_orientations");
 }
 

@@ -30,27 +30,27 @@ template <class Real, class Sites> class MoleculeTables {
 
   MoleculeTables(const TablesView<Real> &host, const TablesView<Real> &)
   {
-    std::copy_n(host.i.place, N, place_of_i);
-    std::copy_n(host.j.place, N, place_of_j);
+    std::copy_n(host.i.site, N, sites_i);
+    std::copy_n(host.j.site, N, sites_j);
     std::copy_n(host.i.axis, NAXES, axis_of_i);
     std::copy_n(host.j.axis, NAXES, axis_of_j);
-    std::copy_n(host.centers, NPAIRS, of_centers);
+    std::copy_n(host.centers, NPAIRS, center_pairs);
   }
   __device__ Counts i() const { return {}; }
   __device__ Counts j() const { return {}; }
-  __device__ const Four<Real> &place_i(int k) const { return place_of_i[k]; }
-  __device__ const Four<Real> &place_j(int k) const { return place_of_j[k]; }
+  __device__ const Four<Real> &site_i(int k) const { return sites_i[k]; }
+  __device__ const Four<Real> &site_j(int k) const { return sites_j[k]; }
   __device__ const Four<Real> &axis_i(int k) const { return axis_of_i[k]; }
   __device__ const Four<Real> &axis_j(int k) const { return axis_of_j[k]; }
   __device__ const Four<Real> &centers(int b, int a) const
   {
-    return of_centers[b * Sites::NCENTERS + a];
+    return center_pairs[b * Sites::NCENTERS + a];
   }
 
  private:
-  Four<Real> place_of_i[N], place_of_j[N];
+  Four<Real> sites_i[N], sites_j[N];
   Four<Real> axis_of_i[NAXES > 0 ? NAXES : 1], axis_of_j[NAXES > 0 ? NAXES : 1];
-  Four<Real> of_centers[NPAIRS > 0 ? NPAIRS : 1];
+  Four<Real> center_pairs[NPAIRS > 0 ? NPAIRS : 1];
 };
 
 // Tables for any number of sites, in device memory.
@@ -61,8 +61,8 @@ template <class Real> class MoleculeTables<Real, sites::Any> {
   MoleculeTables(const TablesView<Real> &, const TablesView<Real> &device) : view(device) {}
   __device__ const SitesView<Real> &i() const { return view.i; }
   __device__ const SitesView<Real> &j() const { return view.j; }
-  __device__ const Four<Real> &place_i(int k) const { return view.i.place[k]; }
-  __device__ const Four<Real> &place_j(int k) const { return view.j.place[k]; }
+  __device__ const Four<Real> &site_i(int k) const { return view.i.site[k]; }
+  __device__ const Four<Real> &site_j(int k) const { return view.j.site[k]; }
   __device__ const Four<Real> &axis_i(int k) const { return view.i.axis[k]; }
   __device__ const Four<Real> &axis_j(int k) const { return view.j.axis[k]; }
   __device__ const Four<Real> &centers(int b, int a) const

@@ -21,8 +21,8 @@ template <class Real> struct alignas(16) Four {
 
 // The sites of a component in its own frame, in the order centers, charges, dipoles, quadrupoles.
 template <class Real> struct SitesView {
-  const Four<Real> *place;    // [sites] position; w: charge, or moment of a dipole or quadrupole
-  const Four<Real> *axis;     // [dipoles and quadrupoles] unit vectors
+  const Four<Real> *site;    // [sites] position; w: charge, or moment of a dipole or quadrupole
+  const Four<Real> *axis;    // [dipoles and quadrupoles] unit vectors
   int ncenters, ncharges, ndipoles, nquadrupoles;
 };
 

@@ -119,13 +119,13 @@ namespace {
       const int n = static_cast<int>(model.components().size());
       for (const Component &c : model.components()) {
         sites.push_back(sites_of(c));
-        int place = 0;
+        int offset = 0;
         first_field.emplace_back();
         for (const SiteOf &site : sites.back()) {
-          first_field.back().push_back(place);
-          place += site.has_axis() ? 6 : 3;
+          first_field.back().push_back(offset);
+          offset += site.has_axis() ? 6 : 3;
         }
-        fields.push_back(place);
+        fields.push_back(offset);
       }
       pairs.resize(static_cast<std::size_t>(n) * n);
       for (int i = 0; i < n; ++i)
@@ -150,33 +150,33 @@ namespace {
         if (first[i].bins.row.empty()) continue;
         tasks.make(grid, first[i].bins, nthreads);
         if constexpr (BENCH_VARIANTS)
-          if (meets_once()) make_pieces();
+          if (visits_pairs_once()) make_pieces();
         for (int j = 0; j < ncomponents; ++j)
           for (const PairsOfSites<Real> &list :
                pairs[static_cast<std::size_t>(i) * ncomponents + j]) {
             if constexpr (BENCH_VARIANTS)
-              if (meets_once()) {
-                meet_once(first[i], first[j], list, total);
-                meet_twice(first[i], ghosts[j], list, total);
+              if (visits_pairs_once()) {
+                visit_pairs_once(first[i], first[j], list, total);
+                visit_pairs_twice(first[i], ghosts[j], list, total);
                 continue;
               }
-            meet_twice(first[i], first[j], list, total);
+            visit_pairs_twice(first[i], first[j], list, total);
           }
       }
       return total;
     }
 
    private:
-    bool meets_once() const { return BENCH_VARIANTS && traversal != Traversal::TWICE; }
+    bool visits_pairs_once() const { return BENCH_VARIANTS && traversal != Traversal::TWICE; }
 
     void make_pairs(int i, int j)
     {
       const MultisiteOptions &options = model.options();
-      PairsOfSites<Real> of_centers, of_others;
+      PairsOfSites<Real> center_pairs, other_pairs;
       const double reach = options.site_cutoff ? model.reach(i) + model.reach(j) : 0.0;
-      of_centers.cutoff = options.cutoff + reach;
-      of_others.cutoff = options.cutoff_charge + reach;
-      of_centers.exact = of_others.exact = !options.site_cutoff;
+      center_pairs.cutoff = options.cutoff + reach;
+      other_pairs.cutoff = options.cutoff_charge + reach;
+      center_pairs.exact = other_pairs.exact = !options.site_cutoff;
       for (int a = 0; a < static_cast<int>(sites[i].size()); ++a)
         for (int b = 0; b < static_cast<int>(sites[j].size()); ++b) {
           const SiteOf &sa = sites[i][a], &sb = sites[j][b];
@@ -201,41 +201,42 @@ namespace {
           pair.cutoff_sq = options.site_cutoff ? static_cast<Real>(site_cutoff * site_cutoff)
                                                : std::numeric_limits<Real>::infinity();
           if (sa.kind == SiteOf::CENTER) {
-            const PairOfCenters of = model.centers(i, sa.number, j, sb.number);
-            pair.constants.four_epsilon = static_cast<Real>(of.four_epsilon);
-            pair.constants.sigma_sq = static_cast<Real>(of.sigma_sq);
-            pair.constants.shift = static_cast<Real>(of.shift);
-            of_centers.centers.push_back(pair);
+            const PairOfCenters centers = model.centers(i, sa.number, j, sb.number);
+            pair.constants.four_epsilon = static_cast<Real>(centers.four_epsilon);
+            pair.constants.sigma_sq = static_cast<Real>(centers.sigma_sq);
+            pair.constants.shift = static_cast<Real>(centers.shift);
+            center_pairs.centers.push_back(pair);
           } else {
             pair.constants.strength =
                 static_cast<Real>(options.coulomb * sa.strength * sb.strength);
             pair.constants.field =
                 static_cast<Real>(model.reaction_field_factor() * sa.strength * sb.strength);
-            of_others.others.push_back(pair);
+            other_pairs.others.push_back(pair);
           }
         }
       auto &lists = pairs[static_cast<std::size_t>(i) * sites.size() + j];
-      if (of_centers.cutoff == of_others.cutoff) {
-        of_centers.others = of_others.others;
-        of_others.others.clear();
+      if (center_pairs.cutoff == other_pairs.cutoff) {
+        center_pairs.others = other_pairs.others;
+        other_pairs.others.clear();
       }
-      if (!of_centers.centers.empty() || !of_centers.others.empty()) lists.push_back(of_centers);
-      if (!of_others.others.empty()) lists.push_back(of_others);
+      if (!center_pairs.centers.empty() || !center_pairs.others.empty())
+        lists.push_back(center_pairs);
+      if (!other_pairs.others.empty()) lists.push_back(other_pairs);
     }
 
     void make_bins(const Molecules &all)
     {
       const int ncomponents = static_cast<int>(sites.size());
-      const bool once = meets_once();
-      std::vector<std::vector<int>> of_first(ncomponents), of_ghosts(ncomponents);
-      std::vector<int> everyone(all.nall), nowned(ncomponents, 0);
+      const bool once = visits_pairs_once();
+      std::vector<std::vector<int>> first_indices(ncomponents), ghost_indices(ncomponents);
+      std::vector<int> all_indices(all.nall), nowned(ncomponents, 0);
       for (int i = 0; i < all.nall; ++i) {
-        everyone[i] = i;
+        all_indices[i] = i;
         const int c = all.component[i];
-        (once && i >= all.nlocal ? of_ghosts : of_first)[c].push_back(i);
+        (once && i >= all.nlocal ? ghost_indices : first_indices)[c].push_back(i);
         if (i < all.nlocal) ++nowned[c];
       }
-      grid = make_cell_grid(all.x, {everyone.data(), all.nall, all.nlocal}, {}, range, nthreads);
+      grid = make_cell_grid(all.x, {all_indices.data(), all.nall, all.nlocal}, {}, range, nthreads);
       const auto build = [&](SortedMolecules<Real> &sorted, const std::vector<int> &index,
                              int owned) {
         sorted.bins.build(grid, all.x, {index.data(), static_cast<int>(index.size()), owned},
@@ -243,15 +244,15 @@ namespace {
         rotate(sorted, all.quaternion);
       };
       for (int c = 0; c < ncomponents; ++c) {
-        build(first[c], of_first[c], nowned[c]);
-        if (once) build(ghosts[c], of_ghosts[c], 0);
+        build(first[c], first_indices[c], nowned[c]);
+        if (once) build(ghosts[c], ghost_indices[c], 0);
       }
     }
 
     // Rotates all sites into the laboratory frame.
     void rotate(SortedMolecules<Real> &sorted, const double *quaternion)
     {
-      const std::vector<SiteOf> &of_component = sites[sorted.component];
+      const std::vector<SiteOf> &component_sites = sites[sorted.component];
       const std::size_t n = sorted.bins.row.size();
       sorted.sites.resize(n, fields[sorted.component]);
 #pragma omp parallel for schedule(static) num_threads(nthreads)
@@ -264,7 +265,7 @@ namespace {
           *to++ = static_cast<Real>(r.y);
           *to++ = static_cast<Real>(r.z);
         };
-        for (const SiteOf &site : of_component) {
+        for (const SiteOf &site : component_sites) {
           turn(site.position);
           if (site.has_axis()) turn(site.axis);
         }
@@ -286,7 +287,7 @@ namespace {
       const std::vector<CellTask> &all = tasks.all();
       const int width = 2 * grid.reach + 1, depth = grid.reach + 1,
                 size = 5 * grid.x_cells_per_range() + 2;
-      const auto place = [&](int t) {
+      const auto row = [&](int t) {
         return all[t].key / grid.n[0];
       };
       const auto along = [&](int t) {
@@ -294,10 +295,10 @@ namespace {
       };
       std::vector<Piece> found;
       for (int t = 0, end; t < static_cast<int>(all.size()); t = end) {
-        for (end = t + 1; end < static_cast<int>(all.size()) && place(end) == place(t) &&
-             along(end) == along(t);)
+        for (end = t + 1;
+             end < static_cast<int>(all.size()) && row(end) == row(t) && along(end) == along(t);)
           ++end;
-        const auto y = place(t) % grid.n[1], z = place(t) / grid.n[1];
+        const auto y = row(t) % grid.n[1], z = row(t) / grid.n[1];
         found.push_back(
             {static_cast<int>((z % depth * width + y % width) * 2 + along(t) % 2), t, end});
       }
@@ -314,11 +315,11 @@ namespace {
       // [3 + fields][partners] centers relative to that of the molecule, then fields of the sites
       Rows<Real> partners;
       PartnerSums<Real> sums;
-      alignas(64) Real no_axis[PARTNERS_OF_A_CHUNK] = {};
+      alignas(64) Real no_axis[PARTNERS_PER_CHUNK] = {};
     };
 
     // Sums of one molecule.
-    struct OfMolecule {
+    struct MoleculeTotals {
       double lennard_jones = 0.0, electrostatic = 0.0, field = 0.0, virial[6] = {}, force[3] = {},
              torque[3] = {};
     };
@@ -334,8 +335,8 @@ namespace {
     }
 
     // Sums over all molecules of one component for the owned molecules of another component.
-    void meet_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
-                    const PairsOfSites<Real> &list, MultisiteSums &total)
+    void visit_pairs_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                           const PairsOfSites<Real> &list, MultisiteSums &total)
     {
       if (mj.bins.row.empty()) return;
       constexpr std::int64_t SIZE = 16;
@@ -343,7 +344,7 @@ namespace {
       blocks.assign(nblocks, MultisiteSums());
       run_in_parallel(nblocks, nthreads, [&](std::int64_t b) {
         Scratch &s = scratch[omp_get_thread_num()];
-        s.forget(grid);
+        s.invalidate(grid);
         for (std::int64_t t = b * SIZE; t < std::min(n, (b + 1) * SIZE); ++t) {
           const CellTask &task = tasks.all()[t];
           const CellCandidates found =
@@ -358,8 +359,8 @@ namespace {
     // Sums over pairs of an owned molecule of one component and a molecule of another component
     // that it visits. The other half of the pairs of two components is summed when the components
     // are exchanged.
-    void meet_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
-                   const PairsOfSites<Real> &list, MultisiteSums &total)
+    void visit_pairs_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                          const PairsOfSites<Real> &list, MultisiteSums &total)
     {
       if (mj.bins.row.empty()) return;
       blocks.assign(pieces.size(), MultisiteSums());
@@ -367,7 +368,7 @@ namespace {
         for (end = begin; end < pieces.size() && pieces[end].color == pieces[begin].color;) ++end;
         run_in_parallel(static_cast<std::int64_t>(end - begin), nthreads, [&](std::int64_t b) {
           Scratch &s = scratch[omp_get_thread_num()];
-          s.forget(grid);
+          s.invalidate(grid);
           for (int t = pieces[begin + b].begin; t < pieces[begin + b].end; ++t) {
             const CellTask &task = tasks.all()[t];
             const CellCandidates found = collect_candidates<RowsNear::AHEAD>(
@@ -438,20 +439,20 @@ namespace {
       const int nfields = fields[mj.component];
       s.partners.resize(3 + static_cast<std::size_t>(nfields),
                         static_cast<std::size_t>(count) + KEPT_MARGIN);
-      const Real *const of_candidates[3] = {s.x.data() + from, s.y.data() + from,
-                                            s.z.data() + from};
+      const Real *const candidate_coordinates[3] = {s.x.data() + from, s.y.data() + from,
+                                                    s.z.data() + from};
       for (int k = 0; k < 3; ++k)
-        kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(),
-                          of_candidates[k], center[k], s.partners[k]);
+        kernels.copy_kept(found.count - from, s.kept.data(), count, s.numbers.data(),
+                          candidate_coordinates[k], center[k], s.partners[k]);
       const int *const index = s.index.data() + from;
       for (int m = 0; m < count; ++m) s.numbers[m] = index[s.numbers[m]];
-      kernels.take_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
-                           mj.sites[0], s.partners.stride(), s.partners[3]);
-      const bool apart = STORES || wants_all;
-      OfMolecule sums;
-      for (int begin = 0; begin < count; begin += PARTNERS_OF_A_CHUNK) {
-        const int n = std::min(PARTNERS_OF_A_CHUNK, count - begin);
-        if (apart) clear(n, s.sums);
+      kernels.gather_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
+                             mj.sites[0], s.partners.stride(), s.partners[3]);
+      const bool separate = STORES || wants_all;
+      MoleculeTotals sums;
+      for (int begin = 0; begin < count; begin += PARTNERS_PER_CHUNK) {
+        const int n = std::min(PARTNERS_PER_CHUNK, count - begin);
+        if (separate) clear(n, s.sums);
         add_sites<STORES>(mi, mj, list.centers, p, begin, n, s, sums.lennard_jones, sums);
         add_sites<STORES>(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);
         const Real *const x[3] = {s.partners[0] + begin, s.partners[1] + begin,
@@ -469,11 +470,11 @@ namespace {
         results.energy[row] += 0.5 * (sums.lennard_jones + sums.electrostatic + sums.field);
       for (int k = 0; k < 6 && results.virial; ++k)
         results.virial[6 * row + k] += 0.5 * sums.virial[k];
-      const double of_owned = STORES ? 1.0 : 0.5;
-      block.lennard_jones += of_owned * sums.lennard_jones;
-      block.electrostatic += of_owned * sums.electrostatic;
-      block.reaction_field += of_owned * sums.field;
-      for (int k = 0; k < 6; ++k) block.virial[k] += of_owned * sums.virial[k];
+      const double weight = STORES ? 1.0 : 0.5;
+      block.lennard_jones += weight * sums.lennard_jones;
+      block.electrostatic += weight * sums.electrostatic;
+      block.reaction_field += weight * sums.field;
+      for (int k = 0; k < 6; ++k) block.virial[k] += weight * sums.virial[k];
     }
 
     static void clear(int n, PartnerSums<Real> &partners)
@@ -488,7 +489,7 @@ namespace {
     template <bool STORES>
     void add_sites(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                    const std::vector<PairOfSites<Real>> &list, int p, int begin, int n, Scratch &s,
-                   double &energy, OfMolecule &sums)
+                   double &energy, MoleculeTotals &sums)
     {
       int a = -1;
       OwnSite<Real> own = {};
@@ -501,33 +502,34 @@ namespace {
             own.axis[k] = sites[mi.component][a].has_axis() ? site[3 + k] : Real(0);
           }
         }
-        PartnerSites<Real> of_b;
+        PartnerSites<Real> partner_sites;
         for (int k = 0; k < 3; ++k) {
           const std::size_t row =
               3 + static_cast<std::size_t>(first_field[mj.component][pair.b]) + k;
-          of_b.center[k] = s.partners[k] + begin;
-          of_b.arm[k] = s.partners[row] + begin;
-          of_b.axis[k] = sites[mj.component][pair.b].has_axis() ? s.partners[row + 3] + begin
-                                                                : s.no_axis;
+          partner_sites.center[k] = s.partners[k] + begin;
+          partner_sites.arm[k] = s.partners[row] + begin;
+          partner_sites.axis[k] =
+              sites[mj.component][pair.b].has_axis() ? s.partners[row + 3] + begin : s.no_axis;
         }
-        SiteSums of;
-        pair.kernel[wants_all][STORES](pair.constants, pair.cutoff_sq, n, of_b, own, of, s.sums);
-        energy += of.energy;
-        sums.field += of.field;
+        SiteSums site_sums;
+        pair.kernel[wants_all][STORES](pair.constants, pair.cutoff_sq, n, partner_sites, own,
+                                       site_sums, s.sums);
+        energy += site_sums.energy;
+        sums.field += site_sums.field;
         const Vector<double> arm = {own.arm[0], own.arm[1], own.arm[2]},
-                             f = {of.force[0], of.force[1], of.force[2]};
+                             f = {site_sums.force[0], site_sums.force[1], site_sums.force[2]};
         const Vector<double> t = cross(arm, f);
         const double torque[3] = {t.x, t.y, t.z};
         for (int k = 0; k < 3; ++k) {
-          sums.force[k] += of.force[k];
-          sums.torque[k] += torque[k] + of.torque[k];
+          sums.force[k] += site_sums.force[k];
+          sums.torque[k] += torque[k] + site_sums.torque[k];
         }
       }
     }
 
     // x: [3][n] centers of the partners relative to that of the molecule, distance
     static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners,
-                           OfMolecule &sums)
+                           MoleculeTotals &sums)
     {
       static constexpr int A[] = {0, 1, 2, 0, 0, 1}, B[] = {0, 1, 2, 1, 2, 2};
       for (int c = 0; c < 6; ++c) {

@@ -67,17 +67,17 @@ namespace {
     // Adds all pairs of sites. of(inverse_r, strength, ci, cj, g) returns the energy of two sites
     // and its derivatives, with i as the first site.
     template <class F>
-    void add_all(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
+    void add_all(const std::vector<Site> &sites_i, const std::vector<Site> &sites_j, F terms)
     {
-      for (const Site &a : of_i)
-        for (const Site &b : of_j) {
+      for (const Site &a : sites_i)
+        for (const Site &b : sites_j) {
           const Vec s = d + a.arm - b.arm;
           if (dot(s, s) > site_cutoff_sq) continue;
           const double inverse_r = 1.0 / std::sqrt(dot(s, s));
           const Vec u = inverse_r * s;
           const double ci = dot(a.axis, u), cj = dot(b.axis, u), g = dot(a.axis, b.axis);
           SitePair<double> pair;
-          pair_of_axes(of(inverse_r, a.strength * b.strength, ci, cj, g), inverse_r, u, a.axis,
+          pair_of_axes(terms(inverse_r, a.strength * b.strength, ci, cj, g), inverse_r, u, a.axis,
                        b.axis, ci, cj, pair);
           add(a, pair);
         }
@@ -85,17 +85,17 @@ namespace {
     // Like add_all(), for an interaction with j as the first site. u and the cosines change sign,
     // and the torques are exchanged.
     template <class F>
-    void add_reversed(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
+    void add_reversed(const std::vector<Site> &sites_i, const std::vector<Site> &sites_j, F terms)
     {
-      for (const Site &a : of_i)
-        for (const Site &b : of_j) {
+      for (const Site &a : sites_i)
+        for (const Site &b : sites_j) {
           const Vec s = b.arm - a.arm - d;    // x_b - x_a
           if (dot(s, s) > site_cutoff_sq) continue;
           const double inverse_r = 1.0 / std::sqrt(dot(s, s));
           const Vec u = inverse_r * s;
           const double cb = dot(b.axis, u), ca = dot(a.axis, u), g = dot(a.axis, b.axis);
           SitePair<double> pair;
-          pair_of_axes(of(inverse_r, a.strength * b.strength, cb, ca, g), inverse_r, u, b.axis,
+          pair_of_axes(terms(inverse_r, a.strength * b.strength, cb, ca, g), inverse_r, u, b.axis,
                        a.axis, cb, ca, pair);
           pair.force = -1.0 * pair.force;
           pair.torque_i = pair.torque_j;
@@ -135,56 +135,58 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
       if (r_sq <= center_cutoff_sq)
         for (std::size_t k = 0; k < a.centers.size(); ++k)
           for (std::size_t l = 0; l < b.centers.size(); ++l) {
-            const PairOfCenters of =
+            const PairOfCenters centers =
                 model.centers(molecules.component[i], k, molecules.component[j], l);
             const Vec s = pair.d + a.centers[k].arm - b.centers[l].arm;
             if (dot(s, s) > site_cutoff_sq) continue;
             double derivative_over_r;
-            const double u =
-                lennard_jones(dot(s, s), of.four_epsilon, of.sigma_sq, of.shift, derivative_over_r);
+            const double u = lennard_jones(dot(s, s), centers.four_epsilon, centers.sigma_sq,
+                                           centers.shift, derivative_over_r);
             pair.add(a.centers[k], {u, -derivative_over_r * s, {0, 0, 0}, {0, 0, 0}});
           }
       sums.lennard_jones += 0.5 * pair.energy;
       double energy = 0.5 * pair.energy;
       pair.energy = 0.0;
       if (r_sq <= center_cutoff_charge_sq) {
-        const auto of_charges = [&](double inverse_r, double qq, double, double, double) {
+        const auto charge_charge_terms = [&](double inverse_r, double qq, double, double, double) {
           double derivative_over_r;
           const double u = charges(inverse_r, coulomb * qq, derivative_over_r);
-          return OfAngles<double>{u, derivative_over_r / inverse_r, 0, 0, 0};
+          return AngleTerms<double>{u, derivative_over_r / inverse_r, 0, 0, 0};
         };
-        const auto of_charge_dipole = [&](double inverse_r, double s, double, double cj, double) {
+        const auto charge_dipole_terms = [&](double inverse_r, double s, double, double cj,
+                                             double) {
           return charge_dipole(inverse_r, coulomb * s, cj);
         };
-        const auto of_charge_quadrupole = [&](double inverse_r, double s, double, double cj,
-                                              double) {
+        const auto charge_quadrupole_terms = [&](double inverse_r, double s, double, double cj,
+                                                 double) {
           return charge_quadrupole(inverse_r, coulomb * s, cj);
         };
-        const auto of_dipoles = [&](double inverse_r, double s, double ci, double cj, double g) {
+        const auto dipole_dipole_terms = [&](double inverse_r, double s, double ci, double cj,
+                                             double g) {
           return dipoles(inverse_r, coulomb * s, ci, cj, g);
         };
-        const auto of_dipole_quadrupole = [&](double inverse_r, double s, double ci, double cj,
-                                              double g) {
+        const auto dipole_quadrupole_terms = [&](double inverse_r, double s, double ci, double cj,
+                                                 double g) {
           return dipole_quadrupole(inverse_r, coulomb * s, ci, cj, g);
         };
-        const auto of_quadrupoles = [&](double inverse_r, double s, double ci, double cj,
-                                        double g) {
+        const auto quadrupole_quadrupole_terms = [&](double inverse_r, double s, double ci,
+                                                     double cj, double g) {
           return quadrupoles(inverse_r, coulomb * s, ci, cj, g);
         };
-        pair.add_all(a.charges, b.charges, of_charges);
-        pair.add_all(a.charges, b.dipoles, of_charge_dipole);
-        pair.add_reversed(a.dipoles, b.charges, of_charge_dipole);
-        pair.add_all(a.dipoles, b.dipoles, of_dipoles);
-        pair.add_all(a.charges, b.quadrupoles, of_charge_quadrupole);
-        pair.add_reversed(a.quadrupoles, b.charges, of_charge_quadrupole);
-        pair.add_all(a.dipoles, b.quadrupoles, of_dipole_quadrupole);
-        pair.add_reversed(a.quadrupoles, b.dipoles, of_dipole_quadrupole);
-        pair.add_all(a.quadrupoles, b.quadrupoles, of_quadrupoles);
+        pair.add_all(a.charges, b.charges, charge_charge_terms);
+        pair.add_all(a.charges, b.dipoles, charge_dipole_terms);
+        pair.add_reversed(a.dipoles, b.charges, charge_dipole_terms);
+        pair.add_all(a.dipoles, b.dipoles, dipole_dipole_terms);
+        pair.add_all(a.charges, b.quadrupoles, charge_quadrupole_terms);
+        pair.add_reversed(a.quadrupoles, b.charges, charge_quadrupole_terms);
+        pair.add_all(a.dipoles, b.quadrupoles, dipole_quadrupole_terms);
+        pair.add_reversed(a.quadrupoles, b.dipoles, dipole_quadrupole_terms);
+        pair.add_all(a.quadrupoles, b.quadrupoles, quadrupole_quadrupole_terms);
         sums.electrostatic += 0.5 * pair.energy;
         energy += 0.5 * pair.energy;
         pair.energy = 0.0;
         pair.add_all(a.dipoles, b.dipoles, [&](double, double s, double, double, double g) {
-          return OfAngles<double>{-field * s * g, 0, 0, 0, -field * s};
+          return AngleTerms<double>{-field * s * g, 0, 0, 0, -field * s};
         });
         sums.reaction_field += 0.5 * pair.energy;
         energy += 0.5 * pair.energy;

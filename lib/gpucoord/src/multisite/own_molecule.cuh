@@ -40,12 +40,12 @@ template <class Real, class Sites> class OwnMolecule {
  public:
   __device__ explicit OwnMolecule(const Four<Real> &orientation) : q(orientation) {}
 
-  __device__ void place(const Tables &tables, const Vector<Real> &at)
+  __device__ void set_position(const Tables &tables, const Vector<Real> &at)
   {
     center = at;
     const Rotation<Real> turned(q);
 #pragma unroll
-    for (int k = 0; k < N; ++k) points[k] = at + turned(tables.place_i(k));
+    for (int k = 0; k < N; ++k) points[k] = at + turned(tables.site_i(k));
 #pragma unroll
     for (int k = 0; k < NAXES; ++k) axes[k] = turned(tables.axis_i(k));
   }
@@ -94,10 +94,10 @@ template <class Real> class OwnMolecule<Real, sites::Any> {
  public:
   __device__ explicit OwnMolecule(const Four<Real> &orientation) : turned(orientation) {}
 
-  __device__ void place(const Tables &, const Vector<Real> &at) { center = at; }
+  __device__ void set_position(const Tables &, const Vector<Real> &at) { center = at; }
   __device__ Vector<Real> point(const Tables &tables, int k) const
   {
-    return center + turned(tables.place_i(k));
+    return center + turned(tables.site_i(k));
   }
   __device__ Vector<Real> axis(const Tables &tables, int k) const
   {

@@ -56,9 +56,9 @@ namespace {
       const X *const p = x + 3 * static_cast<std::size_t>(row[k]);
       Bounds at;
       for (int c = 0; c < 3; ++c) {
-        const double place = p[c];
-        at.lo[c] = isfinite(place) ? place : HUGE_VAL;
-        at.hi[c] = isfinite(place) ? place : -HUGE_VAL;
+        const double coordinate = p[c];
+        at.lo[c] = isfinite(coordinate) ? coordinate : HUGE_VAL;
+        at.hi[c] = isfinite(coordinate) ? coordinate : -HUGE_VAL;
       }
       return at;
     }
@@ -130,7 +130,7 @@ namespace {
     const int row = arg.row[k];
     double3 p = position_of(x, row);
     double q[4] = {1.0, 0.0, 0.0, 0.0};
-    const int body = arg.bodies.of_atom[row];
+    const int body = arg.bodies.body_of_atom[row];
     bool is_bad = body < 0;
     if (!is_bad) {
       const double *const from = quaternion_of(arg.bodies, body);
@@ -195,9 +195,9 @@ namespace {
                             cudaMemcpyHostToDevice, stream),
             "copying to it");
       if (atoms.nall > 0) rows.assign(rows_host.data(), rows_host.data() + ncomponents);
-      for (const ComponentRows &of : rows) {
-        n += of.n;
-        nowned += of.nowned;
+      for (const ComponentRows &component_rows : rows) {
+        n += component_rows.n;
+        nowned += component_rows.nowned;
       }
       if (nowned > 0) {
         find_owned_rows(stream);
@@ -330,11 +330,12 @@ namespace {
     {
       owned_rows.reserve(nowned);
       std::size_t to = 0;
-      for (const ComponentRows &of : rows) {
-        check(cudaMemcpyAsync(owned_rows.data() + to, order.data() + of.first,
-                              of.nowned * sizeof(int), cudaMemcpyDeviceToDevice, stream),
+      for (const ComponentRows &component_rows : rows) {
+        check(cudaMemcpyAsync(owned_rows.data() + to, order.data() + component_rows.first,
+                              component_rows.nowned * sizeof(int), cudaMemcpyDeviceToDevice,
+                              stream),
               "copying on it");
-        to += of.nowned;
+        to += component_rows.nowned;
       }
     }
 
@@ -344,10 +345,10 @@ namespace {
       with_positions(atoms, [&](const auto *x) {
         using X = std::remove_const_t<std::remove_pointer_t<decltype(x)>>;
         std::size_t bytes = 0;
-        const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int>(0),
-                                                            BoundsOf<X>{x, order.data()});
+        const auto boxes = thrust::make_transform_iterator(thrust::counting_iterator<int>(0),
+                                                           BoundsOf<X>{x, order.data()});
         const auto run = [&](void *memory) {
-          return cub::DeviceReduce::Reduce(memory, bytes, places, bounds_device.data(), n, Widen(),
+          return cub::DeviceReduce::Reduce(memory, bytes, boxes, bounds_device.data(), n, Widen(),
                                            no_bounds(), stream);
         };
         check(run(nullptr), "planning a reduction");
@@ -394,11 +395,11 @@ namespace {
     DeviceForces vectors;
   };
 
-  template <class T> __global__ void take_away_along_axes(const AxesArguments arg)
+  template <class T> __global__ void remove_along_axes(const AxesArguments arg)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= arg.nlocal || !(arg.mask[i] & arg.groupbit)) return;
-    const int k = arg.axis_of[arg.type[i]], body = arg.bodies.of_atom[i];
+    const int k = arg.axis_of[arg.type[i]], body = arg.bodies.body_of_atom[i];
     if (k < 0 || body < 0) return;
     const double *const q = quaternion_of(arg.bodies, body);
     const Rotation<double> turned(Four<double>{q[1], q[2], q[3], q[0]});
@@ -415,8 +416,8 @@ namespace {
   class Axes : public ResidentAxes {
    public:
     explicit Axes(const std::vector<int> &axis_of) { send_table(axis_of, axes); }
-    void take_away(const DeviceAtoms &atoms, const DeviceBodies &bodies, int groupbit,
-                   const DeviceForces &vectors, DeviceStream stream) const override
+    void remove_axial_components(const DeviceAtoms &atoms, const DeviceBodies &bodies, int groupbit,
+                                 const DeviceForces &vectors, DeviceStream stream) const override
     {
       if (atoms.nlocal == 0) return;
       cudaGetLastError();
@@ -424,10 +425,10 @@ namespace {
                                  groupbit,   bodies,     vectors};
       const unsigned blocks = blocks_of(atoms.nlocal);
       if (vectors.is_float)
-        take_away_along_axes<float><<<blocks, THREADS, 0, stream>>>(arg);
+        remove_along_axes<float><<<blocks, THREADS, 0, stream>>>(arg);
       else
-        take_away_along_axes<double><<<blocks, THREADS, 0, stream>>>(arg);
-      check(cudaGetLastError(), "launching take_away_along_axes");
+        remove_along_axes<double><<<blocks, THREADS, 0, stream>>>(arg);
+      check(cudaGetLastError(), "launching remove_along_axes");
     }
 
    private:

@@ -57,7 +57,7 @@ template <class Real> struct SitePair {
 };
 
 // An energy and its partial derivatives.
-template <class Real> struct OfAngles {
+template <class Real> struct AngleTerms {
   Real u, by_r, by_ci, by_cj, by_g;
 };
 
@@ -84,7 +84,7 @@ template <class Real> GPUCOORD_HD Real charges(Real inverse_r, Real qq, Real &de
 
 // q mu c_j / r^2
 template <class Real>
-GPUCOORD_HD OfAngles<Real> charge_dipole(Real inverse_r, Real strength, Real cj)
+GPUCOORD_HD AngleTerms<Real> charge_dipole(Real inverse_r, Real strength, Real cj)
 {
   const Real f = strength * inverse_r * inverse_r;
   return {f * cj, Real(-2) * f * cj * inverse_r, Real(0), f, Real(0)};
@@ -92,7 +92,7 @@ GPUCOORD_HD OfAngles<Real> charge_dipole(Real inverse_r, Real strength, Real cj)
 
 // mu_i mu_j (g - 3 c_i c_j) / r^3
 template <class Real>
-GPUCOORD_HD OfAngles<Real> dipoles(Real inverse_r, Real strength, Real ci, Real cj, Real g)
+GPUCOORD_HD AngleTerms<Real> dipoles(Real inverse_r, Real strength, Real ci, Real cj, Real g)
 {
   const Real f = strength * inverse_r * inverse_r * inverse_r, u = f * (g - Real(3) * ci * cj);
   return {u, Real(-3) * u * inverse_r, Real(-3) * f * cj, Real(-3) * f * ci, f};
@@ -100,7 +100,7 @@ GPUCOORD_HD OfAngles<Real> dipoles(Real inverse_r, Real strength, Real ci, Real 
 
 // q Q (3 c_j^2 - 1) / (2 r^3)
 template <class Real>
-GPUCOORD_HD OfAngles<Real> charge_quadrupole(Real inverse_r, Real strength, Real cj)
+GPUCOORD_HD AngleTerms<Real> charge_quadrupole(Real inverse_r, Real strength, Real cj)
 {
   const Real f = Real(0.5) * strength * inverse_r * inverse_r * inverse_r,
              u = f * (Real(3) * cj * cj - Real(1));
@@ -109,18 +109,18 @@ GPUCOORD_HD OfAngles<Real> charge_quadrupole(Real inverse_r, Real strength, Real
 
 // 3/2 mu Q (2 g c_j - c_i (5 c_j^2 - 1)) / r^4
 template <class Real>
-GPUCOORD_HD OfAngles<Real> dipole_quadrupole(Real inverse_r, Real strength, Real ci, Real cj,
-                                             Real g)
+GPUCOORD_HD AngleTerms<Real> dipole_quadrupole(Real inverse_r, Real strength, Real ci, Real cj,
+                                               Real g)
 {
   const Real inverse_sq = inverse_r * inverse_r, f = Real(1.5) * strength * inverse_sq * inverse_sq;
-  const Real of_j = Real(5) * cj * cj - Real(1), u = f * (Real(2) * g * cj - ci * of_j);
-  return {u, Real(-4) * u * inverse_r, -f * of_j, f * (Real(2) * g - Real(10) * ci * cj),
+  const Real p_j = Real(5) * cj * cj - Real(1), u = f * (Real(2) * g * cj - ci * p_j);
+  return {u, Real(-4) * u * inverse_r, -f * p_j, f * (Real(2) * g - Real(10) * ci * cj),
           Real(2) * f * cj};
 }
 
 // 3/4 Q_i Q_j (1 - 5 (c_i^2 + c_j^2) - 15 c_i^2 c_j^2 + 2 (g - 5 c_i c_j)^2) / r^5
 template <class Real>
-GPUCOORD_HD OfAngles<Real> quadrupoles(Real inverse_r, Real strength, Real ci, Real cj, Real g)
+GPUCOORD_HD AngleTerms<Real> quadrupoles(Real inverse_r, Real strength, Real ci, Real cj, Real g)
 {
   const Real inverse_sq = inverse_r * inverse_r,
              f = Real(0.75) * strength * inverse_sq * inverse_sq * inverse_r;
@@ -135,24 +135,25 @@ GPUCOORD_HD OfAngles<Real> quadrupoles(Real inverse_r, Real strength, Real ci, R
 // Computes force and torques from an energy: -dU/dx_i, and -e x dU/de at both sites. A site without
 // an axis has e = 0. Written by components and with references, so that loops vectorize.
 template <class Real>
-GPUCOORD_HD void pair_of_axes(const OfAngles<Real> &of, Real inverse_r, const Vector<Real> &u,
+GPUCOORD_HD void pair_of_axes(const AngleTerms<Real> &angles, Real inverse_r, const Vector<Real> &u,
                               const Vector<Real> &ei, const Vector<Real> &ej, Real ci, Real cj,
                               SitePair<Real> &pair)
 {
-  pair.energy = of.u;
-  const Real along = inverse_r * (of.by_ci * ci + of.by_cj * cj) - of.by_r,
-             fi = inverse_r * of.by_ci, fj = inverse_r * of.by_cj;
+  pair.energy = angles.u;
+  const Real along = inverse_r * (angles.by_ci * ci + angles.by_cj * cj) - angles.by_r,
+             fi = inverse_r * angles.by_ci, fj = inverse_r * angles.by_cj;
   pair.force.x = along * u.x - fi * ei.x - fj * ej.x;
   pair.force.y = along * u.y - fi * ei.y - fj * ej.y;
   pair.force.z = along * u.z - fi * ei.z - fj * ej.z;
-  const Real ax = of.by_g * (ei.y * ej.z - ei.z * ej.y), ay = of.by_g * (ei.z * ej.x - ei.x * ej.z),
-             az = of.by_g * (ei.x * ej.y - ei.y * ej.x);
-  pair.torque_i.x = -of.by_ci * (ei.y * u.z - ei.z * u.y) - ax;
-  pair.torque_i.y = -of.by_ci * (ei.z * u.x - ei.x * u.z) - ay;
-  pair.torque_i.z = -of.by_ci * (ei.x * u.y - ei.y * u.x) - az;
-  pair.torque_j.x = ax - of.by_cj * (ej.y * u.z - ej.z * u.y);
-  pair.torque_j.y = ay - of.by_cj * (ej.z * u.x - ej.x * u.z);
-  pair.torque_j.z = az - of.by_cj * (ej.x * u.y - ej.y * u.x);
+  const Real ax = angles.by_g * (ei.y * ej.z - ei.z * ej.y),
+             ay = angles.by_g * (ei.z * ej.x - ei.x * ej.z),
+             az = angles.by_g * (ei.x * ej.y - ei.y * ej.x);
+  pair.torque_i.x = -angles.by_ci * (ei.y * u.z - ei.z * u.y) - ax;
+  pair.torque_i.y = -angles.by_ci * (ei.z * u.x - ei.x * u.z) - ay;
+  pair.torque_i.z = -angles.by_ci * (ei.x * u.y - ei.y * u.x) - az;
+  pair.torque_j.x = ax - angles.by_cj * (ej.y * u.z - ej.z * u.y);
+  pair.torque_j.y = ay - angles.by_cj * (ej.z * u.x - ej.x * u.z);
+  pair.torque_j.z = az - angles.by_cj * (ej.x * u.y - ej.y * u.x);
 }
 
 }    // namespace gpucoord

@@ -28,7 +28,7 @@ namespace {
     constexpr bool HAS_AXES = KIND != SitePairKind::LENNARD_JONES && KIND != SitePairKind::CHARGES;
     Real energy = 0, field = 0, fx = 0, fy = 0, fz = 0, tx = 0, ty = 0, tz = 0;
     // Local copies cannot alias the outputs.
-    const SitePairConstants<Real> of_all = c;
+    const SitePairConstants<Real> all_constants = c;
     const PartnerSites<Real> others = sites;
     const Vector<Real> own_arm = {own.arm[0], own.arm[1], own.arm[2]},
                        axis = {own.axis[0], own.axis[1], own.axis[2]};
@@ -49,11 +49,11 @@ namespace {
       // At an infinite distance, all terms vanish except the shift and the reaction field.
       const Real r_sq = dot(d, d);
       const bool is_near = r_sq <= cutoff_sq;
-      SitePairConstants<Real> of_pair = of_all;
-      of_pair.shift = is_near ? of_all.shift : Real(0);
-      of_pair.field = is_near ? of_all.field : Real(0);
+      SitePairConstants<Real> pair_constants = all_constants;
+      pair_constants.shift = is_near ? all_constants.shift : Real(0);
+      pair_constants.field = is_near ? all_constants.field : Real(0);
       const OnSite<Real> on =
-          on_site<KIND, REVERSED>(of_pair, d, is_near ? r_sq : infinity, axis, other_axis);
+          on_site<KIND, REVERSED>(pair_constants, d, is_near ? r_sq : infinity, axis, other_axis);
       fx += on.force.x;
       fy += on.force.y;
       fz += on.force.z;
@@ -98,24 +98,24 @@ namespace {
     }
   }
 
-  template <class Real, SitePairKind KIND, bool REVERSED> void set(SiteKernel<Real> (&of)[2][2])
+  template <class Real, SitePairKind KIND, bool REVERSED> void set(SiteKernel<Real> (&kernel)[2][2])
   {
-    of[false][false] = sum_sites<Real, KIND, REVERSED, false, false>;
-    of[true][false] = sum_sites<Real, KIND, REVERSED, true, false>;
+    kernel[false][false] = sum_sites<Real, KIND, REVERSED, false, false>;
+    kernel[true][false] = sum_sites<Real, KIND, REVERSED, true, false>;
     if constexpr (BENCH_VARIANTS) {
-      of[false][true] = sum_sites<Real, KIND, REVERSED, false, true>;
-      of[true][true] = sum_sites<Real, KIND, REVERSED, true, true>;
+      kernel[false][true] = sum_sites<Real, KIND, REVERSED, false, true>;
+      kernel[true][true] = sum_sites<Real, KIND, REVERSED, true, true>;
     }
   }
 
   // Pairs of sites of the same kind are never reversed.
   template <class Real, SitePairKind KIND> void set_kind(SiteKernels<Real> &kernels)
   {
-    auto &of = kernels.of[static_cast<int>(KIND)];
-    set<Real, KIND, false>(of[false]);
+    auto &kernel = kernels.kernel[static_cast<int>(KIND)];
+    set<Real, KIND, false>(kernel[false]);
     if constexpr (KIND == SitePairKind::CHARGE_DIPOLE || KIND == SitePairKind::CHARGE_QUADRUPOLE ||
                   KIND == SitePairKind::DIPOLE_QUADRUPOLE)
-      set<Real, KIND, true>(of[true]);
+      set<Real, KIND, true>(kernel[true]);
   }
 
   template <class Real> void set_all(SiteKernels<Real> &kernels)
@@ -130,8 +130,8 @@ namespace {
     set_kind<Real, SitePairKind::QUADRUPOLES>(kernels);
     kernels.keep_partners = keep_partners;
     kernels.list_kept = list_kept;
-    kernels.take_kept = take_kept;
-    kernels.take_records = take_records<Real>;
+    kernels.copy_kept = copy_kept;
+    kernels.gather_records = gather_records<Real>;
   }
 
 }    // namespace

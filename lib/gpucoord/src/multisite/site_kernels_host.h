@@ -11,7 +11,7 @@ namespace gpucoord {
 
 // Partners are molecules of one component near a molecule i. Kernels take chunks of this many
 // partners.
-constexpr int PARTNERS_OF_A_CHUNK = 256;
+constexpr int PARTNERS_PER_CHUNK = 256;
 
 // One site of each partner, [3][n].
 template <class Real> struct PartnerSites {
@@ -33,9 +33,9 @@ struct SiteSums {
 
 // Interaction of each partner of a chunk with i, summed over pairs of sites.
 template <class Real> struct alignas(64) PartnerSums {
-  Real force[3][PARTNERS_OF_A_CHUNK];     // force on i
-  Real torque[3][PARTNERS_OF_A_CHUNK];    // torque on the partner about its center of mass
-  Real energy[PARTNERS_OF_A_CHUNK];
+  Real force[3][PARTNERS_PER_CHUNK];     // force on i
+  Real torque[3][PARTNERS_PER_CHUNK];    // torque on the partner about its center of mass
+  Real energy[PARTNERS_PER_CHUNK];
 };
 
 constexpr int SITE_PAIR_KINDS = 7;
@@ -55,20 +55,20 @@ using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, int n, const
                                       const Real *y, const Real *z, Real xi, Real yi, Real zi,
                                       unsigned char *kept, bool &any_outside);
 
-// ListKeptFunction writes the indices of the kept points and returns their number. TakeKeptFunction
+// ListKeptFunction writes the indices of the kept points and returns their number. CopyKeptFunction
 // writes from[k] - minus for each kept point k. Outputs must have room for KEPT_MARGIN more
 // elements.
 using ListKeptFunction = int (*)(int n, const unsigned char *kept, int *numbers);
 template <class Real>
-using TakeKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers,
+using CopyKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers,
                                   const Real *from, Real minus, Real *to);
 
 // Transposes n records of 'size' numbers: writes the first nfields numbers of record index[m] to
 // to[field * stride + m]. Rows of 'to' must have room for KEPT_MARGIN more elements. size must be a
 // multiple of RECORD_UNIT.
 template <class Real>
-using TakeRecordsFunction = void (*)(int n, const int *index, int size, int nfields,
-                                     const Real *from, std::size_t stride, Real *to);
+using GatherRecordsFunction = void (*)(int n, const int *index, int size, int nfields,
+                                       const Real *from, std::size_t stride, Real *to);
 template <class Real> constexpr int RECORD_UNIT = 64 / sizeof(Real);
 constexpr int KEPT_MARGIN = 16;
 
@@ -76,15 +76,15 @@ template <class Real> struct SiteKernels {
   // [kind][reversed][all][stores]. reversed: the site of i is the second one in the name of the
   // kind. all: also energies, and the force on i from each partner. stores: also the force and
   // torque on each partner, and with 'all' their energies; null without BENCH_VARIANTS.
-  SiteKernel<Real> of[SITE_PAIR_KINDS][2][2][2];
+  SiteKernel<Real> kernel[SITE_PAIR_KINDS][2][2][2];
   KeepPartnersFunction<Real> keep_partners;
   ListKeptFunction list_kept;
-  TakeKeptFunction<Real> take_kept;
-  TakeRecordsFunction<Real> take_records;
+  CopyKeptFunction<Real> copy_kept;
+  GatherRecordsFunction<Real> gather_records;
 
   SiteKernel<Real> find(SitePairKind kind, bool reversed, bool all, bool stores) const
   {
-    return of[static_cast<int>(kind)][reversed][all][stores];
+    return kernel[static_cast<int>(kind)][reversed][all][stores];
   }
 };
 

@@ -52,22 +52,22 @@ GPUCOORD_HD OnSite<Real> on_site(const SitePairConstants<Real> &c, const Vector<
     const Vector<Real> &first = REVERSED ? other_axis : axis,
                        &second = REVERSED ? axis : other_axis;
     const Real c1 = dot(first, u), c2 = dot(second, u), g = dot(first, second);
-    OfAngles<Real> of;
+    AngleTerms<Real> angles;
     if constexpr (KIND == SitePairKind::CHARGE_DIPOLE)
-      of = charge_dipole(inverse_r, c.strength, c2);
+      angles = charge_dipole(inverse_r, c.strength, c2);
     if constexpr (KIND == SitePairKind::CHARGE_QUADRUPOLE)
-      of = charge_quadrupole(inverse_r, c.strength, c2);
+      angles = charge_quadrupole(inverse_r, c.strength, c2);
     if constexpr (KIND == SitePairKind::DIPOLE_QUADRUPOLE)
-      of = dipole_quadrupole(inverse_r, c.strength, c1, c2, g);
+      angles = dipole_quadrupole(inverse_r, c.strength, c1, c2, g);
     if constexpr (KIND == SitePairKind::QUADRUPOLES)
-      of = quadrupoles(inverse_r, c.strength, c1, c2, g);
+      angles = quadrupoles(inverse_r, c.strength, c1, c2, g);
     if constexpr (KIND == SitePairKind::DIPOLES) {
-      of = dipoles(inverse_r, c.strength, c1, c2, g);
+      angles = dipoles(inverse_r, c.strength, c1, c2, g);
       on.field = -c.field * g;
-      of.by_g -= c.field;
+      angles.by_g -= c.field;
     }
     SitePair<Real> pair;
-    pair_of_axes(of, inverse_r, u, first, second, c1, c2, pair);
+    pair_of_axes(angles, inverse_r, u, first, second, c1, c2, pair);
     on.energy = pair.energy;
     on.force = {sign * pair.force.x, sign * pair.force.y, sign * pair.force.z};
     const Vector<Real> &torque = REVERSED ? pair.torque_j : pair.torque_i;

@@ -10,18 +10,18 @@
 
 namespace gpucoord {
 
-// MORE_THAN and LESS_THAN. sigma(s, value, slope) sets sigma and its derivative. It is only called
-// above d0.
+// MORE_THAN and LESS_THAN. sigma(s, value, derivative) sets sigma and its derivative. It is only
+// called above d0.
 template <class Sigma>
-GPUCOORD_HD void threshold(bool is_more, double d0, double s, double &value, double &slope,
+GPUCOORD_HD void threshold(bool is_more, double d0, double s, double &value, double &derivative,
                            const Sigma &sigma)
 {
   value = 1.0;
-  slope = 0.0;
-  if (s > d0) sigma(s, value, slope);
+  derivative = 0.0;
+  if (s > d0) sigma(s, value, derivative);
   if (is_more) {
     value = 1.0 - value;
-    slope = -slope;
+    derivative = -derivative;
   }
 }
 
@@ -33,7 +33,7 @@ struct Interval {
       a(a_in), b(b_in), scale(1.0 / (sqrt(2.0) * smear * (b - a)))
   {
   }
-  GPUCOORD_HD void evaluate(double s, double &value, double &slope) const
+  GPUCOORD_HD void evaluate(double s, double &value, double &derivative) const
   {
     constexpr double INV_SQRT_PI = 0.564189583547756286948;
     const double ya = (a - s) * scale, yb = (b - s) * scale;
@@ -41,7 +41,7 @@ struct Interval {
     value = ya > 0.0 ? 0.5 * (erfc(ya) - erfc(yb))
         : yb < 0.0   ? 0.5 * (erfc(-yb) - erfc(-ya))
                      : 0.5 * (erf(yb) - erf(ya));
-    slope = scale * INV_SQRT_PI * (exp(-ya * ya) - exp(-yb * yb));
+    derivative = scale * INV_SQRT_PI * (exp(-ya * ya) - exp(-yb * yb));
   }
 };
 

@@ -57,10 +57,10 @@ namespace {
   }
 
   // Returns ln(sum of exp(e_k)) over all ranks, or -infinity if there are no terms; e_k is
-  // exponent(s_k). Sets the share of each term in the sum, or 0 for all terms if an exponent is
-  // infinite.
+  // exponent(s_k). Sets the weight of each term, which is its part of the sum, or 0 for all terms
+  // if an exponent is infinite.
   template <class Exponent>
-  double log_sum_exp(std::int64_t n, const double *s, double *share, const Exponent &exponent,
+  double log_sum_exp(std::int64_t n, const double *s, double *weight, const Exponent &exponent,
                      const AtomFunction::Reduce &reduce, int nthreads)
   {
     double largest = -std::numeric_limits<double>::infinity();
@@ -68,12 +68,12 @@ namespace {
     reduce(&largest, 1, Reduction::MAX);
     const bool is_finite = std::isfinite(largest);
     double sum = sum_terms<1>(n, nthreads, [&](std::int64_t k, double *total) {
-      share[k] = is_finite ? std::exp(exponent(s[k]) - largest) : 0.0;
-      total[0] += share[k];
+      weight[k] = is_finite ? std::exp(exponent(s[k]) - largest) : 0.0;
+      total[0] += weight[k];
     })[0];
     reduce(&sum, 1, Reduction::SUM);
     if (!is_finite) return largest;
-    for (std::int64_t k = 0; k < n; ++k) share[k] /= sum;
+    for (std::int64_t k = 0; k < n; ++k) weight[k] /= sum;
     return largest + std::log(sum);
   }
 
@@ -92,7 +92,7 @@ namespace {
 }    // namespace
 
 // One evaluator of an expression per thread.
-template <class Evaluator> struct OfThreads {
+template <class Evaluator> struct PerThread {
   template <class... Arguments> void reserve(int nthreads, const Arguments &...arguments)
   {
     while (static_cast<int>(all.size()) < nthreads)
@@ -103,8 +103,8 @@ template <class Evaluator> struct OfThreads {
 };
 
 struct AtomFunction::Custom {
-  OfThreads<Expression> expressions;
-  OfThreads<SwitchEvaluator> sigmas;
+  PerThread<Expression> expressions;
+  PerThread<SwitchEvaluator> sigmas;
 };
 
 AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
@@ -208,41 +208,43 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
   switch (opt.kind) {
     case Kind::SUM:
     case Kind::HISTOGRAM:
-      result.value = sum_of(n, s, f, dSds, nthreads, [](double x, double &value, double &slope) {
-        value = x;
-        slope = 1.0;
-      });
+      result.value =
+          sum_of(n, s, f, dSds, nthreads, [](double x, double &value, double &derivative) {
+            value = x;
+            derivative = 1.0;
+          });
       break;
     case Kind::MORE_THAN:
     case Kind::LESS_THAN: {
       const bool is_more = opt.kind == Kind::MORE_THAN;
       const auto add = [&](const auto &sigma_of) {
-        return sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
-          threshold(is_more, sigma->options().d0, x, value, slope, sigma_of);
+        return sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &derivative) {
+          threshold(is_more, sigma->options().d0, x, value, derivative, sigma_of);
         });
       };
       const auto c = make_constants<double>(*sigma);
       if (sigma->options().kind == SwitchKind::CUSTOM) {
         custom->sigmas.reserve(nthreads, *sigma);
-        result.value = add([&](double x, double &value, double &slope) {
-          value = custom->sigmas.mine()(x, &slope);
+        result.value = add([&](double x, double &value, double &derivative) {
+          value = custom->sigmas.mine()(x, &derivative);
         });
       } else
         visit_formula(*sigma, [&](auto formula) {
-          result.value = add([&](double x, double &value, double &slope) {
-            value = slope = 0.0;
+          result.value = add([&](double x, double &value, double &derivative) {
+            value = derivative = 0.0;
             if (!(x * x <= c.dmax_sq)) return;
-            formula.eval(c, x * x, value, slope);
-            slope *= x;
+            formula.eval(c, x * x, value, derivative);
+            derivative *= x;
           });
         });
       break;
     }
     case Kind::BETWEEN: {
       const Interval interval(opt.a, opt.b, opt.smear);
-      result.value = sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
-        interval.evaluate(x, value, slope);
-      });
+      result.value =
+          sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &derivative) {
+            interval.evaluate(x, value, derivative);
+          });
       break;
     }
     case Kind::MOMENT: {
@@ -294,9 +296,10 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
     }
     case Kind::CUSTOM:
       custom->expressions.reserve(nthreads, opt.expression, NAMES);
-      result.value = sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
-        value = custom->expressions.mine().evaluate(&x, &slope);
-      });
+      result.value =
+          sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &derivative) {
+            value = custom->expressions.mine().evaluate(&x, &derivative);
+          });
   }
   std::int64_t bad = n;
 #pragma omp parallel for schedule(static) num_threads(nthreads) reduction(min : bad) if (n > 4096)
@@ -312,8 +315,8 @@ void AtomFunction::add_histogram(std::int64_t n, const double *s, double *bins, 
   for (int bin = 0; bin < opt.nbins; ++bin) {
     const Interval interval(opt.a + bin * width, opt.a + (bin + 1) * width, opt.smear);
     bins[bin] += sum_terms<1>(n, nthreads, [&](std::int64_t k, double *sum) {
-      double value, slope;
-      interval.evaluate(s[k], value, slope);
+      double value, derivative;
+      interval.evaluate(s[k], value, derivative);
       sum[0] += value;
     })[0];
   }

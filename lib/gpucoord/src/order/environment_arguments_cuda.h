@@ -41,7 +41,7 @@ template <class Real> struct EnvironmentForceArguments {
   // next to the position of the point, in place of the class.
   const Real *weights;
   PartnerArguments out;
-  double slope_scale, virial_scale;    // factors from the sums of the kernel to dS/dx and W
+  double gradient_scale, virial_scale;    // factors from the sums of the kernel to dS/dx and W
   bool has_two_groups;
   int columns;    // number of columns of out.sums
 };

@@ -40,12 +40,12 @@ namespace {
   // Calls work(near, indices of the points) for the partners in range of this thread, four at a
   // time. Missing partners are far away and have the index of the atom's own point.
   template <class Real, class Work>
-  __device__ void for_each_four(const EnvironmentArguments<Real> &arg, const RowPlace &at,
+  __device__ void for_each_four(const EnvironmentArguments<Real> &arg, const RowPosition &at,
                                 const Work &work)
   {
     using Point = typename PointOf<Real>::Type;
     const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
-    int left = arg.partners.count[at.thread_of_tiles];
+    int left = arg.partners.count[at.tile_thread];
     if (left == 0) return;
     const Point atom = points[at.point];
     const int4 *element = arg.partners.point + at.element;
@@ -129,12 +129,12 @@ namespace {
   {
     const Four<Real> *const __restrict__ vectors = arg.vectors;
     bool any;
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     for_each_row(
         arg.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           const bool is_of_a = at.valid && at.row < arg.rows.nvalue;
-          any = is_of_a && arg.partners.count[at.thread_of_tiles] > 0;
+          any = is_of_a && arg.partners.count[at.tile_thread] > 0;
           Real *const to = !is_of_a
               ? nullptr
               : arg.numbers + static_cast<std::size_t>(arg.stride) * atom_of(arg.rows, at);
@@ -157,7 +157,7 @@ namespace {
             if (is_of_a && at.lane == 0) to[e] = sum / (end - begin);
           }
         },
-        [&](const RowPlace &at, int) {
+        [&](const RowPosition &at, int) {
           if (any && *arg.any_partners == 0) *arg.any_partners = 1;    // same for all threads
           if (!at.valid || at.lane != 0 || at.row >= arg.rows.nvalue) return;
           const int atom = atom_of(arg.rows, at);
@@ -183,7 +183,7 @@ namespace {
         value += in_range ? g.common * g.without_common() : Real(0);
         any |= in_range;
       }
-      __device__ void store(const EnvironmentArguments<Real> &arg, const RowPlace &at, int lanes)
+      __device__ void store(const EnvironmentArguments<Real> &arg, const RowPosition &at, int lanes)
       {
         value = add_row_lanes(value, lanes) / FCC_VECTORS;
         if (!at.valid || at.row >= arg.rows.nvalue) return;
@@ -201,16 +201,17 @@ namespace {
   };
 
   // Gradients of four partners.
-  template <class Real> struct Slopes {
+  template <class Real> struct Gradients {
     Real x[FOUR], y[FOUR], z[FOUR];
   };
 
   // Adds weight times the sum of (d - r) 2^-|d - r|^2 over the vectors from begin to end.
   template <bool TYPED, class Real>
-  __device__ void add_slopes(const Four<Real> *__restrict__ vectors, int begin, int end,
-                             const Near<Real> &near, const Real (&weight)[FOUR], Slopes<Real> &to)
+  __device__ void add_gradients(const Four<Real> *__restrict__ vectors, int begin, int end,
+                                const Near<Real> &near, const Real (&weight)[FOUR],
+                                Gradients<Real> &to)
   {
-    Slopes<Real> sum = {};
+    Gradients<Real> sum = {};
     for (int k = begin; k < end; ++k) {
       const Four<Real> r = vectors[k];
 #pragma unroll
@@ -248,8 +249,9 @@ namespace {
   // with respect to d, without the factor -2 ln 2. phi_e(d) is the sum of the Gaussians of
   // environment e.
   template <bool TYPED, class Real>
-  __device__ Slopes<Real> slopes_of(const EnvironmentForceArguments<Real> &arg, const RowPlace &at,
-                                    const Near<Real> &near, const int (&point)[FOUR])
+  __device__ Gradients<Real> gradients_of(const EnvironmentForceArguments<Real> &arg,
+                                          const RowPosition &at, const Near<Real> &near,
+                                          const int (&point)[FOUR])
   {
     using Point = typename PointOf<Real>::Type;
     const EnvironmentArguments<Real> &all = arg.environments;
@@ -257,41 +259,41 @@ namespace {
     const auto weight_of = [&](int p, int e) {
       return arg.weights[static_cast<std::size_t>(all.stride) * p + e];
     };
-    Slopes<Real> slopes = {};
+    Gradients<Real> gradients = {};
     for (int e = 0; e < all.n; ++e) {
       const int begin = all.first[e], end = all.first[e + 1];
       const Real own = is_of_a ? weight_of(at.point, e) : Real(0);
-      Real of_partner[FOUR] = {}, weight[FOUR];
+      Real partner_weight[FOUR] = {}, weight[FOUR];
       if (is_of_b)
 #pragma unroll
-        for (int u = 0; u < FOUR; ++u) of_partner[u] = weight_of(point[u], e);
+        for (int u = 0; u < FOUR; ++u) partner_weight[u] = weight_of(point[u], e);
       if (!TYPED && all.is_symmetric[e]) {
 #pragma unroll
-        for (int u = 0; u < FOUR; ++u) weight[u] = own + of_partner[u];
-        add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
+        for (int u = 0; u < FOUR; ++u) weight[u] = own + partner_weight[u];
+        add_gradients<TYPED>(all.vectors, begin, end, near, weight, gradients);
         continue;
       }
       if (is_of_a) {
 #pragma unroll
         for (int u = 0; u < FOUR; ++u) weight[u] = own;
-        add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
+        add_gradients<TYPED>(all.vectors, begin, end, near, weight, gradients);
       }
       if (is_of_b) {
         const Point *const points = static_cast<const Point *>(all.points);
 #pragma unroll
-        for (int u = 0; u < FOUR; ++u) weight[u] = -of_partner[u];
+        for (int u = 0; u < FOUR; ++u) weight[u] = -partner_weight[u];
         const int own_class = TYPED ? class_of(points[at.point]) : 0;
-        add_slopes<TYPED>(all.vectors, begin, end, inverted(near, own_class), weight, slopes);
+        add_gradients<TYPED>(all.vectors, begin, end, inverted(near, own_class), weight, gradients);
       }
     }
-    return slopes;
+    return gradients;
   }
 
-  // Like slopes_of(), for fcc.
+  // Like gradients_of(), for fcc.
   template <class Real>
-  __device__ Slopes<Real> slopes_of_fcc(const EnvironmentForceArguments<Real> &arg,
-                                        const RowPlace &at, const Near<Real> &near,
-                                        const int (&point)[FOUR])
+  __device__ Gradients<Real> gradients_of_fcc(const EnvironmentForceArguments<Real> &arg,
+                                              const RowPosition &at, const Near<Real> &near,
+                                              const int (&point)[FOUR])
   {
     using Point = typename PointOf<Real>::Type;
     const EnvironmentArguments<Real> &all = arg.environments;
@@ -303,15 +305,15 @@ namespace {
     };
     const int own_word = class_of(static_cast<const Point *>(all.points)[at.point]);
     const Real own = is_of_a ? weight_of(at.point, own_word) : Real(0);
-    Slopes<Real> slopes = {};
+    Gradients<Real> gradients = {};
 #pragma unroll
     for (int u = 0; u < FOUR; ++u) {
       const Real weight = own + (is_of_b ? weight_of(point[u], near.c[u]) : Real(0));
       FccGaussians<Real>(h, near.x[u], near.y[u], near.z[u])
-          .add_gradients(h, near.x[u], near.y[u], near.z[u], weight, slopes.x[u], slopes.y[u],
-                         slopes.z[u]);
+          .add_gradients(h, near.x[u], near.y[u], near.z[u], weight, gradients.x[u], gradients.y[u],
+                         gradients.z[u]);
     }
-    return slopes;
+    return gradients;
   }
 
   // x, y, z: scaled vector to the partner
@@ -339,25 +341,27 @@ namespace {
     const EnvironmentArguments<Real> &all = arg.environments;
     Real g[NSUMS];
     WarpSums mine = {};
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     for_each_row(
         all.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           for (Real &sum : g) sum = 0;
           for_each_four(all, at, [&](const Near<Real> &near, const int(&point)[FOUR]) {
-            const auto h = KIND == Kind::FCC ? slopes_of_fcc(arg, at, near, point)
-                                             : slopes_of<KIND == Kind::TYPED>(arg, at, near, point);
+            const auto h = KIND == Kind::FCC
+                ? gradients_of_fcc(arg, at, near, point)
+                : gradients_of<KIND == Kind::TYPED>(arg, at, near, point);
 #pragma unroll
             for (int u = 0; u < FOUR; ++u)
               add_partner<NSUMS>(near.x[u], near.y[u], near.z[u], h.x[u], h.y[u], h.z[u], g);
           });
         },
-        [&](const RowPlace &at, int lanes) {
+        [&](const RowPosition &at, int lanes) {
           RowSums<NSUMS> sums = {arg.columns};
           sums.v[0] = 0.0;
 #pragma unroll
           for (int k = 1; k < NSUMS; ++k)
-            sums.v[k] = (k < 4 ? arg.slope_scale : arg.virial_scale) * add_row_lanes(g[k], lanes);
+            sums.v[k] =
+                (k < 4 ? arg.gradient_scale : arg.virial_scale) * add_row_lanes(g[k], lanes);
           if (at.valid && at.lane == 0) store_row<WANT>(arg.out, at.row, sums, mine);
         });
     add_up<WANT, PARTNER_WARPS>(arg.out, mine);

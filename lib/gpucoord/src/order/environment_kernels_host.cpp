@@ -55,14 +55,14 @@ namespace {
     }
   };
 
-  // Gaussians below e^LEAST_EXPONENT are far below rounding and count as 0. Their products with
+  // Gaussians below e^MIN_EXPONENT are far below rounding and count as 0. Their products with
   // weights would be denormal numbers, which are many times slower.
-  template <class Real> constexpr Real LEAST_EXPONENT = sizeof(Real) == sizeof(float) ? -40 : -300;
+  template <class Real> constexpr Real MIN_EXPONENT = sizeof(Real) == sizeof(float) ? -40 : -300;
 
   template <class Real> inline __attribute__((always_inline)) Real gaussian(Real x, Real y, Real z)
   {
     const Real exponent = -(x * x + y * y + z * z), value = exponential(exponent);
-    return exponent < LEAST_EXPONENT<Real> ? Real(0) : value;
+    return exponent < MIN_EXPONENT<Real> ? Real(0) : value;
   }
 
   template <class Real>
@@ -90,8 +90,8 @@ namespace {
   // Adds the sum of weight (d - r) exp(-|d - r|^2) to hx, hy, hz.
   template <class Real>
   inline __attribute__((always_inline)) void
-  add_slopes(const LoadedVectors<Real> &at, Real rx, Real ry, Real rz, const Lanes<Real> &weight,
-             Lanes<Real> &hx, Lanes<Real> &hy, Lanes<Real> &hz)
+  add_gradients(const LoadedVectors<Real> &at, Real rx, Real ry, Real rz, const Lanes<Real> &weight,
+                Lanes<Real> &hx, Lanes<Real> &hy, Lanes<Real> &hz)
   {
     FOR_EACH_LANE(w)
     {
@@ -106,23 +106,23 @@ namespace {
   template <class Real>
   void sum_environment_forces(const EnvironmentTable<Real> &table,
                               const PartnerVectors<Real> &partners, const int *types, int own_type,
-                              const Real *own, const Real *of_rows, double *sums)
+                              const Real *own, const Real *row_weights, double *sums)
   {
     for (int first = 0; first < partners.n; first += LANES<Real>) {
       const LoadedVectors<Real> at(table, partners, first);
       Lanes<Real> hx = {}, hy = {}, hz = {}, other, weight, memory;
       for (int e = 0; e < table.n; ++e) {
         other = {};
-        if (of_rows)
+        if (row_weights)
           for (int w = 0; w < at.n; ++w)
-            other.v[w] = of_rows[table.n * static_cast<std::size_t>(at.row[w]) + e];
+            other.v[w] = row_weights[table.n * static_cast<std::size_t>(at.row[w]) + e];
         if (table.is_symmetric[e]) {    // phi(-d) = phi(d)
           FOR_EACH_LANE(w)
           {
             weight.v[w] = own[e] * at.one.v[w] + other.v[w];
           }
           for (int k = table.first[e]; k < table.first[e + 1]; ++k)
-            add_slopes(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
+            add_gradients(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
           continue;
         }
         if (own[e] != 0)
@@ -132,12 +132,12 @@ namespace {
             {
               weight.v[w] = own[e] * selected.v[w];
             }
-            add_slopes(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
+            add_gradients(at, table.x[k], table.y[k], table.z[k], weight, hx, hy, hz);
           }
-        if (of_rows)
+        if (row_weights)
           for (int k = table.first[e]; k < table.first[e + 1]; ++k)
             if (!table.type || table.type[k] == 0 || table.type[k] == own_type)
-              add_slopes(at, -table.x[k], -table.y[k], -table.z[k], other, hx, hy, hz);
+              add_gradients(at, -table.x[k], -table.y[k], -table.z[k], other, hx, hy, hz);
       }
       // The gradient is -2 scale h, and the vector to the partner in the caller's units is x/scale,
       // so that their product is -2 x h.

@@ -39,12 +39,12 @@ using SumEnvironmentsFunction = void (*)(const EnvironmentTable<Real> &,
 // are xx yy zz xy xz yz.
 constexpr int NENVIRONMENT_SUMS = 9;
 
-// own: [table.n], own_e. of_rows: [nall][table.n], partner_e of all rows; null: 0.
+// own: [table.n], own_e. row_weights: [nall][table.n], partner_e of all rows; null: 0.
 template <class Real>
 using SumEnvironmentForcesFunction = void (*)(const EnvironmentTable<Real> &,
                                               const PartnerVectors<Real> &, const int *types,
-                                              int own_type, const Real *own, const Real *of_rows,
-                                              double *sums);
+                                              int own_type, const Real *own,
+                                              const Real *row_weights, double *sums);
 
 template <class Real> struct EnvironmentKernels {
   SumEnvironmentsFunction<Real> sum;

@@ -166,15 +166,15 @@ void check_input(const EnvironmentOptions &options, const OrderInput &in)
     throw std::invalid_argument("the environments have atom types, but the input has none");
 }
 
-void make_missing_exchanges(int nmade, const EnvironmentOptions &options, AtomFunction &function,
-                            const OrderInput &in, unsigned want)
+void make_missing_exchanges(int nexchanged, const EnvironmentOptions &options,
+                            AtomFunction &function, const OrderInput &in, unsigned want)
 {
   int number = 0;
   const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
-    if (number++ >= nmade) in.exchange.reduce(numbers, n, by);
+    if (number++ >= nexchanged) in.exchange.reduce(numbers, n, by);
   };
   function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
-  if (!(want & (DERIVATIVES | VIRIAL)) || number < nmade) return;
+  if (!(want & (DERIVATIVES | VIRIAL)) || number < nexchanged) return;
   const int columns = static_cast<int>(options.environments.size());
   std::vector<double> zeros(static_cast<std::size_t>(in.nall) * columns, 0.0);
   in.exchange.forward(zeros.data(), columns);

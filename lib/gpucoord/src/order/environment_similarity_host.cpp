@@ -94,14 +94,14 @@ namespace {
       pairs.find(in.cells);
       const double found = seconds();
       sum_environments(in);
-      for (std::size_t b = 0; b < pairs.of_a.nblocks(); ++b) {
-        const Block &block = pairs.of_a.block(b);
+      for (std::size_t b = 0; b < pairs.partners_a.nblocks(); ++b) {
+        const Block &block = pairs.partners_a.block(b);
         for (std::size_t k = 0; k < block.atom.size(); ++k)
           if (block.first[k + 1] > block.first[k]) ++result.natoms_with_partners;
       }
       const auto reduce = [&](double *sums, int n, AtomFunction::Reduction by) {
         in.exchange.reduce(sums, n, by);
-        ++nmade;
+        ++nexchanged;
       };
       values.evaluate(function, in.cells.a, reduce, nthreads, result);
       values.write(in.cells.a, numbers, want, peratom, nthreads);
@@ -111,14 +111,14 @@ namespace {
       }
       result.timings.bins = found - start;
       result.timings.pairs = seconds() - found;
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned want) override
+    void complete_exchanges(const OrderInput &in, unsigned want) override
     {
-      make_missing_exchanges(nmade, options, function, in, want);
-      nmade = 0;
+      make_missing_exchanges(nexchanged, options, function, in, want);
+      nexchanged = 0;
     }
 
    private:
@@ -128,7 +128,7 @@ namespace {
     {
       similarity.clear(in.nall, table.n);
       values.value.assign(in.nall, 0.0);
-      for_each_block(pairs.of_a, nthreads, [&](const Block &block, std::size_t) {
+      for_each_block(pairs.partners_a, nthreads, [&](const Block &block, std::size_t) {
         for (std::size_t i = 0; i < block.atom.size(); ++i) {
           double *const k = similarity[block.atom[i]];
           kernels.sum(table, block.vectors_of(i), in.cells.types.type, k);
@@ -147,13 +147,13 @@ namespace {
       for (int i = 0; i < a.nowned; ++i) {
         const int row = a.index[i];
         for (int e = 0; e < table.n; ++e) {
-          const double share =
-              share_of_environment(options.lambda, similarity[row][e], values.value[row]);
-          weight[row][e] = values.slope[row] * share / environments.nvectors(e);
+          const double factor =
+              environment_weight(options.lambda, similarity[row][e], values.value[row]);
+          weight[row][e] = values.dSdv[row] * factor / environments.nvectors(e);
         }
       }
       in.exchange.forward(weight.all.data(), table.n);
-      ++nmade;
+      ++nexchanged;
     }
 
     void add_forces(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
@@ -162,20 +162,20 @@ namespace {
           unit_of(weight.all.data(), static_cast<std::int64_t>(weight.all.size()), nthreads);
       if (unit == 0.0) return;
       // Weights far below rounding would give denormal numbers, which are many times slower.
-      const double least = std::sqrt(static_cast<double>(std::numeric_limits<Real>::min()));
+      const double minimum = std::sqrt(static_cast<double>(std::numeric_limits<Real>::min()));
       rounded.resize(weight.all.size());
 #pragma omp parallel for schedule(static) num_threads(nthreads)
       for (std::size_t k = 0; k < rounded.size(); ++k) {
         const double w = weight.all[k] / unit;
-        rounded[k] = std::fabs(w) < least ? Real(0) : static_cast<Real>(w);
+        rounded[k] = std::fabs(w) < minimum ? Real(0) : static_cast<Real>(w);
       }
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(table.n, Real(0));
       const int *const types = in.cells.types.type;
-      const auto pass = [&](const PartnersHost<Real> &of, bool with_own, bool with_others,
-                            double share) {
+      const auto pass = [&](const PartnersHost<Real> &partner_blocks, bool with_own,
+                            bool with_others, double virial_scale) {
         add_forces_of_blocks(
-            of, nthreads, unit, share, want, peratom, result,
+            partner_blocks, nthreads, unit, virial_scale, want, peratom, result,
             [&](const Block &block, std::size_t k, double *sums) {
               const int row = block.atom[k];
               const Real *const own = rounded.data() + static_cast<std::size_t>(row) * table.n;
@@ -184,8 +184,8 @@ namespace {
                                  with_others ? rounded.data() : nullptr, sums);
             });
       };
-      pass(pairs.of_a, true, !two, two ? 1.0 : 0.5);
-      if (two && peratom) pass(pairs.of_b, false, true, 0.0);
+      pass(pairs.partners_a, true, !two, two ? 1.0 : 0.5);
+      if (two && peratom) pass(pairs.partners_b, false, true, 0.0);
     }
 
     const EnvironmentOptions options;
@@ -196,7 +196,7 @@ namespace {
     const EnvironmentKernels<Real> kernels;
     OrderPartners<Real> pairs;
 
-    int nmade = 0;                    // exchanges and reductions so far in this evaluation
+    int nexchanged = 0;               // exchanges and reductions so far in this evaluation
     RowNumbers similarity, weight;    // k_e; dS/dk_e over n_e
     std::vector<Real> rounded;        // weight over a unit, rounded
     OrderValues values;

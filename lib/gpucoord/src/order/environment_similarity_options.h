@@ -30,14 +30,14 @@ template <class Real> GPUCOORD_HD double joined_similarity(double lambda, int n,
 }
 
 // Returns dv/dk of one environment.
-GPUCOORD_HD double share_of_environment(double lambda, double k, double v)
+GPUCOORD_HD double environment_weight(double lambda, double k, double v)
 {
   return exp(lambda * (k - v));
 }
 
-// Performs the exchanges of an evaluation that follow the first nmade ones, with zeros, so that
-// other ranks do not wait.
-void make_missing_exchanges(int nmade, const EnvironmentOptions &, AtomFunction &,
+// Performs the exchanges of an evaluation that follow the first nexchanged ones, with zeros, so
+// that other ranks do not wait.
+void make_missing_exchanges(int nexchanged, const EnvironmentOptions &, AtomFunction &,
                             const OrderInput &, unsigned want);
 
 }    // namespace gpucoord

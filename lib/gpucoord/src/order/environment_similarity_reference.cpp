@@ -29,7 +29,7 @@ namespace {
                          const OrderNumbers &numbers) override
     {
       check_input(opt, in);
-      nmade = 0;
+      nexchanged = 0;
       weight.assign(static_cast<std::size_t>(n) * in.nall + 1, 0.0);
       OrderResult result;
       find_similarity(in, numbers, result);
@@ -39,17 +39,17 @@ namespace {
               order[k];
       if (want & (DERIVATIVES | VIRIAL)) {
         in.exchange.forward(weight.data(), n);
-        ++nmade;
+        ++nexchanged;
         add_derivatives(in, want, peratom, result);
       }
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned want) override
+    void complete_exchanges(const OrderInput &in, unsigned want) override
     {
-      make_missing_exchanges(nmade, opt, function, in, want);
-      nmade = 0;
+      make_missing_exchanges(nexchanged, opt, function, in, want);
+      nexchanged = 0;
     }
 
     int exchange_columns() const override { return n; }
@@ -97,34 +97,34 @@ namespace {
     {
       const AtomList &a = in.cells.a, &partners = partners_of(in);
       order.assign(a.nowned + 1, 0.0);
-      std::vector<double> f(a.nowned + 1), slope(a.nowned + 1), all(a.nowned * n + 1, 0.0);
+      std::vector<double> f(a.nowned + 1), dSdv(a.nowned + 1), all(a.nowned * n + 1, 0.0);
       double d[3], gradient[3];
       for (int k = 0; k < a.nowned; ++k) {
-        double *const of_atom = &all[k * n];
+        double *const atom_similarity = &all[k * n];
         bool any = false;
         for (int p = 0; p < partners.n; ++p) {
           const int j = partners.index[p];
           if (!set_vector(in, a.index[k], j, d)) continue;
           any = true;
-          for (int e = 0; e < n; ++e) of_atom[e] += term(in, e, j, d, gradient);
+          for (int e = 0; e < n; ++e) atom_similarity[e] += term(in, e, j, d, gradient);
         }
         if (any) ++result.natoms_with_partners;
-        order[k] = joined_similarity(opt.lambda, n, of_atom);
+        order[k] = joined_similarity(opt.lambda, n, atom_similarity);
       }
       const auto reduce = [&](double *sums, int m, AtomFunction::Reduction by) {
         in.exchange.reduce(sums, m, by);
-        ++nmade;
+        ++nexchanged;
       };
       result.value =
-          function.evaluate(a.nowned, order.data(), f.data(), slope.data(), reduce, 1).value;
+          function.evaluate(a.nowned, order.data(), f.data(), dSdv.data(), reduce, 1).value;
       for (int k = 0; k < a.nowned; ++k) {
         const std::size_t i = a.index[k];
         if (numbers.order) numbers.order[i] = order[k];
         if (numbers.f) numbers.f[i] = f[k];
         for (int e = 0; e < n; ++e)
-          weight[n * i + e] = slope[k] * share_of_environment(opt.lambda, all[k * n + e], order[k]);
+          weight[n * i + e] = dSdv[k] * environment_weight(opt.lambda, all[k * n + e], order[k]);
       }
-      set_bad(a, order.data(), f.data(), slope.data(), result);
+      set_bad(a, order.data(), f.data(), dSdv.data(), result);
     }
 
     // Sets g_ij.
@@ -177,7 +177,7 @@ namespace {
     AtomFunction function;
     std::vector<double> order;     // [a.nowned] v
     std::vector<double> weight;    // [nall][n] dS/dk_e
-    int nmade = 0;                 // exchanges so far in this evaluation
+    int nexchanged = 0;            // exchanges so far in this evaluation
   };
 
 }    // namespace

@@ -25,8 +25,9 @@ namespace gpucoord {
 template <class Real> struct HarmonicTable {
   int l;
   Real last;    // p_l
-  // p_m = of_next[m] z p_(m+1) - of_second[m] (1-z^2) p_(m+2), dp_m/dz = of_derivative[m] p_(m+1)
-  Real of_next[MAX_L + 1], of_second[MAX_L + 1], of_derivative[MAX_L + 1];
+  // p_m = next_factor[m] z p_(m+1) - second_factor[m] (1-z^2) p_(m+2), dp_m/dz =
+  // derivative_factor[m] p_(m+1)
+  Real next_factor[MAX_L + 1], second_factor[MAX_L + 1], derivative_factor[MAX_L + 1];
 };
 
 template <class Real> HarmonicTable<Real> make_harmonic_table(int l)
@@ -41,9 +42,9 @@ template <class Real> HarmonicTable<Real> make_harmonic_table(int l)
   };
   for (int m = 0; m < l; ++m) {
     const double factor = m == 0 ? std::sqrt(0.5) : 1.0;
-    table.of_next[m] = static_cast<Real>(factor * 2.0 * (m + 1) / n(m));
-    table.of_second[m] = static_cast<Real>(factor * n(m + 1) / n(m));
-    table.of_derivative[m] = static_cast<Real>(factor * n(m));
+    table.next_factor[m] = static_cast<Real>(factor * 2.0 * (m + 1) / n(m));
+    table.second_factor[m] = static_cast<Real>(factor * n(m + 1) / n(m));
+    table.derivative_factor[m] = static_cast<Real>(factor * n(m));
   }
   return table;
 }

@@ -56,7 +56,7 @@ template <class Real> struct OrderArguments : PartnerRows<Real> {
   // Rows by atom: input or output.
   Real *numbers;
   // Rows by point: q or u, and the numbers of partners that pass 3 reads.
-  const Real *of_points, *back;
+  const Real *point_numbers, *back;
   double *value;        // [nlocal] v; GLOBAL: may be null
   Real *weight;         // [nlocal] N
   Real *norm;           // [nlocal] |q| of DOT and CONNECTIONS

@@ -21,7 +21,7 @@ CudaOrder::CudaOrder(const Settings &settings) :
 
 std::size_t CudaOrder::bytes() const
 {
-  return sizeof(double) * (exchanged.capacity() + f.capacity() + slope.capacity()) +
+  return sizeof(double) * (exchanged.capacity() + f.capacity() + dSdv.capacity()) +
       engine().bytes();
 }
 
@@ -61,22 +61,22 @@ OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *per
   staged.keep(in.cells);
   result.timings.bins = found - start;
   result.timings.pairs = seconds() - found;
-  nmade = 0;
+  nexchanged = 0;
   return result;
 }
 
-void CudaOrder::take_part(const OrderInput &in, unsigned want)
+void CudaOrder::complete_exchanges(const OrderInput &in, unsigned want)
 {
   int number = 0;
   std::vector<double> zeros;
   const auto reduce_zeros = [&](double *numbers, int n, AtomFunction::Reduction by) {
-    if (number++ >= nmade) in.exchange.reduce(numbers, n, by);
+    if (number++ >= nexchanged) in.exchange.reduce(numbers, n, by);
   };
   const auto make = [&](const DeviceExchange::Call &call) {
     if (call.kind == DeviceExchange::Kind::REDUCE) {
       zeros.assign(call.n, 0.0);
       reduce_zeros(zeros.data(), call.n, AtomFunction::Reduction::SUM);
-    } else if (number++ >= nmade) {
+    } else if (number++ >= nexchanged) {
       zeros.assign(static_cast<std::size_t>(exchange_columns()) * in.nall, 0.0);
       in.exchange.forward(zeros.data(), exchange_columns());
     }
@@ -91,7 +91,7 @@ void CudaOrder::take_part(const OrderInput &in, unsigned want)
       reduce_zeros(&largest, 1, AtomFunction::Reduction::MAX);
   }
   for (std::size_t k = before_function; k < calls.size(); ++k) make(calls[k]);
-  nmade = 0;
+  nexchanged = 0;
 }
 
 // Copies positions, and rebuilds the pairs if those of the last evaluation are not valid. Waits for
@@ -138,7 +138,7 @@ void CudaOrder::forward(const OrderInput &in)
   for (int k = 0; k < nlocal(); ++k)
     std::copy_n(sent.data() + columns * k, columns, exchanged.data() + columns * rows[k]);
   in.exchange.forward(exchanged.data(), static_cast<int>(columns));
-  ++nmade;
+  ++nexchanged;
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 1024)
   for (int k = nlocal(); k < n; ++k)
     std::copy_n(exchanged.data() + columns * rows[k], columns, sent.data() + columns * k);
@@ -148,7 +148,7 @@ void CudaOrder::forward(const OrderInput &in)
 void CudaOrder::reduce(const OrderInput &in, double *numbers, int n, AtomFunction::Reduction by)
 {
   in.exchange.reduce(numbers, n, by);
-  ++nmade;
+  ++nexchanged;
 }
 
 // Evaluates f and, if requested, enqueues the copy of dS/dv. Returns the unit of these weights.
@@ -156,24 +156,24 @@ double CudaOrder::evaluate_function(const OrderInput &in, unsigned want, OrderRe
 {
   const int n = in.cells.a.nowned;
   f.resize(n);
-  slope.resize(n);
+  dSdv.resize(n);
   const auto reduce_all = [&](double *numbers, int count, AtomFunction::Reduction by) {
     reduce(in, numbers, count, by);
   };
   const auto sum =
-      function.evaluate(n, v.pinned.data(), f.data(), slope.data(), reduce_all, nthreads);
+      function.evaluate(n, v.pinned.data(), f.data(), dSdv.data(), reduce_all, nthreads);
   result.value = sum.value;
-  if (sum.bad >= 0) set_bad(in.cells.a, v.pinned.data(), f.data(), slope.data(), result);
+  if (sum.bad >= 0) set_bad(in.cells.a, v.pinned.data(), f.data(), dSdv.data(), result);
   double unit = 1.0;
   if (!(want & (DERIVATIVES | VIRIAL))) return unit;
   if (has_unit) {    // all ranks use the same unit, because they exchange numbers in it
-    double largest = unit_of(slope.data(), n, nthreads);
+    double largest = unit_of(dSdv.data(), n, nthreads);
     reduce_all(&largest, 1, AtomFunction::Reduction::MAX);
     if (largest > 0.0 && std::isfinite(largest)) unit = largest;
   }
   send(w, nlocal(), stream, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)
-      w.pinned[k] = k < static_cast<std::size_t>(n) ? slope[k] / unit : 0.0;
+      w.pinned[k] = k < static_cast<std::size_t>(n) ? dSdv[k] / unit : 0.0;
   });
   return unit;
 }

@@ -38,7 +38,7 @@ class CudaOrder : public OrderParameter {
   std::size_t bytes() const override;
   OrderResult evaluate(const OrderInput &, unsigned want, double *peratom,
                        const OrderNumbers &) override;
-  void take_part(const OrderInput &, unsigned want) override;
+  void complete_exchanges(const OrderInput &, unsigned want) override;
 
  protected:
   virtual ResidentOrderParameter &engine() const = 0;
@@ -67,8 +67,8 @@ class CudaOrder : public OrderParameter {
   Staged<double> v, w;
   PinnedBuffer<double> sent;        // [copied atoms][exchange_columns()]
   std::vector<double> exchanged;    // [nall][exchange_columns()]
-  std::vector<double> f, slope;     // [owned atoms of a]
-  int nmade = 0;                    // exchanges and reductions so far in this evaluation
+  std::vector<double> f, dSdv;      // [owned atoms of a]
+  int nexchanged = 0;               // exchanges and reductions so far in this evaluation
 };
 
 // A backend whose object is constructed, used and destroyed with one GPU current (DeviceGuard).
@@ -81,7 +81,10 @@ template <class Interface, class Backend = Interface> class GuardedOrder : publi
   {
     return backend.enter().evaluate(in, want, peratom, numbers);
   }
-  void take_part(const OrderInput &in, unsigned want) override { backend->take_part(in, want); }
+  void complete_exchanges(const OrderInput &in, unsigned want) override
+  {
+    backend->complete_exchanges(in, want);
+  }
   int exchange_columns() const override { return backend->exchange_columns(); }
   std::size_t bytes() const override { return backend->bytes(); }
 

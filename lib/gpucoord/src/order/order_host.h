@@ -41,7 +41,8 @@ template <class Real> class OrderPartners {
   // range: see the constructors of PartnersHost
   template <class Range>
   OrderPartners(const Range &range, double longest_in, int nthreads_in) :
-      of_a(range, nthreads_in), of_b(range, nthreads_in), longest(longest_in), nthreads(nthreads_in)
+      partners_a(range, nthreads_in), partners_b(range, nthreads_in), longest(longest_in),
+      nthreads(nthreads_in)
   {
   }
 
@@ -51,13 +52,13 @@ template <class Real> class OrderPartners {
     const CellGrid grid = make_cell_grid(in.x, in.a, in.b, longest, nthreads);
     bins_a.build(grid, in.x, in.a, nthreads);
     if (two) bins_b.build(grid, in.x, in.b, nthreads);
-    of_a.find(grid, bins_a, two ? bins_b : bins_a, in.types);
-    if (two) of_b.find(grid, bins_b, bins_a, in.types);
+    partners_a.find(grid, bins_a, two ? bins_b : bins_a, in.types);
+    if (two) partners_b.find(grid, bins_b, bins_a, in.types);
   }
 
-  std::size_t bytes() const { return of_a.bytes() + of_b.bytes(); }
+  std::size_t bytes() const { return partners_a.bytes() + partners_b.bytes(); }
 
-  PartnersHost<Real> of_a, of_b;
+  PartnersHost<Real> partners_a, partners_b;
 
  private:
   const double longest;    // longest range of all functions, distance
@@ -76,11 +77,11 @@ void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work
 
 // Calls sum(block, k, sums) for each atom k of each block. It sets the sums: H, then H_a d_b in the
 // order xx yy zz xy xz yz. Subtracts unit times the sums from the forces and virials of the atoms,
-// and unit times share times the sums from the total virial. share is 1/2 if W counts each pair
-// from both ends. Blocks are added in order.
+// and unit times virial_scale times the sums from the total virial. virial_scale is 1/2 if W counts
+// each pair from both ends. Blocks are added in order.
 template <class Real, class Sum>
 void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, double unit,
-                          double share, unsigned want, double *peratom, OrderResult &result,
+                          double virial_scale, unsigned want, double *peratom, OrderResult &result,
                           const Sum &sum)
 {
   struct Virial {
@@ -99,7 +100,7 @@ void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, doub
     }
   });
   for (const Virial &block : virials)
-    for (int c = 0; c < 6; ++c) result.virial[c] += share * block.w[c];
+    for (int c = 0; c < 6; ++c) result.virial[c] += virial_scale * block.w[c];
 }
 
 }    // namespace gpucoord

@@ -59,13 +59,14 @@ __device__ Bond<Real> bond_to(const Point &atom, const Point &partner, Real unit
 // Calls work(bond, index of the point, element, k) for the partners in range of this thread. k:
 // number of the partner in the element
 template <class Real, class Work>
-__device__ void for_each_bond(const OrderArguments<Real> &arg, const RowPlace &at, const Work &work)
+__device__ void for_each_bond(const OrderArguments<Real> &arg, const RowPosition &at,
+                              const Work &work)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0,
              per_unit = std::is_same<Real, float>::value ? arg.per_unit : 1.0;
-  int left = arg.partners.count[at.thread_of_tiles];
+  int left = arg.partners.count[at.tile_thread];
   if (left == 0) return;
   const Point atom = points[at.point];
   for (std::int64_t element = at.element; left > 0; left -= FOUR, element += 32) {
@@ -87,7 +88,7 @@ __device__ void set_legendre(const HarmonicTable<Real> &table, Real z, Real (&p)
   Real after = 0;
 #pragma unroll
   for (int m = L - 1; m >= 0; --m) {
-    p[m] = table.of_next[m] * z * p[m + 1] - table.of_second[m] * (1 - z * z) * after;
+    p[m] = table.next_factor[m] * z * p[m + 1] - table.second_factor[m] * (1 - z * z) * after;
     after = p[m + 1];
   }
 }
@@ -102,10 +103,10 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 {
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real q[SIZE], n;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         n = 0;
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) q[k] = 0;
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           }
         });
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         n = add_row_lanes(n, lanes);
         if (!(n > SMALLEST_WEIGHT<Real>) ) n = 0;
 #pragma unroll
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         double norm_sq = 0.0;
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) norm_sq += static_cast<double>(q[k]) * q[k];
-        const double of_sum = sqrt(norm_sq), norm = n != 0 ? of_sum / n : 0.0;
+        const double length = sqrt(norm_sq), norm = n != 0 ? length / n : 0.0;
         if (arg.value) arg.value[atom] = norm;
         arg.weight[atom] = n;
         if (n != 0 && *arg.any_partners == 0) *arg.any_partners = 1;    // same for all threads
@@ -143,7 +144,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         if (arg.order == OrderKind::GLOBAL) factor = 1;
         if (arg.norm) {
           arg.norm[atom] = static_cast<Real>(norm);
-          factor = norm > arg.floor ? static_cast<Real>(1.0 / of_sum) : Real(0);
+          factor = norm > arg.floor ? static_cast<Real>(1.0 / length) : Real(0);
         }
         Real *const to = arg.numbers + static_cast<std::size_t>(STRIDE) * atom;
 #pragma unroll
@@ -159,36 +160,35 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 {
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real sum[SIZE], n;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         n = 0;
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) sum[k] = 0;
         std::int64_t element = at.element;
-        for (int left = arg.partners.count[at.thread_of_tiles]; left > 0;
-             left -= FOUR, element += 32) {
+        for (int left = arg.partners.count[at.tile_thread]; left > 0; left -= FOUR, element += 32) {
           const int4 number = arg.partners.point[element];
           const Four<Real> s = arg.partners.s[element];
           for_each_of_four(left, [&](int k) {
-            const Real of_j = part(s, k);
+            const Real s_j = part(s, k);
             Real q[STRIDE];
-            load_row<L>(arg.of_points, part(number, k), true, q);
-            n += of_j;
+            load_row<L>(arg.point_numbers, part(number, k), true, q);
+            n += s_j;
 #pragma unroll
-            for (int m = 0; m < SIZE; ++m) sum[m] += of_j * q[m];
+            for (int m = 0; m < SIZE; ++m) sum[m] += s_j * q[m];
           });
         }
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         n = add_row_lanes(n, lanes);
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) sum[k] = add_row_lanes(sum[k], lanes);
         if (!at.valid || at.lane != 0) return;
         const int atom = atom_of(arg.rows, at);
         Real own[STRIDE];
-        load_row<L>(arg.of_points, at.point, true, own);
+        load_row<L>(arg.point_numbers, at.point, true, own);
         Real *const to = arg.numbers + static_cast<std::size_t>(STRIDE) * atom;
         double norm_sq = 0.0;
 #pragma unroll
@@ -208,21 +208,20 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 {
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real own[STRIDE], sum;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         sum = 0;
-        load_row<L>(arg.of_points, at.point, at.valid, own);
+        load_row<L>(arg.point_numbers, at.point, at.valid, own);
         std::int64_t element = at.element;
-        for (int left = arg.partners.count[at.thread_of_tiles]; left > 0;
-             left -= FOUR, element += 32) {
+        for (int left = arg.partners.count[at.tile_thread]; left > 0; left -= FOUR, element += 32) {
           const int4 number = arg.partners.point[element];
           const Four<Real> s = arg.partners.s[element];
           Four<Real> products = {};
           for_each_of_four(left, [&](int k) {
             Real u[STRIDE];
-            load_row<L>(arg.of_points, part(number, k), true, u);
+            load_row<L>(arg.point_numbers, part(number, k), true, u);
             const Real product = product_of<SIZE>(own, u);
             sum += part(s, k) * product;
 #pragma unroll
@@ -232,7 +231,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           arg.partners.product[element] = products;
         }
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         if (arg.order != OrderKind::DOT) return;
         sum = add_row_lanes(sum, lanes);
         if (!at.valid || at.lane != 0) return;
@@ -253,9 +252,9 @@ template <class Real> struct DirectForces {
   }
   // Adds the terms of a partner: dS/dx is minus the sum of the forces along d, and the virial is
   // minus d (x) force. of_s: dS/ds_ij, summed over both ends of the pair
-  __device__ void add(const Bond<Real> &d, Real ds, Real of_s)
+  __device__ void add(const Bond<Real> &d, Real ds, Real dSds)
   {
-    const Real force = of_s * ds, virial = force * d.r;
+    const Real force = dSds * ds, virial = force * d.r;
     v[1] -= force * d.x;
     v[2] -= force * d.y;
     v[3] -= force * d.z;
@@ -267,7 +266,7 @@ template <class Real> struct DirectForces {
     v[9] -= virial * d.y * d.z;
   }
   // All lanes of a warp must call this function.
-  __device__ void store(const OrderArguments<Real> &arg, const RowPlace &at, int lanes)
+  __device__ void store(const OrderArguments<Real> &arg, const RowPosition &at, int lanes)
   {
 #pragma unroll
     for (int k = 1; k < COLUMNS; ++k) {
@@ -287,28 +286,28 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real own[STRIDE], back[STRIDE], lambda[SIZE];    // own: q; back: dS/dq of the mean
   DirectForces<Real> direct;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
-        load_row<L>(arg.of_points, at.point, at.valid, own);
+      [&](const RowPosition &at) {
+        load_row<L>(arg.point_numbers, at.point, at.valid, own);
         load_row<L>(arg.back, at.point, at.valid, back);
         direct.clear();
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) lambda[k] = 0;
         for_each_bond(arg, at, [&](const Bond<Real> &d, int point, std::int64_t element, int k) {
           const Real s = part(arg.partners.s[element], k);
-          Real of_j[STRIDE];
-          load_row<L>(arg.of_points, point, true, of_j);
-          Real of_s = product_of<SIZE>(back, of_j) - back[SIZE];
-          load_row<L>(arg.back, point, true, of_j);
-          of_s += product_of<SIZE>(own, of_j) - of_j[SIZE];
+          Real numbers_j[STRIDE];
+          load_row<L>(arg.point_numbers, point, true, numbers_j);
+          Real dSds = product_of<SIZE>(back, numbers_j) - back[SIZE];
+          load_row<L>(arg.back, point, true, numbers_j);
+          dSds += product_of<SIZE>(own, numbers_j) - numbers_j[SIZE];
 #pragma unroll
-          for (int m = 0; m < SIZE; ++m) lambda[m] += s * of_j[m];
-          direct.add(d, part(arg.partners.ds[element], k), of_s);
+          for (int m = 0; m < SIZE; ++m) lambda[m] += s * numbers_j[m];
+          direct.add(d, part(arg.partners.ds[element], k), dSds);
         });
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) lambda[k] = add_row_lanes(lambda[k], lanes);
         direct.store(arg, at, lanes);
@@ -335,27 +334,29 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
   Real own[STRIDE], lambda[SIZE];    // own: u and its two further numbers
   DirectForces<Real> direct;
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
-        load_row<L>(arg.of_points, at.point, at.valid, own);
+      [&](const RowPosition &at) {
+        load_row<L>(arg.point_numbers, at.point, at.valid, own);
         direct.clear();
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) lambda[k] = 0;
         for_each_bond(arg, at, [&](const Bond<Real> &d, int point, std::int64_t element, int k) {
-          Real of_j[STRIDE];
-          load_row<L>(arg.of_points, point, true, of_j);
-          const Real both = own[SIZE] + of_j[SIZE], h = part(arg.partners.product[element], k),
-                     slope = arg.partners.slope ? part(arg.partners.slope[element], k) : Real(1);
-          const Real factor = both * part(arg.partners.s[element], k) * slope;
+          Real numbers_j[STRIDE];
+          load_row<L>(arg.point_numbers, point, true, numbers_j);
+          const Real both = own[SIZE] + numbers_j[SIZE], h = part(arg.partners.product[element], k),
+                     derivative = arg.partners.derivative
+              ? part(arg.partners.derivative[element], k)
+              : Real(1);
+          const Real factor = both * part(arg.partners.s[element], k) * derivative;
 #pragma unroll
-          for (int m = 0; m < SIZE; ++m) lambda[m] += factor * of_j[m];
+          for (int m = 0; m < SIZE; ++m) lambda[m] += factor * numbers_j[m];
           direct.add(d, part(arg.partners.ds[element], k),
-                     both * h - own[SIZE + 1] - of_j[SIZE + 1]);
+                     both * h - own[SIZE + 1] - numbers_j[SIZE + 1]);
         });
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) lambda[k] = add_row_lanes(lambda[k], lanes);
         direct.store(arg, at, lanes);
@@ -387,30 +388,31 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   const OrderArguments<Real> &order = arg.order;
   Real own[STRIDE], g[NSUMS];
   WarpSums mine = {};
-  wait_for_kernel_before();
+  wait_for_previous_kernel();
   for_each_row(
       order.rows,
-      [&](const RowPlace &at) {
-        const bool of_a = at.row < order.rows.nvalue, of_b = !arg.has_two_groups || !of_a;
+      [&](const RowPosition &at) {
+        const bool in_a = at.row < order.rows.nvalue, in_b = !arg.has_two_groups || !in_a;
         if (arg.uniform)
-          load_row<L>(arg.uniform, 0, at.valid && of_a, own);
+          load_row<L>(arg.uniform, 0, at.valid && in_a, own);
         else
-          load_row<L>(order.of_points, at.point, at.valid, own);
-        const Real share = of_b || !arg.uniform ? Real(1) : Real(0);
+          load_row<L>(order.point_numbers, at.point, at.valid, own);
+        const Real scale_j = in_b || !arg.uniform ? Real(1) : Real(0);
         for (Real &sum : g) sum = 0;
         for_each_bond(order, at, [&](const Bond<Real> &d, int point, std::int64_t element, int k) {
-          Real of_j[STRIDE];
-          load_row<L>(arg.uniform ? arg.uniform : order.of_points, arg.uniform ? 0 : point, true,
-                      of_j);
+          Real numbers_j[STRIDE];
+          load_row<L>(arg.uniform ? arg.uniform : order.point_numbers, arg.uniform ? 0 : point,
+                      true, numbers_j);
           Real p[L + 1];
           set_legendre<L>(order.harmonics, d.z, p);
-          const Real a_0 = own[0] + PARITY * share * of_j[0];
-          Real sum = a_0 * p[0], gx = 0, gy = 0, gz = a_0 * order.harmonics.of_derivative[0] * p[1];
+          const Real a_0 = own[0] + PARITY * scale_j * numbers_j[0];
+          Real sum = a_0 * p[0], gx = 0, gy = 0,
+               gz = a_0 * order.harmonics.derivative_factor[0] * p[1];
           Real c = 1, s = 0;    // (x + iy)^(m-1)
 #pragma unroll
           for (int m = 1; m <= L; ++m) {
-            const Real ac = own[2 * m - 1] + PARITY * share * of_j[2 * m - 1],
-                       as = own[2 * m] + PARITY * share * of_j[2 * m], mp = m * p[m];
+            const Real ac = own[2 * m - 1] + PARITY * scale_j * numbers_j[2 * m - 1],
+                       as = own[2 * m] + PARITY * scale_j * numbers_j[2 * m], mp = m * p[m];
             gx += mp * (ac * c + as * s);
             gy += mp * (as * c - ac * s);
             const Real next = c * d.x - s * d.y;
@@ -418,12 +420,12 @@ __global__ void __launch_bounds__(GATHER_THREADS)
             c = next;
             const Real both = ac * c + as * s;
             sum += p[m] * both;
-            if (m < L) gz += order.harmonics.of_derivative[m] * p[m + 1] * both;
+            if (m < L) gz += order.harmonics.derivative_factor[m] * p[m + 1] * both;
           }
           const Real s_over_r = part(order.partners.s[element], k) * d.inverse_r;
           const Real along = d.x * gx + d.y * gy + d.z * gz;
           const Real radial =
-              part(order.partners.ds[element], k) * (sum - own[SIZE] - share * of_j[SIZE]) -
+              part(order.partners.ds[element], k) * (sum - own[SIZE] - scale_j * numbers_j[SIZE]) -
               s_over_r * along;
           const Real hx = s_over_r * gx + radial * d.x, hy = s_over_r * gy + radial * d.y,
                      hz = s_over_r * gz + radial * d.z;
@@ -441,7 +443,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           }
         });
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         RowSums<NSUMS> sums = {arg.columns};
         sums.v[0] = 0.0;
 #pragma unroll

@@ -45,8 +45,8 @@ namespace {
     for (int m = table.l - 1; m >= 0; --m) {
       FOR_EACH_LANE(w)
       {
-        p[m].v[w] = table.of_next[m] * z.v[w] * p[m + 1].v[w] -
-            table.of_second[m] * (1 - z.v[w] * z.v[w]) * p[m + 2].v[w];
+        p[m].v[w] = table.next_factor[m] * z.v[w] * p[m + 1].v[w] -
+            table.second_factor[m] * (1 - z.v[w] * z.v[w]) * p[m + 2].v[w];
       }
     }
   }
@@ -66,24 +66,24 @@ namespace {
       }
       q[0] += sum_of(term);
       for (int m = 1; m <= table.l; ++m) {
-        Lanes<Real> of_sine;
+        Lanes<Real> sine_terms;
         FOR_EACH_LANE(w)
         {
           const Real next = c.v[w] * at.x.v[w] - s.v[w] * at.y.v[w];
           s.v[w] = c.v[w] * at.y.v[w] + s.v[w] * at.x.v[w];
           c.v[w] = next;
           term.v[w] = c.v[w] * p[m].v[w];
-          of_sine.v[w] = s.v[w] * p[m].v[w];
+          sine_terms.v[w] = s.v[w] * p[m].v[w];
         }
         q[2 * m - 1] += sum_of(term);
-        q[2 * m] += sum_of(of_sine);
+        q[2 * m] += sum_of(sine_terms);
       }
     }
   }
 
   template <class Real>
   void sum_forces(const HarmonicTable<Real> &table, const Partners<Real> &partners, const Real *own,
-                  const Real *of_rows, double *sums)
+                  const Real *row_numbers, double *sums)
   {
     const int columns = 2 * table.l + 2;
     const Real parity = table.l % 2 ? -1 : 1;
@@ -98,12 +98,12 @@ namespace {
           a[k].v[w] = own[k];
         }
       }
-      if (of_rows)
+      if (row_numbers)
         for (int w = 0; w < at.n; ++w) {
-          const Real *const of =
-              of_rows + columns * static_cast<std::size_t>(partners.row[first + w]);
-          for (int k = 0; k < columns - 1; ++k) a[k].v[w] += parity * of[k];
-          a[columns - 1].v[w] += of[columns - 1];
+          const Real *const values =
+              row_numbers + columns * static_cast<std::size_t>(partners.row[first + w]);
+          for (int k = 0; k < columns - 1; ++k) a[k].v[w] += parity * values[k];
+          a[columns - 1].v[w] += values[columns - 1];
         }
 
       Lanes<Real> p[MAX_L + 2], sum, gx, gy, gz, c, s;
@@ -112,7 +112,7 @@ namespace {
       {
         sum.v[w] = a[0].v[w] * p[0].v[w];
         gx.v[w] = gy.v[w] = 0;
-        gz.v[w] = a[0].v[w] * table.of_derivative[0] * p[1].v[w];
+        gz.v[w] = a[0].v[w] * table.derivative_factor[0] * p[1].v[w];
         c.v[w] = 1;    // (x + iy)^(m-1)
         s.v[w] = 0;
       }
@@ -127,7 +127,7 @@ namespace {
           c.v[w] = next;
           const Real both = ac * c.v[w] + as * s.v[w];
           sum.v[w] += p[m].v[w] * both;
-          gz.v[w] += table.of_derivative[m] * p[m + 1].v[w] * both;
+          gz.v[w] += table.derivative_factor[m] * p[m + 1].v[w] * both;
         }
       }
       // s/r multiplies the part of the gradient across d, and ds/dr is the gradient along d.

@@ -28,10 +28,11 @@ using SumHarmonicsFunction = void (*)(const HarmonicTable<Real> &, const Partner
 // of both atoms. The other six are the symmetrized d (x) H as xx yy zz xy xz yz.
 constexpr int NFORCE_SUMS = 9;
 
-// own: [2 l + 2], own_k, then c. of_rows: [nall][2 l + 2], the same numbers of all rows; null: 0.
+// own: [2 l + 2], own_k, then c. row_numbers: [nall][2 l + 2], the same numbers of all rows; null:
+// 0.
 template <class Real>
 using SumForcesFunction = void (*)(const HarmonicTable<Real> &, const Partners<Real> &,
-                                   const Real *own, const Real *of_rows, double *sums);
+                                   const Real *own, const Real *row_numbers, double *sums);
 
 template <class Real> struct OrderKernels {
   SumHarmonicsFunction<Real> sum_harmonics;

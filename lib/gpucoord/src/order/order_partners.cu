@@ -40,7 +40,7 @@ namespace {
 
   // One function with this formula.
   template <class Formula, class Real> struct OneForm : ListedForm<Real> {
-    static __device__ const OrderFunction<Real> &of(const OrderArguments<Real> &arg, int, int)
+    static __device__ const OrderFunction<Real> &function(const OrderArguments<Real> &arg, int, int)
     {
       return arg.function;
     }
@@ -54,7 +54,8 @@ namespace {
   };
   // Functions by pair of classes.
   template <class Real> struct AnyForm : ListedForm<Real> {
-    static __device__ const OrderFunction<Real> &of(const OrderArguments<Real> &arg, int ci, int cj)
+    static __device__ const OrderFunction<Real> &function(const OrderArguments<Real> &arg, int ci,
+                                                          int cj)
     {
       return arg.by_class[ci * arg.nclasses + cj];
     }
@@ -77,19 +78,19 @@ namespace {
 
   // Replaces a product by 1 - sigma, and returns 1 - sigma. Sets its derivative.
   template <class Real>
-  __device__ double connect(const OrderArguments<Real> &arg, Real &product, Real &slope_of_h)
+  __device__ double connect(const OrderArguments<Real> &arg, Real &product, Real &derivative_of_h)
   {
-    double h, slope = 1.0;
-    threshold(true, arg.connection.constants.d0, static_cast<double>(product), h, slope,
-              [&](double x, double &sigma, double &derivative) {
-                sigma = derivative = 0.0;
+    double h, derivative = 1.0;
+    threshold(true, arg.connection.constants.d0, static_cast<double>(product), h, derivative,
+              [&](double x, double &sigma, double &dsigma) {
+                sigma = dsigma = 0.0;
                 if (!(x * x <= arg.connection.constants.dmax_sq)) return;
                 const SwitchValue<double> found = evaluate_form(&arg.connection, x * x);
                 sigma = found.s;
-                derivative = found.dfunc * x;
+                dsigma = found.dfunc * x;
               });
     product = static_cast<Real>(h);
-    slope_of_h = static_cast<Real>(slope);
+    derivative_of_h = static_cast<Real>(derivative);
     return h;
   }
 
@@ -98,24 +99,24 @@ namespace {
       sum_connections(const __grid_constant__ OrderArguments<Real> arg)
   {
     double sum;
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     for_each_row(
         arg.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           sum = 0.0;
           std::int64_t element = at.element;
-          for (int left = arg.partners.count[at.thread_of_tiles]; left > 0;
+          for (int left = arg.partners.count[at.tile_thread]; left > 0;
                left -= FOUR, element += 32) {
-            Four<Real> product = arg.partners.product[element], slope;
+            Four<Real> product = arg.partners.product[element], derivative;
             const Four<Real> s = arg.partners.s[element];
 #pragma unroll
             for (int u = 0; u < FOUR; ++u)
-              if (u < left) sum += s.v[u] * connect(arg, product.v[u], slope.v[u]);
+              if (u < left) sum += s.v[u] * connect(arg, product.v[u], derivative.v[u]);
             arg.partners.product[element] = product;
-            arg.partners.slope[element] = slope;
+            arg.partners.derivative[element] = derivative;
           }
         },
-        [&](const RowPlace &at, int lanes) {
+        [&](const RowPosition &at, int lanes) {
           sum = add_row_lanes(sum, lanes);
           if (!at.valid || at.lane != 0) return;
           arg.value[atom_of(arg.rows, at)] = sum;

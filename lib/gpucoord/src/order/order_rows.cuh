@@ -16,37 +16,37 @@
 namespace gpucoord {
 
 // The position of a thread in a row.
-struct RowPlace {
+struct RowPosition {
   bool valid;    // the row exists
   int row, point, lane;
   std::int64_t element;    // first element of this thread's partners
-  int thread_of_tiles;     // index of this thread's count
+  int tile_thread;         // index of this thread's count
 };
 
 // Returns the atom of a row.
-__device__ inline int atom_of(const DeviceRows &rows, const RowPlace &place)
+__device__ inline int atom_of(const DeviceRows &rows, const RowPosition &position)
 {
-  return rows.atom ? rows.atom[place.row] : place.row;
+  return rows.atom ? rows.atom[position.row] : position.row;
 }
 
-// Calls work(place), then end(place, lanes), for each row of this thread; 'lanes' threads share a
-// row. All threads of a warp make the same number of calls. WARPS: warps per block.
+// Calls work(position), then end(position, lanes), for each row of this thread; 'lanes' threads
+// share a row. All threads of a warp make the same number of calls. WARPS: warps per block.
 template <int WARPS = PARTNER_WARPS, class Work, class End>
 __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End &end)
 {
-  const int lanes = rows.lanes, rows_a_tile = 32 / lanes;
+  const int lanes = rows.lanes, rows_per_tile = 32 / lanes;
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
-  const int ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
+  const int ntiles = (rows.n + rows_per_tile - 1) / rows_per_tile;
   for (int tile = blockIdx.x * WARPS + warp; tile < ntiles; tile += gridDim.x * WARPS) {
-    RowPlace place;
-    place.row = tile * rows_a_tile + thread / lanes;
-    place.valid = place.row < rows.n;
-    place.point = !place.valid ? 0 : rows.point ? rows.point[place.row] : place.row;
-    place.lane = thread % lanes;
-    place.element = (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
-    place.thread_of_tiles = 32 * tile + thread;
-    work(place);
-    end(place, lanes);
+    RowPosition position;
+    position.row = tile * rows_per_tile + thread / lanes;
+    position.valid = position.row < rows.n;
+    position.point = !position.valid ? 0 : rows.point ? rows.point[position.row] : position.row;
+    position.lane = thread % lanes;
+    position.element = (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
+    position.tile_thread = 32 * tile + thread;
+    work(position);
+    end(position, lanes);
   }
 }
 
@@ -100,9 +100,9 @@ template <class Kernel, class Arguments>
 void launch_over_rows(const char *what, Kernel *kernel, const Arguments &arg,
                       const DeviceRows &rows, cudaStream_t stream)
 {
-  const int rows_a_block = PARTNER_WARPS * (32 / rows.lanes);
+  const int rows_per_block = PARTNER_WARPS * (32 / rows.lanes);
   const unsigned blocks =
-      std::min((rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
+      std::min((rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
   launch_kernel(what, kernel, true, {blocks, GATHER_THREADS}, stream, arg);
 }
 

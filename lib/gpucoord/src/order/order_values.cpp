@@ -6,11 +6,11 @@
 
 namespace gpucoord {
 
-void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
+void set_bad(const AtomList &a, const double *v, const double *f, const double *dSdv,
              OrderResult &result)
 {
   for (int k = 0; k < a.nowned; ++k) {
-    if (std::isfinite(f[k]) && std::isfinite(slope[k])) continue;
+    if (std::isfinite(f[k]) && std::isfinite(dSdv[k])) continue;
     const int row = a.index[k];
     if (result.bad >= 0 && result.bad < row) continue;
     result.bad = row;
@@ -21,19 +21,19 @@ void set_bad(const AtomList &a, const double *v, const double *f, const double *
 void OrderValues::evaluate(AtomFunction &function, const AtomList &a,
                            const AtomFunction::Reduce &reduce, int nthreads, OrderResult &result)
 {
-  std::vector<double> v(a.nowned), f_of_a(a.nowned), slope_of_a(a.nowned);
+  std::vector<double> v(a.nowned), f_of_a(a.nowned), dSdv_of_a(a.nowned);
   f.assign(value.size(), 0.0);
-  slope.assign(value.size(), 0.0);
+  dSdv.assign(value.size(), 0.0);
   for (int k = 0; k < a.nowned; ++k) v[k] = value[a.index[k]];
   const auto found =
-      function.evaluate(a.nowned, v.data(), f_of_a.data(), slope_of_a.data(), reduce, nthreads);
+      function.evaluate(a.nowned, v.data(), f_of_a.data(), dSdv_of_a.data(), reduce, nthreads);
   result.value = found.value;
   for (int k = 0; k < a.nowned; ++k) {
     const int row = a.index[k];
     f[row] = f_of_a[k];
-    slope[row] = slope_of_a[k];
+    dSdv[row] = dSdv_of_a[k];
   }
-  if (found.bad >= 0) set_bad(a, v.data(), f_of_a.data(), slope_of_a.data(), result);
+  if (found.bad >= 0) set_bad(a, v.data(), f_of_a.data(), dSdv_of_a.data(), result);
 }
 
 void OrderValues::write(const AtomList &a, const OrderNumbers &numbers, unsigned want,
@@ -50,7 +50,7 @@ void OrderValues::write(const AtomList &a, const OrderNumbers &numbers, unsigned
 
 std::size_t OrderValues::bytes() const
 {
-  return sizeof(double) * (value.capacity() + f.capacity() + slope.capacity());
+  return sizeof(double) * (value.capacity() + f.capacity() + dSdv.capacity());
 }
 
 }    // namespace gpucoord

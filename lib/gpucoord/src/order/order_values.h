@@ -11,12 +11,12 @@
 namespace gpucoord {
 
 // Sets result.bad to the smallest row among the owned atoms of a whose f or dS/dv is not finite. v,
-// f, slope: [a.nowned]
-void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
+// f, dSdv: [a.nowned]
+void set_bad(const AtomList &a, const double *v, const double *f, const double *dSdv,
              OrderResult &);
 
 struct OrderValues {
-  std::vector<double> value, f, slope;    // by row: v, f(v), dS/dv
+  std::vector<double> value, f, dSdv;    // by row: v, f(v), dS/dv
 
   // Sets S, and f and dS/dv of the owned atoms of a.
   void evaluate(AtomFunction &, const AtomList &a, const AtomFunction::Reduce &, int nthreads,

@@ -48,18 +48,19 @@ void check_groups(const OrientOrderOptions &options, const OrderInput &in)
                                 "groups are only supported by order local and global");
 }
 
-void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFunction &function,
-                            const OrderInput &in, unsigned want, const OrderExchanges &exchanges)
+void make_missing_exchanges(int nexchanged, const OrientOrderOptions &options,
+                            AtomFunction &function, const OrderInput &in, unsigned want,
+                            const OrderExchanges &exchanges)
 {
   std::vector<double> zeros;
   int number = 0;
   const auto forward = [&](int ncolumns) {
-    if (number++ < nmade) return;
+    if (number++ < nexchanged) return;
     zeros.assign(static_cast<std::size_t>(in.nall) * ncolumns, 0.0);
     in.exchange.forward(zeros.data(), ncolumns);
   };
   const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
-    if (number++ >= nmade) in.exchange.reduce(numbers, n, by);
+    if (number++ >= nexchanged) in.exchange.reduce(numbers, n, by);
   };
   const bool has_second = want & (DERIVATIVES | VIRIAL);
   if (options.order == OrderKind::GLOBAL) {
@@ -71,7 +72,7 @@ void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFu
   function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
   if (!has_second) return;
   double largest = 0.0;
-  if (exchanges.shares_a_unit) reduce(&largest, 1, AtomFunction::Reduction::MAX);
+  if (exchanges.reduces_unit) reduce(&largest, 1, AtomFunction::Reduction::MAX);
   if (uses_q_of_partners(options.order)) forward(exchanges.columns[1]);
   forward(exchanges.columns[2]);
 }

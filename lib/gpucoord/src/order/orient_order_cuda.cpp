@@ -40,10 +40,10 @@ namespace {
     {
       if (!numbers.w_hat) return;
       harmonics.resize((2 * options.l + 1) * static_cast<std::size_t>(nlocal()));
-      std::vector<double> of_atoms(a.nowned);
+      std::vector<double> w_hat(a.nowned);
       resident->copy_harmonics(harmonics.data(), stream);
-      set_w_hat(options.l, harmonics.data(), a.nowned, floor, of_atoms.data(), nthreads);
-      for (int k = 0; k < a.nowned; ++k) numbers.w_hat[a.index[k]] = of_atoms[k];
+      set_w_hat(options.l, harmonics.data(), a.nowned, floor, w_hat.data(), nthreads);
+      for (int k = 0; k < a.nowned; ++k) numbers.w_hat[a.index[k]] = w_hat[k];
     }
 
     const OrientOrderOptions options;

@@ -100,15 +100,15 @@ namespace {
       }
       result.timings.bins = found - start;
       result.timings.pairs = seconds() - found;
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned want) override
+    void complete_exchanges(const OrderInput &in, unsigned want) override
     {
-      make_missing_exchanges(nmade, options, function, in, want,
+      make_missing_exchanges(nexchanged, options, function, in, want,
                              {{size, columns_of_back(), size + 1}, false});
-      nmade = 0;
+      nexchanged = 0;
     }
 
    private:
@@ -119,14 +119,14 @@ namespace {
     void forward(const OrderInput &in, RowNumbers &numbers)
     {
       in.exchange.forward(numbers.all.data(), numbers.columns);
-      ++nmade;
+      ++nexchanged;
     }
 
     // Runs work(row, partners) for each owned atom of a in parallel.
     template <class Work> void for_each_atom(const Work &work)
     {
-      for_each_block(pairs.of_a, nthreads, [&](const Block &block, std::size_t) {
-        for (std::size_t k = 0; k < block.atom.size(); ++k) work(block.atom[k], block.of(k));
+      for_each_block(pairs.partners_a, nthreads, [&](const Block &block, std::size_t) {
+        for (std::size_t k = 0; k < block.atom.size(); ++k) work(block.atom[k], block.partners(k));
       });
     }
 
@@ -152,14 +152,14 @@ namespace {
     }
 
     // Returns the product for DOT, and 1 - sigma for CONNECTIONS. Sets its derivative.
-    double connect(double product, double &slope)
+    double connect(double product, double &derivative)
     {
       double h = product;
-      slope = 1.0;
+      derivative = 1.0;
       if (order == OrderKind::CONNECTIONS)
-        threshold(true, connection_d0, product, h, slope,
-                  [&](double x, double &sigma, double &derivative) {
-                    sigma = (*connections[omp_get_thread_num()])(x, &derivative);
+        threshold(true, connection_d0, product, h, derivative,
+                  [&](double x, double &sigma, double &dsigma) {
+                    sigma = (*connections[omp_get_thread_num()])(x, &dsigma);
                   });
       return h;
     }
@@ -178,9 +178,9 @@ namespace {
           values.value[row] = std::sqrt(dot(mean, mean, size));
           return;
         }
-        double sum = 0.0, slope;
+        double sum = 0.0, derivative;
         for (int k = 0; k < partners.n; ++k)
-          sum += partners.s[k] * connect(dot(u[row], u[partners.row[k]], size), slope);
+          sum += partners.s[k] * connect(dot(u[row], u[partners.row[k]], size), derivative);
         values.value[row] = order == OrderKind::DOT && n != 0.0 ? sum / n : sum;
       });
     }
@@ -199,7 +199,7 @@ namespace {
         values.value[row] = std::sqrt(dot(q[row], q[row], size));
       }
       in.exchange.reduce(total.data(), size + 1, AtomFunction::Reduction::SUM);
-      ++nmade;
+      ++nexchanged;
       const double n = total[size], norm = std::sqrt(dot(total.data(), total.data(), size));
       values.f = values.value;
       lambda.clear(in.nall, size + 1);
@@ -207,9 +207,9 @@ namespace {
       result.value = norm / std::fabs(n);
       if (result.value <= floor) return;
       for (int k = 0; k < a.n; ++k) {
-        double *const of_atom = lambda[a.index[k]];
-        add(1.0 / (norm * std::fabs(n)), total.data(), size, of_atom);
-        of_atom[size] = result.value / n;
+        double *const atom_terms = lambda[a.index[k]];
+        add(1.0 / (norm * std::fabs(n)), total.data(), size, atom_terms);
+        atom_terms[size] = result.value / n;
       }
     }
 
@@ -217,7 +217,7 @@ namespace {
     {
       const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
         in.exchange.reduce(numbers, n, by);
-        ++nmade;
+        ++nexchanged;
       };
       values.evaluate(function, in.cells.a, reduce, nthreads, result);
     }
@@ -236,21 +236,21 @@ namespace {
       if (uses_q_of_partners(order)) {
         set_back(in);
         forward(in, back);
-        add_forces_of_blocks(pairs.of_a, nthreads, 1.0, 0.5, want, peratom, result,
+        add_forces_of_blocks(pairs.partners_a, nthreads, 1.0, 0.5, want, peratom, result,
                              [&](const Block &block, std::size_t k, double *sums) {
                                const int row = block.atom[k];
-                               sum_back(row, block.of(k), lambda[row], sums);
+                               sum_back(row, block.partners(k), lambda[row], sums);
                              });
       } else
         for_each_atom([&](int row, const Partners<Real> &) {
           if (values.value[row] > floor)
-            add(values.slope[row] / values.value[row], q[row], size, lambda[row]);
+            add(values.dSdv[row] / values.value[row], q[row], size, lambda[row]);
         });
       for_each_atom([&](int row, const Partners<Real> &) {
-        double *const of_atom = lambda[row];
+        double *const atom_terms = lambda[row];
         for (int k = 0; k < size; ++k)
-          of_atom[k] = weight[row] != 0.0 ? of_atom[k] / weight[row] : 0.0;
-        of_atom[size] = dot(of_atom, q[row], size);
+          atom_terms[k] = weight[row] != 0.0 ? atom_terms[k] / weight[row] : 0.0;
+        atom_terms[size] = dot(atom_terms, q[row], size);
       });
       forward(in, lambda);
     }
@@ -261,17 +261,17 @@ namespace {
     {
       back.clear(in.nall, columns_of_back());
       for_each_atom([&](int row, const Partners<Real> &) {
-        double *const of_atom = back[row];
+        double *const atom_terms = back[row];
         const double n = weight[row];
         if (order == OrderKind::AVERAGE) {
           if (values.value[row] > floor)
-            add(values.slope[row] / (values.value[row] * (1.0 + n)), average[row], size, of_atom);
-          of_atom[size] = dot(of_atom, average[row], size);
+            add(values.dSdv[row] / (values.value[row] * (1.0 + n)), average[row], size, atom_terms);
+          atom_terms[size] = dot(atom_terms, average[row], size);
         } else if (order == OrderKind::CONNECTIONS)
-          of_atom[0] = values.slope[row];
+          atom_terms[0] = values.dSdv[row];
         else if (n != 0.0) {
-          of_atom[0] = values.slope[row] / n;
-          of_atom[1] = of_atom[0] * values.value[row];
+          atom_terms[0] = values.dSdv[row] / n;
+          atom_terms[1] = atom_terms[0] * values.value[row];
         }
       });
     }
@@ -279,26 +279,26 @@ namespace {
     // Pass 3 of an atom: adds dS/dq to lambda_i, and the forces that act through s_ij to sums.
     void sum_back(int row, const Partners<Real> &partners, double *lambda_i, double *sums)
     {
-      const double *const of_atom = back[row];
+      const double *const atom_terms = back[row];
       const bool is_average = order == OrderKind::AVERAGE;
-      if (is_average) std::copy_n(of_atom, size, lambda_i);
+      if (is_average) std::copy_n(atom_terms, size, lambda_i);
       for (int k = 0; k < partners.n; ++k) {
         const int other = partners.row[k];
-        const double *const of_other = back[other];
+        const double *const other_terms = back[other];
         const double s = partners.s[k];
-        double of_s;    // dS/ds_ij, summed over both ends of the pair
+        double dSds;    // dS/ds_ij, summed over both ends of the pair
         if (is_average) {
-          add(s, of_other, size, lambda_i);
-          of_s = dot(of_atom, q[other], size) - of_atom[size] + dot(of_other, q[row], size) -
-              of_other[size];
+          add(s, other_terms, size, lambda_i);
+          dSds = dot(atom_terms, q[other], size) - atom_terms[size] +
+              dot(other_terms, q[row], size) - other_terms[size];
         } else {
-          double slope_of_h;
-          const double h = connect(dot(u[row], u[other], size), slope_of_h),
-                       both = of_atom[0] + of_other[0];
-          add(both * s * slope_of_h, u[other], size, lambda_i);
-          of_s = both * h - of_atom[1] - of_other[1];
+          double derivative_of_h;
+          const double h = connect(dot(u[row], u[other], size), derivative_of_h),
+                       both = atom_terms[0] + other_terms[0];
+          add(both * s * derivative_of_h, u[other], size, lambda_i);
+          dSds = both * h - atom_terms[1] - other_terms[1];
         }
-        const double force = of_s * partners.ds[k];
+        const double force = dSds * partners.ds[k];
         const double n[3] = {partners.x[k], partners.y[k], partners.z[k]};
         const double virial = force * partners.r[k];
         for (int c = 0; c < 3; ++c) {
@@ -328,19 +328,19 @@ namespace {
         rounded[k] = static_cast<Real>(lambda.all[k] / unit);
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(lambda.columns, Real(0));
-      const auto pass = [&](const PartnersHost<Real> &of, bool with_own, bool with_others,
-                            double share) {
-        add_forces_of_blocks(of, nthreads, unit, share, want, peratom, result,
+      const auto pass = [&](const PartnersHost<Real> &partner_blocks, bool with_own,
+                            bool with_others, double virial_scale) {
+        add_forces_of_blocks(partner_blocks, nthreads, unit, virial_scale, want, peratom, result,
                              [&](const Block &block, std::size_t k, double *sums) {
                                const Real *const own = rounded.data() +
                                    static_cast<std::size_t>(block.atom[k]) * lambda.columns;
-                               kernels.sum_forces(harmonics, block.of(k),
+                               kernels.sum_forces(harmonics, block.partners(k),
                                                   with_own ? own : nothing.data(),
                                                   with_others ? rounded.data() : nullptr, sums);
                              });
       };
-      pass(pairs.of_a, true, !two, two ? 1.0 : 0.5);
-      if (two && peratom) pass(pairs.of_b, false, true, 0.0);
+      pass(pairs.partners_a, true, !two, two ? 1.0 : 0.5);
+      if (two && peratom) pass(pairs.partners_b, false, true, 0.0);
     }
 
     const SwitchTable table;
@@ -355,7 +355,7 @@ namespace {
     std::vector<std::unique_ptr<SwitchEvaluator>> connections;    // [threads] sigma of CONNECTIONS
     double connection_d0 = 0.0;
 
-    int nmade = 0;    // exchanges and reductions so far in this evaluation
+    int nexchanged = 0;    // exchanges and reductions so far in this evaluation
     OrderPartners<Real> pairs;
     // By row. q: for GLOBAL, at first the sum. u: DOT and CONNECTIONS. average: the mean of
     // AVERAGE. back: the numbers of partners for pass 3. lambda: lambda/N, and its product with q.

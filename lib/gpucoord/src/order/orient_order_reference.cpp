@@ -170,7 +170,7 @@ namespace {
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                          const OrderNumbers &numbers) override
     {
-      nmade = 0;
+      nexchanged = 0;
       check_groups(opt, in);
       atoms.assign(in.nall, Atom());
       total = Atom();
@@ -191,14 +191,14 @@ namespace {
         find_lambda(in);
         add_derivatives(in, want, peratom, result);
       }
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned want) override
+    void complete_exchanges(const OrderInput &in, unsigned want) override
     {
-      nskipped = nmade;
-      nmade = 0;
+      nskipped = nexchanged;
+      nexchanged = 0;
       atoms.assign(in.nall, Atom());
       total = Atom();
       if (opt.order == OrderKind::GLOBAL)
@@ -211,7 +211,7 @@ namespace {
           forward(in);
         }
       }
-      nmade = nskipped = 0;
+      nexchanged = nskipped = 0;
     }
 
     int exchange_columns() const override { return COLUMNS; }
@@ -233,8 +233,8 @@ namespace {
 
     template <class Exchange> void make(const Exchange &exchange)
     {
-      if (nmade >= nskipped) exchange();
-      ++nmade;
+      if (nexchanged >= nskipped) exchange();
+      ++nexchanged;
     }
 
     void forward(const OrderInput &in)
@@ -511,8 +511,8 @@ namespace {
     std::unique_ptr<SwitchEvaluator> sigma;
     std::vector<Atom> atoms;    // [nall]
     Atom total;                 // GLOBAL: n is the sum of all N_i, order is S
-    // Exchanges so far in this evaluation. take_part() skips nskipped of them.
-    int nmade = 0, nskipped = 0;
+    // Exchanges so far in this evaluation. complete_exchanges() skips nskipped of them.
+    int nexchanged = 0, nskipped = 0;
   };
 
 }    // namespace

@@ -20,17 +20,17 @@ void check_options(const PairEntropyOptions &options)
   // limit, 1e-34 at half of it.
   const double size = options.cutoff / options.bins;
   if (size <= options.sigma * (1.0 + 1e-12)) return;
-  const double least = std::ceil(options.cutoff / options.sigma * (1.0 - 1e-12));
+  const double minimum = std::ceil(options.cutoff / options.sigma * (1.0 - 1e-12));
   const std::string problem = "bins of " + text_of(size) + " are wider than sigma " +
       text_of(options.sigma) + ", so the integral would miss Gaussians between them - ";
-  if (least > MAX_DISTANCE_BINS)
+  if (minimum > MAX_DISTANCE_BINS)
     throw PairEntropyError("bins",
                            problem + "with at most " + std::to_string(MAX_DISTANCE_BINS) +
                                " bins, use a sigma of at least " +
                                text_of(options.cutoff / MAX_DISTANCE_BINS) +
                                " or a smaller cutoff");
   throw PairEntropyError("bins",
-                         problem + "use at least " + std::to_string(static_cast<int>(least)) +
+                         problem + "use at least " + std::to_string(static_cast<int>(minimum)) +
                              " bins, better twice as many, or a larger sigma");
 }
 

@@ -51,7 +51,7 @@ template <> struct DistanceCells<double> {
 };
 
 // Coefficients of t^n, padded for loads of 16 bytes.
-template <class Real> struct alignas(16) SlopeRow {
+template <class Real> struct alignas(16) DerivativeRow {
   static constexpr int SIZE = (DistanceCells<Real>::COEFFICIENTS + 3) / 4 * 4;
   Real v[SIZE];
 };
@@ -74,18 +74,18 @@ struct EntropyNumbers {
   Density density;
 };
 
-template <class Real> struct SlopeArguments : PointRows {
-  DistanceGrid cells;              // cells of the coefficients
-  Real reach_sq;                   // distance^2
-  double factor;                   // number of terms of S of a pair
-  const SlopeRow<Real> *slopes;    // [ncells]
-  PartnerArguments out;            // outputs
+template <class Real> struct DistanceForceArguments : PointRows {
+  DistanceGrid cells;                        // cells of the coefficients
+  Real reach_sq;                             // distance^2
+  double factor;                             // number of terms of S of a pair
+  const DerivativeRow<Real> *derivatives;    // [ncells]
+  PartnerArguments out;                      // outputs
 };
 
 // Tells how sum_distances() runs on the current GPU.
 struct DistanceLaunch {
   std::size_t shared_bytes;    // sums of a block; 0: they do not fit
-  unsigned most_blocks;        // that run at once, of the kernel that allows more
+  unsigned max_blocks;         // largest number of resident blocks, of the kernel that allows more
 };
 
 // Enqueue kernels. Throw DeviceError.
@@ -97,16 +97,16 @@ template <class Real> struct PairEntropyLaunchers {
   void (*sum_gaussians)(const DistanceArguments<Real> &, double natoms_a, double natoms_b,
                         double *gaussians, cudaStream_t);
   // Sets the coefficients, and the virial of this rank to the part of the density.
-  void (*set_slopes)(const DistanceGrid &, const double *slope, const EntropyNumbers *,
-                     double natoms_a, SlopeRow<Real> *, WarpSums *total, cudaStream_t);
-  void (*sum_forces)(const SlopeArguments<Real> &, unsigned want, cudaStream_t);
+  void (*set_derivatives)(const DistanceGrid &, const double *dSdsum, const EntropyNumbers *,
+                          double natoms_a, DerivativeRow<Real> *, WarpSums *total, cudaStream_t);
+  void (*sum_forces)(const DistanceForceArguments<Real> &, unsigned want, cudaStream_t);
 };
 
 template <class Real> PairEntropyLaunchers<Real> pair_entropy_launchers();
 
 // Sets S, g and dS/dsum, [bins], from sums over all ranks.
 void evaluate_entropy(const DistanceGrid &, const double *gaussians, double volume, double *value,
-                      EntropyNumbers *, double *g, double *slope, cudaStream_t);
+                      EntropyNumbers *, double *g, double *dSdsum, cudaStream_t);
 
 }    // namespace gpucoord
 

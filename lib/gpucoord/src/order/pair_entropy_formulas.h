@@ -99,7 +99,7 @@ template <int N> GPUCOORD_HD double gaussian_series(double u, double ratio, cons
 // Adds the part of a node in dS/dr of a distance in a cell, as coefficients of t^n, n < N - 1.
 // weight: dS/dsum of the node times the Gaussian of the center of the cell, over the size of cells.
 template <int N>
-GPUCOORD_HD void add_slope(double u, double ratio, double weight, double *coefficients)
+GPUCOORD_HD void add_derivative(double u, double ratio, double weight, double *coefficients)
 {
   for_each_hermite<N>(u, ratio, [&](int n, double term) {
     if (n > 0) coefficients[n - 1] += weight * n * term;
@@ -116,27 +116,27 @@ struct Density {
 struct NodeTerm {
   double g;
   double value, by_log_volume;    // terms of S and dS/d ln V
-  double slope;                   // dS/dsum
+  double dSdsum;                  // dS/dsum
 };
 
 // sum: of Gaussians of all ranks, 1/distance.
-GPUCOORD_HD NodeTerm node_term(const DistanceGrid &grid, int k, double sum, const Density &of)
+GPUCOORD_HD NodeTerm node_term(const DistanceGrid &grid, int k, double sum, const Density &totals)
 {
   constexpr double PI = 3.14159265358979323846;
   // Below it, g ln g - g + 1 continues as a straight line. Rounding leaves such g, also negative
   // ones, where there are no pairs; this changes S by less than 1e-14 of its value without pairs.
   constexpr double SMALLEST_G = 1e-14, LOG_OF_SMALLEST = -32.23619130191664;
-  if (!of.has_pairs()) return {0.0, 0.0, 0.0, 0.0};
-  const double density = of.natoms_b / of.volume, r_sq = grid.node(k) * grid.node(k);
+  if (!totals.has_pairs()) return {0.0, 0.0, 0.0, 0.0};
+  const double density = totals.natoms_b / totals.volume, r_sq = grid.node(k) * grid.node(k);
   const double weight = (k == grid.bins - 1 ? 0.5 : 1.0) * grid.spacing;
   NodeTerm term;
-  term.g = sum / (4.0 * PI * of.natoms_a * density * r_sq);
+  term.g = sum / (4.0 * PI * totals.natoms_a * density * r_sq);
   const bool is_small = !(term.g > SMALLEST_G);
   const double log_g = is_small ? LOG_OF_SMALLEST : std::log(term.g);
   const double f = term.g * log_g + 1.0 - (is_small ? SMALLEST_G : term.g);    // g ln g - g + 1
   term.value = -2.0 * PI * density * weight * r_sq * f;
   term.by_log_volume = 2.0 * PI * density * weight * r_sq * (f - term.g * log_g);
-  term.slope = -weight * log_g / (2.0 * of.natoms_a);
+  term.dSdsum = -weight * log_g / (2.0 * totals.natoms_a);
   return term;
 }
 

@@ -34,7 +34,7 @@ namespace {
         options(options_in), nthreads(std::max(1, nthreads_in)), range(reach(options)),
         integral(options), kernels(select_pair_entropy_kernels<Real>()),
         keep_near_box(select_keep_near_box<Real>()), scratch(nthreads), g(options.bins),
-        slope(options.bins)
+        dSdsum(options.bins)
     {
       constants.reach_sq = static_cast<Real>(range * range);
       constants.cutoff_sq = static_cast<Real>(options.cutoff * options.cutoff);
@@ -54,7 +54,7 @@ namespace {
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                          const OrderNumbers &numbers) override
     {
-      nmade = 0;
+      nexchanged = 0;
       check_volume(in.volume);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       OrderResult result;
@@ -74,9 +74,9 @@ namespace {
       sums[options.bins] = cells.a.nowned;
       sums[options.bins + 1] = two ? cells.b.nowned : cells.a.nowned;
       in.exchange.reduce(sums.data(), options.bins + 2, AtomFunction::Reduction::SUM);
-      ++nmade;
+      ++nexchanged;
       const Density density = {sums[options.bins], sums[options.bins + 1], in.volume};
-      const PairEntropyValue s = integral.evaluate(sums.data(), density, g.data(), slope.data());
+      const PairEntropyValue s = integral.evaluate(sums.data(), density, g.data(), dSdsum.data());
       result.value = s.value;
       if (want & (DERIVATIVES | VIRIAL) && density.has_pairs()) {
         set_coefficients();
@@ -87,17 +87,17 @@ namespace {
       }
       result.timings.bins = found - start;
       result.timings.pairs = seconds() - found;
-      nmade = 0;
+      nexchanged = 0;
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned) override
+    void complete_exchanges(const OrderInput &in, unsigned) override
     {
-      if (nmade == 0) {
+      if (nexchanged == 0) {
         std::vector<double> zeros(options.bins + 2);
         in.exchange.reduce(zeros.data(), options.bins + 2, AtomFunction::Reduction::SUM);
       }
-      nmade = 0;
+      nexchanged = 0;
     }
 
    private:
@@ -125,11 +125,11 @@ namespace {
     // for large tables.
     std::int64_t number_of_parts() const
     {
-      constexpr std::int64_t MOST = 128, LEAST = 16, TASKS_OF_A_PART = 16, BYTES = 1 << 27;
+      constexpr std::int64_t MAX_PARTS = 128, MIN_PARTS = 16, TASKS_PER_PART = 16, BYTES = 1 << 27;
       const std::int64_t bytes = sizeof(PowerRow<double>) * integral.ncells();
       const auto ntasks = static_cast<std::int64_t>(tasks.all().size());
-      return std::min(
-          {MOST, (ntasks + TASKS_OF_A_PART - 1) / TASKS_OF_A_PART, std::max(LEAST, BYTES / bytes)});
+      return std::min({MAX_PARTS, (ntasks + TASKS_PER_PART - 1) / TASKS_PER_PART,
+                       std::max(MIN_PARTS, BYTES / bytes)});
     }
 
     // Runs work(number of the part, task) in parallel over parts, in order within a part.
@@ -138,7 +138,7 @@ namespace {
     {
       const auto ntasks = static_cast<std::int64_t>(tasks.all().size());
       run_in_parallel(nparts, nthreads, [&](std::int64_t part) {
-        scratch[omp_get_thread_num()].forget(grid);
+        scratch[omp_get_thread_num()].invalidate(grid);
         const std::int64_t end = ntasks * (part + 1) / nparts;
         for (std::int64_t t = ntasks * part / nparts; t < end; ++t) work(part, tasks.all()[t]);
       });
@@ -188,7 +188,7 @@ namespace {
     void set_coefficients()
     {
       std::vector<PowerRow<double>> exact(integral.ncells());
-      integral.set_coefficients(slope.data(), exact.data(), nthreads);
+      integral.set_coefficients(dSdsum.data(), exact.data(), nthreads);
       coefficients.resize(exact.size());
       for (std::size_t c = 0; c < exact.size(); ++c)
         for (int n = 0; n < NMOMENTS; ++n) coefficients[c].v[n] = static_cast<Real>(exact[c].v[n]);
@@ -229,14 +229,14 @@ namespace {
       if (want & VIRIAL)
         for (int k = 0; k < 3; ++k) virial[k] -= by_log_volume * a.nowned / density.natoms_a;
       if (!(want & ATOM_VIRIAL) || !peratom) return;
-      const auto share = [&](const AtomList &atoms, double of_atom) {
+      const auto add_volume_term = [&](const AtomList &atoms, double term) {
         for (int n = 0; n < atoms.nowned; ++n)
           for (int k = 0; k < 3; ++k)
             peratom[peratom_columns(want) * static_cast<std::size_t>(atoms.index[n]) + 4 + k] -=
-                of_atom;
+                term;
       };
-      share(a, (b.index ? 1.0 : 2.0) * by_log_volume / density.natoms_a);
-      if (b.index) share(b, by_log_volume / density.natoms_b);
+      add_volume_term(a, (b.index ? 1.0 : 2.0) * by_log_volume / density.natoms_a);
+      if (b.index) add_volume_term(b, by_log_volume / density.natoms_b);
     }
 
     const PairEntropyOptions options;
@@ -247,14 +247,14 @@ namespace {
     const KeepNearBoxFunction<Real> keep_near_box;
     PairEntropyConstants<Real> constants;
 
-    int nmade = 0;    // number of sums over ranks that an evaluation has made
+    int nexchanged = 0;    // number of sums over ranks that an evaluation has made
     CellBins bins_a, bins_b;
     CellTasks tasks;
     std::vector<CandidateMemory<Real>> scratch;                    // [threads]
     std::vector<int> npartners;                                    // by row, within the cutoff
     std::vector<std::vector<PowerRow<double>>> moments_of_part;    // [parts][cells]
     std::vector<PowerRow<double>> moments;                         // [cells] of the rank
-    std::vector<double> g, slope;                                  // [bins] g and dS/dsums
+    std::vector<double> g, dSdsum;                                 // [bins] g and dS/dsums
     std::vector<PowerRow<Real>> coefficients;                      // [cells] of t^n in dS/dr
   };
 

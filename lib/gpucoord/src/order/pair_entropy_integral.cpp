@@ -22,7 +22,7 @@ PairEntropyIntegral::PairEntropyIntegral(const PairEntropyOptions &options) :
   gaussian.resize(static_cast<std::size_t>(width) * grid.bins);
   for (int k = 0; k < grid.bins; ++k)
     for (int c = grid.first_cell(k); c <= grid.last_cell(k); ++c)
-      gaussian[place(k, c)] = grid.gaussian(grid.offset(k, c));
+      gaussian[index(k, c)] = grid.gaussian(grid.offset(k, c));
 }
 
 void PairEntropyIntegral::sum_gaussians(const PowerRow<double> *moments, double *sums,
@@ -34,14 +34,14 @@ void PairEntropyIntegral::sum_gaussians(const PowerRow<double> *moments, double 
     for (int c = grid.first_cell(k); c <= grid.last_cell(k); ++c) {
       const double *const m = moments[c].v;
       if (m[0] == 0.0) continue;
-      sum += gaussian[place(k, c)] * gaussian_series<NMOMENTS>(grid.offset(k, c), grid.ratio, m);
+      sum += gaussian[index(k, c)] * gaussian_series<NMOMENTS>(grid.offset(k, c), grid.ratio, m);
     }
     sums[k] = sum;
   }
 }
 
 PairEntropyValue PairEntropyIntegral::evaluate(const double *sums, const Density &density,
-                                               double *g, double *slope) const
+                                               double *g, double *dSdsum) const
 {
   PairEntropyValue result;
   for (int k = 0; k < grid.bins; ++k) {
@@ -49,12 +49,12 @@ PairEntropyValue PairEntropyIntegral::evaluate(const double *sums, const Density
     result.value += term.value;
     result.by_log_volume += term.by_log_volume;
     g[k] = term.g;
-    slope[k] = term.slope;
+    dSdsum[k] = term.dSdsum;
   }
   return result;
 }
 
-void PairEntropyIntegral::set_coefficients(const double *slope, PowerRow<double> *coefficients,
+void PairEntropyIntegral::set_coefficients(const double *dSdsum, PowerRow<double> *coefficients,
                                            int nthreads) const
 {
 #pragma omp parallel for schedule(static) num_threads(nthreads)
@@ -63,8 +63,8 @@ void PairEntropyIntegral::set_coefficients(const double *slope, PowerRow<double>
     std::fill_n(sums, NMOMENTS, 0.0);
     for (int k = grid.first_node(c); k <= grid.last_node(c); ++k)
       if (c >= grid.first_cell(k) && c <= grid.last_cell(k))
-        add_slope<NMOMENTS>(grid.offset(k, c), grid.ratio,
-                            slope[k] * gaussian[place(k, c)] / grid.size, sums);
+        add_derivative<NMOMENTS>(grid.offset(k, c), grid.ratio,
+                                 dSdsum[k] * gaussian[index(k, c)] / grid.size, sums);
   }
 }
 

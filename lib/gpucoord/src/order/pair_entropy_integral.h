@@ -36,13 +36,13 @@ class PairEntropyIntegral {
   void sum_gaussians(const PowerRow<double> *moments, double *sums, int nthreads) const;
 
   // sums: of all ranks. Sets g, [bins], and dS/dsums, [bins].
-  PairEntropyValue evaluate(const double *sums, const Density &, double *g, double *slope) const;
+  PairEntropyValue evaluate(const double *sums, const Density &, double *g, double *dSdsum) const;
 
   // Sets the coefficients of t^n in dS/dr of a pair in each cell, [ncells].
-  void set_coefficients(const double *slope, PowerRow<double> *coefficients, int nthreads) const;
+  void set_coefficients(const double *dSdsum, PowerRow<double> *coefficients, int nthreads) const;
 
  private:
-  std::size_t place(int k, int cell) const
+  std::size_t index(int k, int cell) const
   {
     return static_cast<std::size_t>(width) * k + cell - grid.first_cell(k);
   }

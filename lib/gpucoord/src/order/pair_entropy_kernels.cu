@@ -26,7 +26,7 @@ namespace {
       : WANT &VIRIAL                                             ? 3
                                                                  : 4;
   // Largest table of coefficients in shared memory: no GPU has less, with the sums of add_up().
-  constexpr std::size_t MOST_SLOPE_BYTES = 44 << 10;
+  constexpr std::size_t MAX_DERIVATIVE_BYTES = 44 << 10;
 
   // ---- cells of distances
 
@@ -48,29 +48,31 @@ namespace {
   // shared memory, then by flush() to the sums.
   template <class Real, bool IN_SHARED> class CellAdder;
 
-  // A word has the number of distances in its upper bits, and the sum of their places in the lower
-  // ones. Threads that find FULL distances in a word move it to the sums before they add to it
-  // again, so a word never holds more than MOST distances.
+  // A word has the number of distances in its upper bits, and the sum of their positions in the
+  // cell, in units of 1/FRACTIONS of its size, in the lower ones. Threads that find FULL distances
+  // in a word move it to the sums before they add to it again, so a word never holds more than
+  // MAX_COUNT distances.
   template <bool IN_SHARED> class CellAdder<float, IN_SHARED> {
-    static constexpr int PLACE_BITS = 10, COUNT_BITS = 11, LOW_BITS = 32 - COUNT_BITS;
-    static constexpr unsigned PLACES = 1u << PLACE_BITS, FULL = 512,
-                              MOST = FULL + 1 + 2 * SUM_THREADS, LOW = (1u << LOW_BITS) - 1;
-    static_assert(MOST < 1u << COUNT_BITS);
-    static_assert(MOST * (PLACES - 1) <= LOW);
-    static_assert((MAX_DISTANCE_BINS + GAUSSIAN_REACH + 1) * FINE_CELLS_PER_SIGMA * PLACES <
+    static constexpr int FRACTION_BITS = 10, COUNT_BITS = 11, LOW_BITS = 32 - COUNT_BITS;
+    static constexpr unsigned FRACTIONS = 1u << FRACTION_BITS, FULL = 512,
+                              MAX_COUNT = FULL + 1 + 2 * SUM_THREADS, LOW = (1u << LOW_BITS) - 1;
+    static_assert(MAX_COUNT < 1u << COUNT_BITS);
+    static_assert(MAX_COUNT * (FRACTIONS - 1) <= LOW);
+    static_assert((MAX_DISTANCE_BINS + GAUSSIAN_REACH + 1) * FINE_CELLS_PER_SIGMA * FRACTIONS <
                   0x1p32);
 
    public:
     __device__ CellAdder(unsigned *words_in, const DistanceArguments<float> &arg) :
         words(words_in), sums(arg.sums), ncells(arg.cells.ncells),
-        places_a_distance(static_cast<float>(PLACES / arg.cells.size))
+        fractions_per_distance(static_cast<float>(FRACTIONS / arg.cells.size))
     {
     }
     __device__ void add(float r, unsigned times) const
     {
       // No overflow: there are at most MAX_DISTANCE_BINS + GAUSSIAN_REACH sigma.
-      const auto place = static_cast<unsigned>(r * places_a_distance);
-      const unsigned cell = place / PLACES, one = times << LOW_BITS | times * (place % PLACES);
+      const auto position = static_cast<unsigned>(r * fractions_per_distance);
+      const unsigned cell = position / FRACTIONS,
+                     one = times << LOW_BITS | times * (position % FRACTIONS);
       if constexpr (IN_SHARED) {
         const unsigned before = atomicAdd(words + cell, one);
         if (before >> LOW_BITS >= FULL) move(cell, atomicExch(words + cell, 0u));
@@ -85,13 +87,13 @@ namespace {
         add_number(sums + k, k < ncells ? word >> LOW_BITS : word & LOW);
       });
     }
-    // Moments of a cell: a place stands for its middle.
+    // Moments of a cell. A truncated position counts as the middle of its interval.
     static __device__ void get(const DistanceArguments<float> &arg, int cell, double *moments)
     {
       const auto n = static_cast<double>(arg.sums[cell]),
-                 places = static_cast<double>(arg.sums[arg.cells.ncells + cell]);
+                 fractions = static_cast<double>(arg.sums[arg.cells.ncells + cell]);
       moments[0] = n;
-      moments[1] = (places + 0.5 * n) / PLACES - 0.5 * n;
+      moments[1] = (fractions + 0.5 * n) / FRACTIONS - 0.5 * n;
       moments[2] = n / 12.0;
     }
 
@@ -105,7 +107,7 @@ namespace {
     unsigned *const words;
     SumOfCells *const sums;
     const int ncells;
-    const float places_a_distance;
+    const float fractions_per_distance;
   };
 
   // Shared memory has no fast atomics of 64 bits: a sum is two words. A thread whose addition
@@ -114,12 +116,12 @@ namespace {
    public:
     __device__ CellAdder(unsigned *words_in, const DistanceArguments<double> &arg) :
         words(words_in), sums(arg.sums), ncells(arg.cells.ncells), scale(arg.scale),
-        cells_a_distance(1.0 / arg.cells.size)
+        cells_per_distance_unit(1.0 / arg.cells.size)
     {
     }
     __device__ void add(double r, unsigned times) const
     {
-      const double u = r * cells_a_distance;
+      const double u = r * cells_per_distance_unit;
       const int cell = static_cast<int>(u);
       const double twice_t = 2.0 * (u - cell) - 1.0;
       double power = scale;
@@ -156,16 +158,16 @@ namespace {
     unsigned *const words;
     SumOfCells *const sums;
     const int ncells;
-    const double scale, cells_a_distance;
+    const double scale, cells_per_distance_unit;
   };
 
   // ---- passes over rows
 
   // Calls f(atom, four partners, their numbers, left) for the partners of a thread; left: as in
-  // add_four(). Partners with needs(number) false are not loaded: the atom is in their place. Calls
+  // add_four(). Partners with needs(number) false are not loaded: the atom replaces them. Calls
   // flush() at least once every FOURS_BEFORE_FLUSH calls of f.
   template <class Real, class Needs, class F, class Flush>
-  __device__ void for_each_four(const PointRows &arg, const RowPlace &at, const Needs &needs,
+  __device__ void for_each_four(const PointRows &arg, const RowPosition &at, const Needs &needs,
                                 const F &f, const Flush &flush)
   {
     using Point = typename PointOf<Real>::Type;
@@ -214,11 +216,11 @@ namespace {
     const Real unit = unit_of<Real>(arg), unit_sq = unit * unit;
     const int lanes = arg.rows.lanes;
     int npartners;
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     for_each_row<SUM_THREADS / 32>(
         arg.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           npartners = 0;
           const auto is_added = [&](int number) {
             return COUNTS || number >= arg.nowned || number > at.point;
@@ -240,7 +242,7 @@ namespace {
               [] {
               });
         },
-        [&](const RowPlace &at, int) {
+        [&](const RowPosition &at, int) {
           npartners = add_row_lanes(npartners, lanes);
           if (!at.valid || at.lane != 0) return;
           if constexpr (COUNTS) arg.value[atom_of(arg.rows, at)] = npartners;
@@ -254,29 +256,29 @@ namespace {
 
   template <class Real, unsigned WANT, bool IN_SHARED>
   __global__ void __launch_bounds__(THREADS, FORCE_BLOCKS<Real, WANT>)
-      sum_distance_forces(const __grid_constant__ SlopeArguments<Real> arg)
+      sum_distance_forces(const __grid_constant__ DistanceForceArguments<Real> arg)
   {
     using Point = typename PointOf<Real>::Type;
-    using Row = SlopeRow<Real>;
+    using Row = DerivativeRow<Real>;
     extern __shared__ int4 table[];
     constexpr int LOADS = sizeof(Row) / sizeof(int4), N = DistanceCells<Real>::COEFFICIENTS;
-    const Row *slopes = arg.slopes;
-    wait_for_kernel_before();
+    const Row *derivatives = arg.derivatives;
+    wait_for_previous_kernel();
     if constexpr (IN_SHARED) {
       for (int k = threadIdx.x; k < LOADS * arg.cells.ncells; k += THREADS)
-        table[k] = reinterpret_cast<const int4 *>(arg.slopes)[k];
-      slopes = reinterpret_cast<const Row *>(table);
+        table[k] = reinterpret_cast<const int4 *>(arg.derivatives)[k];
+      derivatives = reinterpret_cast<const Row *>(table);
       __syncthreads();
     }
     const Real unit = unit_of<Real>(arg), unit_sq = unit * unit,
-               cells_a_unit = static_cast<Real>(unit / arg.cells.size),
+               cells_per_unit = static_cast<Real>(unit / arg.cells.size),
                scale = static_cast<Real>(arg.factor) / unit;
     const int lanes = arg.rows.lanes;
     WarpSums mine = {};
     AtomSums<Real, double, WANT> sums;
     for_each_row<THREADS / 32>(
         arg.rows,
-        [&](const RowPlace &at) {
+        [&](const RowPosition &at) {
           sums = {};
           const auto all = [](int) {
             return true;
@@ -291,21 +293,21 @@ namespace {
                   const Real r_sq = dx * dx + dy * dy + dz * dz;    // in units of points
                   if (!(u * lanes < left && length_sq(r_sq, unit_sq) <= arg.reach_sq)) continue;
                   const Real per_r = r_sq > 0 ? inverse_sqrt(r_sq) : Real(0);
-                  const Real place = r_sq * per_r * cells_a_unit;
-                  const int cell = static_cast<int>(place);
-                  const Real t = place - static_cast<Real>(cell) - Real(0.5);
-                  const Row row = slopes[cell];
-                  Real slope = row.v[N - 1];
+                  const Real position = r_sq * per_r * cells_per_unit;
+                  const int cell = static_cast<int>(position);
+                  const Real t = position - static_cast<Real>(cell) - Real(0.5);
+                  const Row row = derivatives[cell];
+                  Real derivative = row.v[N - 1];
 #pragma unroll
-                  for (int n = N - 2; n >= 0; --n) slope = slope * t + row.v[n];
-                  sums.add_gradient(slope * per_r, dx, dy, dz);
+                  for (int n = N - 2; n >= 0; --n) derivative = derivative * t + row.v[n];
+                  sums.add_gradient(derivative * per_r, dx, dy, dz);
                 }
               },
               [&] {
                 sums.flush();
               });
         },
-        [&](const RowPlace &at, int) {
+        [&](const RowPosition &at, int) {
           sums.finish(scale, unit);
           sums.add_lanes(lanes);
           if (at.valid && at.lane == 0) store_row<WANT>(arg.out, at.row, sums, mine);
@@ -315,15 +317,15 @@ namespace {
 
   // ---- between the passes
 
-  // Returns the sum over the block in its first thread. of_warps: [warps] in shared memory.
-  __device__ double add_block(double value, double *of_warps)
+  // Returns the sum over the block in its first thread. warp_sums: [warps] in shared memory.
+  __device__ double add_block(double value, double *warp_sums)
   {
     value = add_warp(value);
-    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = value;
+    if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
     __syncthreads();
     double sum = 0.0;
     if (threadIdx.x == 0)
-      for (int w = 0; w < blockDim.x / 32; ++w) sum += of_warps[w];
+      for (int w = 0; w < blockDim.x / 32; ++w) sum += warp_sums[w];
     return sum;
   }
 
@@ -334,11 +336,11 @@ namespace {
                     double natoms_b, double *gaussians)
   {
     constexpr int N = DistanceCells<Real>::MOMENTS;
-    __shared__ double of_warps[NODE_THREADS / 32];
+    __shared__ double warp_sums[NODE_THREADS / 32];
     const DistanceGrid &grid = arg.cells;
     const int k = blockIdx.x, last = grid.last_cell(k);
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     double sum = 0.0;
     for (int c = grid.first_cell(k) + threadIdx.x; c <= last; c += NODE_THREADS) {
       double moments[N];
@@ -347,7 +349,7 @@ namespace {
       const double u = grid.offset(k, c);
       sum += grid.gaussian(u) * gaussian_series<N>(u, grid.ratio, moments);
     }
-    sum = add_block(sum, of_warps);
+    sum = add_block(sum, warp_sums);
     if (threadIdx.x != 0) return;
     gaussians[k] = sum;
     if (k > 0) return;
@@ -358,11 +360,11 @@ namespace {
   // One block.
   __global__ void evaluate_nodes(const __grid_constant__ DistanceGrid grid, const double *gaussians,
                                  double volume, double *value, EntropyNumbers *numbers, double *g,
-                                 double *slope)
+                                 double *dSdsum)
   {
-    __shared__ double of_warps[2][THREADS / 32];
-    wait_for_kernel_before();
-    let_next_start();
+    __shared__ double warp_sums[2][THREADS / 32];
+    wait_for_previous_kernel();
+    launch_dependents();
     const Density density = {gaussians[grid.bins], gaussians[grid.bins + 1], volume};
     double s = 0.0, by_log_volume = 0.0;
     for (int k = threadIdx.x; k < grid.bins; k += THREADS) {
@@ -370,10 +372,10 @@ namespace {
       s += term.value;
       by_log_volume += term.by_log_volume;
       g[k] = term.g;
-      slope[k] = term.slope;
+      dSdsum[k] = term.dSdsum;
     }
-    s = add_block(s, of_warps[0]);
-    by_log_volume = add_block(by_log_volume, of_warps[1]);
+    s = add_block(s, warp_sums[0]);
+    by_log_volume = add_block(by_log_volume, warp_sums[1]);
     if (threadIdx.x != 0) return;
     *value = s;
     *numbers = {by_log_volume, density};
@@ -381,40 +383,40 @@ namespace {
 
   // One warp for each cell.
   template <class Real>
-  __global__ void set_slopes(const __grid_constant__ DistanceGrid grid, const double *slope,
-                             const EntropyNumbers *numbers, double natoms_a, SlopeRow<Real> *slopes,
-                             WarpSums *total)
+  __global__ void set_derivatives(const __grid_constant__ DistanceGrid grid, const double *dSdsum,
+                                  const EntropyNumbers *numbers, double natoms_a,
+                                  DerivativeRow<Real> *derivatives, WarpSums *total)
   {
     constexpr int N = DistanceCells<Real>::COEFFICIENTS;
     const int c = (blockIdx.x * THREADS + threadIdx.x) / 32, thread = threadIdx.x % 32;
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-      WarpSums of_density = {};
+      WarpSums density_sums = {};
       const double all = numbers->density.natoms_a;
       for (int k = 0; k < 3 && all > 0.0; ++k)
-        of_density.virial[k] = -numbers->by_log_volume * natoms_a / all;
-      *total = of_density;
+        density_sums.virial[k] = -numbers->by_log_volume * natoms_a / all;
+      *total = density_sums;
     }
     if (c >= grid.ncells) return;
     double sums[N] = {};
     for (int k = grid.first_node(c) + thread; k <= grid.last_node(c); k += 32) {
       if (c < grid.first_cell(k) || c > grid.last_cell(k)) continue;
       const double u = grid.offset(k, c);
-      add_slope<N + 1>(u, grid.ratio, slope[k] * grid.gaussian(u) / grid.size, sums);
+      add_derivative<N + 1>(u, grid.ratio, dSdsum[k] * grid.gaussian(u) / grid.size, sums);
     }
-    SlopeRow<Real> row = {};
+    DerivativeRow<Real> row = {};
 #pragma unroll
     for (int n = 0; n < N; ++n) row.v[n] = static_cast<Real>(add_warp(sums[n]));
-    if (thread == 0) slopes[c] = row;
+    if (thread == 0) derivatives[c] = row;
   }
 
   // ---- launches
 
   unsigned blocks_of_rows(const DeviceRows &rows, int threads)
   {
-    const int rows_a_block = threads / rows.lanes;
-    return (rows.n + rows_a_block - 1) / rows_a_block;
+    const int rows_per_block = threads / rows.lanes;
+    return (rows.n + rows_per_block - 1) / rows_per_block;
   }
 
   // Calls f(std::bool_constant<COUNTS>) for the kernel that an evaluation needs.
@@ -431,13 +433,13 @@ namespace {
     const std::size_t bytes = sizeof(unsigned) * DistanceCells<Real>::WORDS * cells.ncells,
                       room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     DistanceLaunch launch = {bytes <= room ? bytes : 0, 0};
-    int most = 0;
+    int maximum = 0;
     const auto count = [&](auto *kernel) {
       int blocks = 0;
       check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, SUM_THREADS,
                                                           launch.shared_bytes),
             "querying the occupancy of sum_distances");
-      most = std::max(most, blocks);
+      maximum = std::max(maximum, blocks);
     };
     for (const bool counts : {false, true})
       with_counts(counts, [&](auto is_counting) {
@@ -448,7 +450,7 @@ namespace {
               "reserving shared memory for sum_distances");
         count(sum_distances<Real, true, is_counting()>);
       });
-    launch.most_blocks = std::max(1, most) * device_attribute(cudaDevAttrMultiProcessorCount);
+    launch.max_blocks = std::max(1, maximum) * device_attribute(cudaDevAttrMultiProcessorCount);
     return launch;
   }
 
@@ -456,7 +458,7 @@ namespace {
   void launch_distances(const DistanceArguments<Real> &arg, const DistanceLaunch &launch,
                         cudaStream_t stream)
   {
-    const LaunchShape shape = {std::min(blocks_of_rows(arg.rows, SUM_THREADS), launch.most_blocks),
+    const LaunchShape shape = {std::min(blocks_of_rows(arg.rows, SUM_THREADS), launch.max_blocks),
                                SUM_THREADS, launch.shared_bytes};
     const char *const what = "launching sum_distances";
     with_counts(arg.value, [&](auto counts) {
@@ -477,23 +479,24 @@ namespace {
   }
 
   template <class Real>
-  void launch_slopes(const DistanceGrid &grid, const double *slope, const EntropyNumbers *numbers,
-                     double natoms_a, SlopeRow<Real> *slopes, WarpSums *total, cudaStream_t stream)
+  void launch_derivatives(const DistanceGrid &grid, const double *dSdsum,
+                          const EntropyNumbers *numbers, double natoms_a,
+                          DerivativeRow<Real> *derivatives, WarpSums *total, cudaStream_t stream)
   {
     const auto blocks = static_cast<unsigned>((grid.ncells + THREADS / 32 - 1) / (THREADS / 32));
-    launch_kernel("launching set_slopes", set_slopes<Real>, true, {blocks, THREADS}, stream, grid,
-                  slope, numbers, natoms_a, slopes, total);
+    launch_kernel("launching set_derivatives", set_derivatives<Real>, true, {blocks, THREADS},
+                  stream, grid, dSdsum, numbers, natoms_a, derivatives, total);
   }
 
   template <class Real>
-  void launch_forces(const SlopeArguments<Real> &arg, unsigned want, cudaStream_t stream)
+  void launch_forces(const DistanceForceArguments<Real> &arg, unsigned want, cudaStream_t stream)
   {
-    const std::size_t bytes = sizeof(SlopeRow<Real>) * arg.cells.ncells;
+    const std::size_t bytes = sizeof(DerivativeRow<Real>) * arg.cells.ncells;
     const auto blocks =
         std::min(blocks_of_rows(arg.rows, THREADS), unsigned(tuning::MAX_PARTNER_BLOCKS));
     const auto launch = [&](auto wanted) {
       const char *const what = "launching sum_distance_forces";
-      if (bytes <= MOST_SLOPE_BYTES)
+      if (bytes <= MAX_DERIVATIVE_BYTES)
         launch_kernel(what, sum_distance_forces<Real, wanted(), true>, true,
                       {blocks, THREADS, bytes}, stream, arg);
       else
@@ -512,18 +515,18 @@ namespace {
 
 template <class Real> PairEntropyLaunchers<Real> pair_entropy_launchers()
 {
-  return {prepare<Real>, launch_distances<Real>, launch_gaussians<Real>, launch_slopes<Real>,
+  return {prepare<Real>, launch_distances<Real>, launch_gaussians<Real>, launch_derivatives<Real>,
           launch_forces<Real>};
 }
 template PairEntropyLaunchers<float> pair_entropy_launchers();
 template PairEntropyLaunchers<double> pair_entropy_launchers();
 
 void evaluate_entropy(const DistanceGrid &grid, const double *gaussians, double volume,
-                      double *value, EntropyNumbers *numbers, double *g, double *slope,
+                      double *value, EntropyNumbers *numbers, double *g, double *dSdsum,
                       cudaStream_t stream)
 {
   launch_kernel("launching evaluate_nodes", evaluate_nodes, true, {1, THREADS}, stream, grid,
-                gaussians, volume, value, numbers, g, slope);
+                gaussians, volume, value, numbers, g, dSdsum);
 }
 
 }    // namespace gpucoord

@@ -59,18 +59,19 @@ namespace {
   {
     int npartners = 0;
     for (int begin = 0; begin < all.n; begin += CHUNK) {
-      const Chunk<Real> of(c.reach_sq, all, begin);
+      const Chunk<Real> chunk(c.reach_sq, all, begin);
       Real t[CHUNK];
       int cell[CHUNK];
 #pragma omp simd reduction(+ : npartners)
-      for (int k = 0; k < of.count; ++k) {
-        const Real r_sq = of.dx[k] * of.dx[k] + of.dy[k] * of.dy[k] + of.dz[k] * of.dz[k];
+      for (int k = 0; k < chunk.count; ++k) {
+        const Real r_sq =
+            chunk.dx[k] * chunk.dx[k] + chunk.dy[k] * chunk.dy[k] + chunk.dz[k] * chunk.dz[k];
         const Real u = root(r_sq) * c.cells_per_distance;
         cell[k] = static_cast<int>(u);
         t[k] = (u - static_cast<Real>(cell[k])) - Real(0.5);
         npartners += r_sq <= c.cutoff_sq ? 1 : 0;
       }
-      for (int k = 0; k < of.count; ++k) add_powers(t[k], moments[cell[k]].v);
+      for (int k = 0; k < chunk.count; ++k) add_powers(t[k], moments[cell[k]].v);
     }
     return npartners;
   }
@@ -81,23 +82,23 @@ namespace {
   {
     const Real *const table = coefficients->v;
     for (int begin = 0; begin < all.n; begin += CHUNK) {
-      Chunk<Real> of(c.reach_sq, all, begin);
+      Chunk<Real> chunk(c.reach_sq, all, begin);
       // Whole vectors, because a scalar remainder would take as long. Vectors of length 0 add 0.
       constexpr int WIDTH = 64 / sizeof(Real);
-      const int padded = (of.count + WIDTH - 1) / WIDTH * WIDTH;
-      for (int k = of.count; k < padded; ++k) of.dx[k] = of.dy[k] = of.dz[k] = 0;
+      const int padded = (chunk.count + WIDTH - 1) / WIDTH * WIDTH;
+      for (int k = chunk.count; k < padded; ++k) chunk.dx[k] = chunk.dy[k] = chunk.dz[k] = 0;
       Real gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
 #pragma omp simd reduction(+ : gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
       for (int k = 0; k < padded; ++k) {
-        const Real dx = of.dx[k], dy = of.dy[k], dz = of.dz[k];
+        const Real dx = chunk.dx[k], dy = chunk.dy[k], dz = chunk.dz[k];
         const Real r_sq = dx * dx + dy * dy + dz * dz, r = root(r_sq);
         const Real u = r * c.cells_per_distance;
         const int cell = static_cast<int>(u);
         const Real t = (u - static_cast<Real>(cell)) - Real(0.5);
         const int row = NMOMENTS * cell;
-        Real slope = table[row + NMOMENTS - 2];
-        for (int n = NMOMENTS - 3; n >= 0; --n) slope = slope * t + table[row + n];
-        const Real over_r = slope / (r > 0 ? r : Real(1));
+        Real derivative = table[row + NMOMENTS - 2];
+        for (int n = NMOMENTS - 3; n >= 0; --n) derivative = derivative * t + table[row + n];
+        const Real over_r = derivative / (r > 0 ? r : Real(1));
         const Real fx = over_r * dx, fy = over_r * dy, fz = over_r * dz;
         gx += fx;
         gy += fy;
@@ -109,8 +110,8 @@ namespace {
         vxz += fx * dz;
         vyz += fy * dz;
       }
-      const Real chunk[NDISTANCE_SUMS] = {gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz};
-      for (int k = 0; k < NDISTANCE_SUMS; ++k) sums[k] += chunk[k];
+      const Real chunk_sums[NDISTANCE_SUMS] = {gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz};
+      for (int k = 0; k < NDISTANCE_SUMS; ++k) sums[k] += chunk_sums[k];
     }
   }
 

@@ -60,7 +60,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrderInput &in, unsigned) override
+    void complete_exchanges(const OrderInput &in, unsigned) override
     {
       std::vector<double> zeros(opt.bins + 2);
       if (!was_summed) in.exchange.reduce(zeros.data(), opt.bins + 2, AtomFunction::Reduction::SUM);
@@ -114,7 +114,7 @@ namespace {
     }
 
     // dS/dr of an ordered pair.
-    double slope(double r) const
+    double dSdr(double r) const
     {
       double sum = 0.0;
       for (int k = 0; k < opt.bins; ++k) {
@@ -144,7 +144,7 @@ namespace {
           };
           visit_partners(in, atoms.index[n], partners, [&](int, const double *d, double r) {
             if (r == 0.0) return;
-            const double force = slope(r) / r;
+            const double force = dSdr(r) / r;
             if (out)
               for (int k = 0; k < 3; ++k) out[1 + k] -= force * d[k];
             for (int k = 0; k < 6; ++k) add_virial(k, -force * d[first[k]] * d[second[k]]);

@@ -28,7 +28,7 @@ template <class Real> struct SwitchValue {
 struct NoSum {
   template <class Arguments> __device__ void clear(const Arguments &) {}
   template <class Real> __device__ void add(Real, Real, Real, bool) {}
-  template <class Arguments> __device__ void store(const Arguments &, const RowPlace &, int) {}
+  template <class Arguments> __device__ void store(const Arguments &, const RowPosition &, int) {}
 };
 
 // One range for all pairs.
@@ -38,7 +38,7 @@ template <class RealType, class ArgumentsType> struct OneRange {
   using Function = Real;    // range^2
   using Sum = NoSum;
   static constexpr bool HAS_FUNCTIONS = false;
-  static __device__ const Real &of(const Arguments &arg, int, int) { return arg.range_sq; }
+  static __device__ const Real &function(const Arguments &arg, int, int) { return arg.range_sq; }
   static __device__ Real range_sq(Real square) { return square; }
   static __device__ SwitchValue<Real> evaluate(Real, Real) { return {}; }
 };
@@ -60,8 +60,8 @@ template <class Real, bool HAS_FUNCTIONS> class Found {
       if (u >= k) {    // later partners overwrite the remaining elements
         points[u] = point;
         if constexpr (HAS_FUNCTIONS) {
-          of_s.v[u] = value.s;
-          of_ds.v[u] = value.dfunc * r;
+          partner_s.v[u] = value.s;
+          partner_ds.v[u] = value.dfunc * r;
         }
       }
     if (++count % FOUR == 0) store();
@@ -76,8 +76,8 @@ template <class Real, bool HAS_FUNCTIONS> class Found {
   {
     to.point[element] = make_int4(points[0], points[1], points[2], points[3]);
     if constexpr (HAS_FUNCTIONS) {
-      to.s[element] = of_s;
-      to.ds[element] = of_ds;
+      to.s[element] = partner_s;
+      to.ds[element] = partner_ds;
     }
     element += 32;
   }
@@ -85,7 +85,7 @@ template <class Real, bool HAS_FUNCTIONS> class Found {
   const PartnersInRange<Real> &to;
   std::int64_t element;
   int points[FOUR];
-  Four<Real> of_s, of_ds;
+  Four<Real> partner_s, partner_ds;
 };
 
 // A loaded partner.
@@ -102,14 +102,14 @@ __device__ Candidate<Form> candidate_of(const typename Form::Arguments &arg, con
   Candidate<Form> found;
   difference(atom, other, found.dx, found.dy, found.dz);
   found.r_sq = length_sq(found.dx * found.dx + found.dy * found.dy + found.dz * found.dz, unit_sq);
-  found.function = &Form::of(arg, class_of(atom), class_of(other));
+  found.function = &Form::function(arg, class_of(atom), class_of(other));
   found.in_range = exists && found.r_sq <= Form::range_sq(*found.function);
   return found;
 }
 
 // Lists the partners of a row, for one thread per row.
 template <class Form, class Real>
-__device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq,
+__device__ void list_alone(const typename Form::Arguments &arg, const RowPosition &at, Real unit_sq,
                            typename Form::Sum &sum)
 {
   using Point = typename PointOf<Real>::Type;
@@ -137,14 +137,14 @@ __device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &
     }
   }
   found.finish();
-  arg.partners.count[at.thread_of_tiles] = found.count;
+  arg.partners.count[at.tile_thread] = found.count;
 }
 
 // Lists the partners of a row that several threads share. Each thread gets every lanes-th partner
 // in range. All threads of a warp must call this function.
 template <class Form, class Real>
-__device__ void list_together(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq,
-                              typename Form::Sum &sum)
+__device__ void list_together(const typename Form::Arguments &arg, const RowPosition &at,
+                              Real unit_sq, typename Form::Sum &sum)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
@@ -175,18 +175,18 @@ __device__ void list_together(const typename Form::Arguments &arg, const RowPlac
       if (c.in_range) {
         const auto value = Form::evaluate(*c.function, c.r_sq);
         const int k = total + __popc(found & ((1u << at.lane) - 1u)), turn = k / lanes;
-        const std::int64_t place =
+        const std::int64_t index =
             FOUR * (at.element - at.lane + k % lanes + 32 * (turn / FOUR)) + turn % FOUR;
-        to_point[place] = number[u];
+        to_point[index] = number[u];
         if constexpr (Form::HAS_FUNCTIONS) {
-          to_s[place] = value.s;
-          to_ds[place] = value.dfunc * sqrt(c.r_sq);
+          to_s[index] = value.s;
+          to_ds[index] = value.dfunc * sqrt(c.r_sq);
         }
       }
       total += __popc(found);
     }
   }
-  arg.partners.count[at.thread_of_tiles] = (total - at.lane + lanes - 1) / lanes;
+  arg.partners.count[at.tile_thread] = (total - at.lane + lanes - 1) / lanes;
 }
 
 template <class Form>
@@ -196,18 +196,18 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   using Real = typename Form::Real;
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0;
   typename Form::Sum sum;
-  wait_for_kernel_before();
-  let_next_start();
+  wait_for_previous_kernel();
+  launch_dependents();
   for_each_row(
       arg.rows,
-      [&](const RowPlace &at) {
+      [&](const RowPosition &at) {
         sum.clear(arg);
         if (arg.rows.lanes == 1)
           list_alone<Form, Real>(arg, at, unit * unit, sum);
         else
           list_together<Form, Real>(arg, at, unit * unit, sum);
       },
-      [&](const RowPlace &at, int lanes) {
+      [&](const RowPosition &at, int lanes) {
         sum.store(arg, at, lanes);
       });
 }

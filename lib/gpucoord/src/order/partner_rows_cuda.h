@@ -18,8 +18,8 @@ template <class Real> struct PartnersInRange {
   int4 *point;           // [elements] indices of their points
   Four<Real> *s, *ds;    // [elements] s(r) and ds/dr
   // [elements] product: u(i).u(j) for DOT and CONNECTIONS; CONNECTIONS replaces it by 1 - sigma of
-  // it. slope: derivative of 1 - sigma; null: 1.
-  Four<Real> *product, *slope;
+  // it. derivative: derivative of 1 - sigma; null: 1.
+  Four<Real> *product, *derivative;
 };
 
 struct PointRows {

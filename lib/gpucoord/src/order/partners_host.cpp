@@ -14,7 +14,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr std::int64_t TASKS_OF_A_BLOCK = 16;
+  constexpr std::int64_t TASKS_PER_BLOCK = 16;
 
 }    // namespace
 
@@ -44,19 +44,19 @@ void PartnersHost<Real>::find(const CellGrid &grid, const CellBins &i, const Cel
 {
   tasks.make(grid, i, nthreads);
   const auto n = static_cast<std::int64_t>(tasks.all().size());
-  used = static_cast<std::size_t>((n + TASKS_OF_A_BLOCK - 1) / TASKS_OF_A_BLOCK);
+  used = static_cast<std::size_t>((n + TASKS_PER_BLOCK - 1) / TASKS_PER_BLOCK);
   if (found.size() < used) found.resize(used);
   run_in_parallel(static_cast<std::int64_t>(used), nthreads, [&](std::int64_t b) {
     PartnerBlock<Real> &block = found[b];
     Scratch &s = scratch[omp_get_thread_num()];
-    s.forget(grid);
+    s.invalidate(grid);
     block.atom.clear();
     block.first.assign(1, 0);
     for (auto *numbers : {&block.x, &block.y, &block.z, &block.r}) numbers->clear();
     block.row.clear();
     block.function.clear();
-    const std::int64_t end = std::min(n, (b + 1) * TASKS_OF_A_BLOCK);
-    for (std::int64_t t = b * TASKS_OF_A_BLOCK; t < end; ++t)
+    const std::int64_t end = std::min(n, (b + 1) * TASKS_PER_BLOCK);
+    for (std::int64_t t = b * TASKS_PER_BLOCK; t < end; ++t)
       find_in_task(grid, i, j, types, tasks.all()[t], s, block);
     if (!constants.empty()) evaluate(s, block);
   });

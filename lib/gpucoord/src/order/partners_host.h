@@ -29,7 +29,7 @@ template <class Real> struct PartnerBlock {
   std::vector<int> row;
   std::vector<int> function;    // index in the table; empty: at most one function
 
-  Partners<Real> of(std::size_t k) const
+  Partners<Real> partners(std::size_t k) const
   {
     const std::size_t begin = first[k];
     return {static_cast<int>(first[k + 1] - begin),

@@ -27,15 +27,15 @@ namespace {
     int n;
     const int *first;
     double lambda;
-    const double *value, *slope;    // v and dS/dv
+    const double *value, *dSdv;    // v and dS/dv
 
     __device__ Four<Real> operator()(std::int64_t atom, int part, Four<Real> four) const
     {
       for (int k = 0; k < 4; ++k) {
         const int e = 4 * part + k;
         if (e >= n) continue;
-        const double share = n == 1 ? 1.0 : share_of_environment(lambda, four.v[k], value[atom]);
-        four.v[k] = static_cast<Real>(slope[atom] * share / (first[e + 1] - first[e]));
+        const double factor = n == 1 ? 1.0 : environment_weight(lambda, four.v[k], value[atom]);
+        four.v[k] = static_cast<Real>(dSdv[atom] * factor / (first[e + 1] - first[e]));
       }
       return four;
     }
@@ -72,8 +72,9 @@ namespace {
       types.erase(std::unique(types.begin(), types.end()), types.end());
       if (types.empty()) return;
       n = static_cast<int>(types.size()) + 1;
-      of_type.assign(types.back() + 1, 1);
-      for (std::size_t k = 0; k < types.size(); ++k) of_type[types[k]] = static_cast<int>(k) + 2;
+      number_of_type.assign(types.back() + 1, 1);
+      for (std::size_t k = 0; k < types.size(); ++k)
+        number_of_type[types[k]] = static_cast<int>(k) + 2;
     }
 
     // All pairs have the same range. Each named type has its own functions, which makes it a class.
@@ -92,7 +93,7 @@ namespace {
     }
 
     int n = 0;    // 0: vectors have no types
-    std::vector<int> of_type;
+    std::vector<int> number_of_type;
   };
 
   // Limit of half the lattice constant h, in scaled lengths. The common factor of the Gaussians is
@@ -166,14 +167,14 @@ namespace {
         pairs->points().set_weights({{w, exchange.owner}, pairs->npoints_of_a()}, stream);
         forces.virial_scale /= FCC_VECTORS;    // the weights of fcc are not divided by n_e
       } else {
-        const WeightScale<Real> of_atoms = {arg.n, arg.first, arg.lambda, arg.value, w};
-        this->send_scaled(numbers, of_atoms, exchange, of_points, stream);
-        forces.weights = of_points.data();
+        const WeightScale<Real> weight_scale = {arg.n, arg.first, arg.lambda, arg.value, w};
+        this->send_scaled(numbers, weight_scale, exchange, point_numbers, stream);
+        forces.weights = point_numbers.data();
       }
       if (!has_rows) return this->no_forces(stream);
       forces.environments = arg;
       forces.out = this->outputs(request, unit);
-      forces.slope_scale = forces.virial_scale * scale;
+      forces.gradient_scale = forces.virial_scale * scale;
       forces.has_two_groups = pairs->has_two_groups();
       forces.columns = peratom_columns(wanted);
       sum_environment_forces(forces, this->want_of_forces(), stream);
@@ -192,8 +193,8 @@ namespace {
     using Shared::has_rows;
     using Shared::nlocal;
     using Shared::numbers;
-    using Shared::of_points;
     using Shared::pairs;
+    using Shared::point_numbers;
     using Shared::stride;
     using Shared::wanted;
 
@@ -211,7 +212,7 @@ namespace {
       };
       for (const Environment &environment : options.environments) {
         for (const EnvironmentVector &v : environment) {
-          const int c = v.type == 0 ? -1 : pairs->classes().of(types.of_type[v.type]);
+          const int c = v.type == 0 ? -1 : pairs->classes().index(types.number_of_type[v.type]);
           all.push_back({{scaled(v.r[0]), scaled(v.r[1]), scaled(v.r[2]), static_cast<Real>(c)}});
         }
         ends.push_back(static_cast<int>(all.size()));
@@ -220,8 +221,8 @@ namespace {
       send_table(all, vectors);
       send_table(ends, first);
       send_table(is_symmetric, symmetric);
-      if (types.n > 0) send_table(types.of_type, type_table);
-      ntypes = static_cast<int>(types.of_type.size()) - 1;
+      if (types.n > 0) send_table(types.number_of_type, type_table);
+      ntypes = static_cast<int>(types.number_of_type.size()) - 1;
       const double range = reach(options);
       arg.range_sq = static_cast<Real>(range * range);
       arg.n = static_cast<int>(options.environments.size());

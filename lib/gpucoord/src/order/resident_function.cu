@@ -33,7 +33,7 @@ namespace {
   struct Report {
     double value;
     int bad;    // index of the first bad atom, or NONE
-    double s_of_bad, slope_of_bad;
+    double s_of_bad, dSds_of_bad;
     static constexpr int NONE = std::numeric_limits<int>::max();
   };
 
@@ -43,7 +43,7 @@ namespace {
     const int *mask;    // null: all atoms
     int bits;
     double *f, *dSds;
-    double largest_slope;
+    double max_dSds;
     double *block_sums;                 // [MAX_BLOCKS]
     unsigned *ended;                    // number of finished blocks; 0 before and after the launch
     int *bad;                           // NONE before and after the launch
@@ -51,10 +51,10 @@ namespace {
   };
 
   struct Sum {
-    __device__ void operator()(double s, double &value, double &slope) const
+    __device__ void operator()(double s, double &value, double &derivative) const
     {
       value = s;
-      slope = 1.0;
+      derivative = 1.0;
     }
   };
 
@@ -62,48 +62,48 @@ namespace {
     FormulaConstants<double> constants;
     double d0;
     bool is_more;
-    __device__ void operator()(double s, double &value, double &slope) const
+    __device__ void operator()(double s, double &value, double &derivative) const
     {
-      threshold(is_more, d0, s, value, slope, [&](double x, double &sigma, double &derivative) {
-        sigma = derivative = 0.0;
+      threshold(is_more, d0, s, value, derivative, [&](double x, double &sigma, double &dsigma) {
+        sigma = dsigma = 0.0;
         if (!(x * x <= constants.dmax_sq)) return;
-        Formula::eval_bare(constants, x * x, sigma, derivative);
-        derivative *= x * Formula::scale(constants);
+        Formula::eval_bare(constants, x * x, sigma, dsigma);
+        dsigma *= x * Formula::scale(constants);
       });
     }
   };
 
   struct Between {
     Interval interval;
-    __device__ void operator()(double s, double &value, double &slope) const
+    __device__ void operator()(double s, double &value, double &derivative) const
     {
-      interval.evaluate(s, value, slope);
+      interval.evaluate(s, value, derivative);
     }
   };
 
   struct Custom {
     FormulaConstants<double> constants;    // only the program is used
-    __device__ void operator()(double s, double &value, double &slope) const
+    __device__ void operator()(double s, double &value, double &derivative) const
     {
       const auto variable = [s](double) {
         return s;
       };    // the expression has only one variable
       const Instruction *const program = constants.program;
       value = interpret(program, constants.nvalue, variable);
-      slope = interpret(program + constants.nvalue, constants.nderivative, variable);
+      derivative = interpret(program + constants.nvalue, constants.nderivative, variable);
     }
   };
 
   // Adds the values of all threads of the block. Returns the sum in the first thread.
   __device__ double add_block(double value)
   {
-    __shared__ double of_warp[THREADS / 32];
-    __syncthreads();    // of_warp may be overwritten again
+    __shared__ double warp_sums[THREADS / 32];
+    __syncthreads();    // warp_sums may be overwritten again
     value = add_warp(value);
-    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
     __syncthreads();
     if (threadIdx.x == 0)
-      for (int w = 1; w < THREADS / 32; ++w) value += of_warp[w];
+      for (int w = 1; w < THREADS / 32; ++w) value += warp_sums[w];
     return value;
   }
 
@@ -112,22 +112,22 @@ namespace {
       evaluate_atoms(const __grid_constant__ Arguments arg, const Function function)
   {
     __shared__ bool is_last;
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     double mine = 0.0;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
-      double value = 0.0, slope = 0.0;
+      double value = 0.0, derivative = 0.0;
       if (!arg.mask || (arg.mask[k] & arg.bits)) {
-        function(arg.s[k], value, slope);
-        if (!isfinite(value) || !(fabs(slope) <= arg.largest_slope)) atomicMin(arg.bad, k);
+        function(arg.s[k], value, derivative);
+        if (!isfinite(value) || !(fabs(derivative) <= arg.max_dSds)) atomicMin(arg.bad, k);
       }
       arg.f[k] = value;
-      arg.dSds[k] = slope;
+      arg.dSds[k] = derivative;
       mine += value;
     }
-    const double of_block = add_block(mine);
+    const double block_sum = add_block(mine);
     if (threadIdx.x == 0) {
-      arg.block_sums[blockIdx.x] = of_block;
+      arg.block_sums[blockIdx.x] = block_sum;
       __threadfence();
       is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
     }
@@ -208,28 +208,28 @@ namespace {
       nlocal = atoms.nlocal;
       nall = atoms.nall;
       bits = bits_in;
-      of_s.reserve(nlocal);
-      of_f.reserve(nlocal);
-      slopes.reserve(nall);
+      s_values.reserve(nlocal);
+      f_values.reserve(nlocal);
+      derivatives.reserve(nall);
       is_all = !atoms.mask;
       if (is_all || nlocal == 0) return;
       masks.reserve(nlocal);
       copy(masks.data(), atoms.mask, nlocal, cudaMemcpyDeviceToDevice, stream_of_copy);
     }
-    double *s() override { return of_s.data(); }
-    double *dSds() override { return slopes.data(); }
+    double *s() override { return s_values.data(); }
+    double *dSds() override { return derivatives.data(); }
 
     void evaluate(DeviceStream stream_in) override
     {
       clear_errors();
       stream = stream_in;
       arg.n = nlocal;
-      arg.s = of_s.data();
+      arg.s = s_values.data();
       arg.mask = is_all ? nullptr : masks.data();
       arg.bits = bits;
-      arg.f = of_f.data();
-      arg.dSds = slopes.data();
-      arg.largest_slope = largest_slope(precision);
+      arg.f = f_values.data();
+      arg.dSds = derivatives.data();
+      arg.max_dSds = max_dSds(precision);
       arg.block_sums = block_sums.data();
       arg.ended = ended.data();
       arg.bad = bad.data();
@@ -254,12 +254,12 @@ namespace {
       reported.wait("computing a function of coordination numbers");
       const Report &found = report_host[0];
       return {found.value, found.bad == Report::NONE ? -1 : found.bad, found.s_of_bad,
-              found.slope_of_bad};
+              found.dSds_of_bad};
     }
     void enqueue_numbers(double *s, double *f, int n, DeviceStream stream_of_copy) override
     {
-      if (s) copy(s, of_s.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
-      if (f) copy(f, of_f.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
+      if (s) copy(s, s_values.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
+      if (f) copy(f, f_values.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
     }
     void copy_numbers(double *s, double *f, DeviceStream stream_of_copy) override
     {
@@ -268,44 +268,45 @@ namespace {
     }
     void get_weights(double *dSds, DeviceStream stream_of_copy) override
     {
-      copy(dSds, slopes.data(), nall, cudaMemcpyDeviceToHost, stream_of_copy);
+      copy(dSds, derivatives.data(), nall, cudaMemcpyDeviceToHost, stream_of_copy);
       wait(stream_of_copy);
     }
     void set_weights(const double *dSds, DeviceStream stream_of_copy) override
     {
-      copy(slopes.data(), dSds, nall, cudaMemcpyHostToDevice, stream_of_copy);
+      copy(derivatives.data(), dSds, nall, cudaMemcpyHostToDevice, stream_of_copy);
       wait(stream_of_copy);
     }
 
     void pack(const int *list, int n, double *to, DeviceStream stream_of_copy) override
     {
       if (n == 0) return;
-      pack_numbers<<<blocks_of(n), THREADS, 0, stream_of_copy>>>(slopes.data(), list, n, to);
+      pack_numbers<<<blocks_of(n), THREADS, 0, stream_of_copy>>>(derivatives.data(), list, n, to);
       check(cudaGetLastError(), "launching pack_numbers");
     }
     void unpack(const double *from, int n, int first, DeviceStream stream_of_copy) override
     {
-      copy(slopes.data() + first, from, n, cudaMemcpyDeviceToDevice, stream_of_copy);
+      copy(derivatives.data() + first, from, n, cudaMemcpyDeviceToDevice, stream_of_copy);
     }
     void find_owners(const std::function<void()> &send, DeviceStream stream_of_copy) override
     {
-      of_owners.reserve(nall);
+      owner_indices.reserve(nall);
       if (nlocal > 0)
-        write_indices<<<blocks_of(nlocal), THREADS, 0, stream_of_copy>>>(nlocal, slopes.data());
+        write_indices<<<blocks_of(nlocal), THREADS, 0, stream_of_copy>>>(nlocal,
+                                                                         derivatives.data());
       check(cudaGetLastError(), "launching write_indices");
       send();
       if (nall > 0)
-        to_integers<<<blocks_of(nall), THREADS, 0, stream_of_copy>>>(slopes.data(), nall,
-                                                                     of_owners.data());
+        to_integers<<<blocks_of(nall), THREADS, 0, stream_of_copy>>>(derivatives.data(), nall,
+                                                                     owner_indices.data());
       check(cudaGetLastError(), "launching to_integers");
     }
-    const int *owners() const override { return of_owners.data(); }
+    const int *owners() const override { return owner_indices.data(); }
 
     std::int64_t bytes_copied() const override { return copied; }
     std::size_t bytes() const override
     {
-      return of_s.bytes() + of_f.bytes() + slopes.bytes() + of_owners.bytes() + masks.bytes() +
-          block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() +
+      return s_values.bytes() + f_values.bytes() + derivatives.bytes() + owner_indices.bytes() +
+          masks.bytes() + block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() +
           expression.instructions.bytes();
     }
 
@@ -352,8 +353,8 @@ namespace {
     SwitchFunction<double> expression;      // program of CUSTOM, or of a custom sigma
     int nlocal = 0, nall = 0, bits = 0;
     bool is_all = true;    // there are no masks
-    DeviceBuffer<double> of_s, of_f, slopes;
-    DeviceBuffer<int> masks, of_owners;
+    DeviceBuffer<double> s_values, f_values, derivatives;
+    DeviceBuffer<int> masks, owner_indices;
     Arguments arg = {};
     cudaStream_t stream = nullptr;
     DeviceBuffer<double> block_sums;

@@ -152,7 +152,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   {
     return {value_of_all.data(), 1.0, pairs->points().status()};
   }
-  void forget_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
+  void discard_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
 
   void enqueue_result(DeviceStream stream) override
   {
@@ -180,13 +180,13 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream) override
   {
     if (!has_rows) return;
-    RowGradients of = {rows()};
+    RowGradients row_gradients = {rows()};
     if (gradients_in_float)
-      of.gradients = gradients.data();
+      row_gradients.gradients = gradients.data();
     else
-      of.sums = sums.data();
-    of.columns = peratom_columns(wanted);
-    subtract_rows(of, pairs->groups_overlap(), forces, factor, stream);
+      row_gradients.sums = sums.data();
+    row_gradients.columns = peratom_columns(wanted);
+    subtract_rows(row_gradients, pairs->groups_overlap(), forces, factor, stream);
   }
 
   void peratom(double *peratom, DeviceStream stream) override
@@ -255,7 +255,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   std::size_t bytes() const override
   {
     return pairs->bytes() + number_in_range.bytes() + points_in_range.bytes() + numbers.bytes() +
-        of_points.bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() + packed.bytes();
+        point_numbers.bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
+        packed.bytes();
   }
   std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
 
@@ -314,8 +315,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   {
     begin(atoms, positions, v, static_cast<PointRows &>(arg), stream);
     if (!has_rows) return;
-    const std::size_t rows_a_tile = 32 / arg.rows.lanes,
-                      ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
+    const std::size_t rows_per_tile = 32 / arg.rows.lanes,
+                      ntiles = (arg.rows.n + rows_per_tile - 1) / rows_per_tile;
     number_in_range.reserve(32 * ntiles);
     points_in_range.reserve(pairs->nelements());
     arg.partners.count = number_in_range.data();
@@ -430,10 +431,10 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   unsigned wanted = VALUE;
   bool has_rows = false;
   int nlocal = 0, nall = 0;
-  DeviceBuffer<Real> numbers, of_points;    // [nall][stride] by atom; [points][stride] by point
-  DeviceBuffer<WarpSums> total;             // value and virial
-  DeviceBuffer<double> value_of_all;        // S, if it is one number of all atoms
-  DeviceBuffer<int> any;                    // 1 if an atom has had partners since the last report
+  DeviceBuffer<Real> numbers, point_numbers;    // [nall][stride] by atom; [points][stride] by point
+  DeviceBuffer<WarpSums> total;                 // value and virial
+  DeviceBuffer<double> value_of_all;            // S, if it is one number of all atoms
+  DeviceBuffer<int> any;    // 1 if an atom has had partners since the last report
 
  private:
   void pack_atoms(const int *list, std::int64_t n, double *to, cudaStream_t stream)

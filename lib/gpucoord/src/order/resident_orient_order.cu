@@ -28,14 +28,14 @@ namespace {
     OrderKind order;
     int size;
     double floor;
-    const double *value, *slope;    // v and dS/dv
-    const Real *weight;             // N
+    const double *value, *dSdv;    // v and dS/dv
+    const Real *weight;            // N
 
     __device__ Four<Real> operator()(std::int64_t atom, int part, Four<Real> four) const
     {
       const double v = value[atom],
                    over = order == OrderKind::AVERAGE ? 1.0 + weight[atom] : weight[atom];
-      const double factor = v > floor && over != 0.0 ? slope[atom] / (v * over) : 0.0;
+      const double factor = v > floor && over != 0.0 ? dSdv[atom] / (v * over) : 0.0;
       for (int k = 0; k < 4; ++k)
         four.v[k] = static_cast<Real>(factor * (4 * part + k == size ? v * v : four.v[k]));
       return four;
@@ -44,13 +44,13 @@ namespace {
   // DOT and CONNECTIONS: stores the numbers that pass 3 reads of partners after u. An atom without
   // partners does not contribute to any v.
   template <class Real>
-  __global__ void add_slopes(OrderKind order, Real *numbers, int n, int size, int stride,
-                             const double *value, const double *slope, const Real *weight)
+  __global__ void add_derivatives(OrderKind order, Real *numbers, int n, int size, int stride,
+                                  const double *value, const double *dSdv, const Real *weight)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     Real *const row = numbers + static_cast<std::size_t>(stride) * i;
-    double own = weight[i] != 0 ? slope[i] : 0.0;
+    double own = weight[i] != 0 ? dSdv[i] : 0.0;
     if (order == OrderKind::DOT && own != 0.0) own /= weight[i];
     row[size] = static_cast<Real>(own);
     row[size + 1] = order == OrderKind::DOT ? static_cast<Real>(own * value[i]) : Real(0);
@@ -63,17 +63,17 @@ namespace {
   template <class Real>
   __global__ void sum_rows(const Real *numbers, int n, int stride, double *sums)
   {
-    __shared__ double of_threads[THREADS];
+    __shared__ double thread_sums[THREADS];
     const int rows_at_once = THREADS / stride, first = threadIdx.x / stride,
               column = threadIdx.x % stride;
     double sum = 0.0;
     if (first < rows_at_once)
       for (int i = blockIdx.x * rows_at_once + first; i < n; i += gridDim.x * rows_at_once)
         sum += numbers[static_cast<std::size_t>(stride) * i + column];
-    of_threads[threadIdx.x] = sum;
+    thread_sums[threadIdx.x] = sum;
     __syncthreads();
     if (first != 0) return;
-    for (int k = 1; k < rows_at_once; ++k) sum += of_threads[k * stride + column];
+    for (int k = 1; k < rows_at_once; ++k) sum += thread_sums[k * stride + column];
     sums[blockIdx.x * stride + column] = sum;
   }
 
@@ -134,7 +134,7 @@ namespace {
                         const DeviceExchange &exchange, double *v, DeviceStream stream) override
     {
       this->begin(atoms, positions, v, arg, stream);
-      if (has_rows) take_partners();
+      if (has_rows) list_partners();
       arg.value = v;
       arg.norm = has_norm() ? norm.data() : nullptr;
       arg.weight = weight.data();
@@ -146,8 +146,8 @@ namespace {
       }
       if (order == OrderKind::GLOBAL) return find_global(exchange, stream);
       if (!uses_q_of_partners(order)) return;
-      this->send(numbers, exchange, of_points, stream);
-      arg.of_points = of_points.data();
+      this->send(numbers, exchange, point_numbers, stream);
+      arg.point_numbers = point_numbers.data();
       if (order == OrderKind::AVERAGE) {
         arg.numbers = means.data();
         if (has_rows) launchers.average(arg, stream);
@@ -164,8 +164,8 @@ namespace {
       if (uses_q_of_partners(order))
         find_lambda(w, exchange, stream);
       else if (order == OrderKind::LOCAL)
-        send_scaled(numbers, w, exchange, of_points, stream);
-      if (uses_q_of_partners(order)) this->send(numbers, exchange, of_points, stream);
+        send_scaled(numbers, w, exchange, point_numbers, stream);
+      if (uses_q_of_partners(order)) this->send(numbers, exchange, point_numbers, stream);
       if (has_rows)
         sum_forces(request, unit, stream);
       else
@@ -194,8 +194,8 @@ namespace {
     }
     std::size_t bytes() const override
     {
-      return Shared::bytes() + of_s.bytes() + of_ds.bytes() + of_product.bytes() +
-          of_slope.bytes() + means.bytes() + back_of_points.bytes() + weight.bytes() +
+      return Shared::bytes() + partner_s.bytes() + partner_ds.bytes() + partner_product.bytes() +
+          partner_derivative.bytes() + means.bytes() + back_of_points.bytes() + weight.bytes() +
           norm.bytes() + direct.bytes() + by_class.bytes();
     }
 
@@ -206,8 +206,8 @@ namespace {
     using Shared::nall;
     using Shared::nlocal;
     using Shared::numbers;
-    using Shared::of_points;
     using Shared::pairs;
+    using Shared::point_numbers;
     using Shared::stride;
     using Shared::value_of_all;
     using Shared::wanted;
@@ -251,16 +251,16 @@ namespace {
 
     bool has_norm() const { return order == OrderKind::DOT || order == OrderKind::CONNECTIONS; }
 
-    void take_partners()
+    void list_partners()
     {
       const std::size_t n = pairs->nelements();
-      for (DeviceBuffer<Four<Real>> *fours : {&of_s, &of_ds}) fours->reserve(n);
-      if (has_norm()) of_product.reserve(n);
-      if (order == OrderKind::CONNECTIONS) of_slope.reserve(n);
-      arg.partners.s = of_s.data();
-      arg.partners.ds = of_ds.data();
-      arg.partners.product = of_product.data();
-      arg.partners.slope = of_slope.data();
+      for (DeviceBuffer<Four<Real>> *fours : {&partner_s, &partner_ds}) fours->reserve(n);
+      if (has_norm()) partner_product.reserve(n);
+      if (order == OrderKind::CONNECTIONS) partner_derivative.reserve(n);
+      arg.partners.s = partner_s.data();
+      arg.partners.ds = partner_ds.data();
+      arg.partners.product = partner_product.data();
+      arg.partners.derivative = partner_derivative.data();
     }
 
     void send_scaled(DeviceBuffer<Real> &from, const double *w, const DeviceExchange &exchange,
@@ -278,10 +278,10 @@ namespace {
         arg.back = back_of_points.data();
       } else {
         if (nlocal > 0)
-          add_slopes<<<this->blocks_of(nlocal), THREADS, 0, stream>>>(
+          add_derivatives<<<this->blocks_of(nlocal), THREADS, 0, stream>>>(
               order, numbers.data(), nlocal, size, stride, arg.value, w, weight.data());
-        check(cudaGetLastError(), "launching add_slopes");
-        this->send(numbers, exchange, of_points, stream);
+        check(cudaGetLastError(), "launching add_derivatives");
+        this->send(numbers, exchange, point_numbers, stream);
       }
       if (!has_rows) return;
       direct.reserve(static_cast<std::size_t>(DIRECT_COLUMNS) * arg.rows.n);
@@ -310,7 +310,7 @@ namespace {
     void sum_forces(const Request &request, double unit, cudaStream_t stream)
     {
       OrderForceArguments<Real> forces = {};
-      arg.of_points = of_points.data();
+      arg.point_numbers = point_numbers.data();
       forces.order = arg;
       forces.uniform = order == OrderKind::GLOBAL ? uniform.data() : nullptr;
       forces.has_two_groups = pairs->has_two_groups();
@@ -326,7 +326,8 @@ namespace {
     SwitchFunction<double> connection;    // program of a custom sigma
     DeviceBuffer<OrderFunction<Real>> by_class;
     OrderArguments<Real> arg = {};
-    DeviceBuffer<Four<Real>> of_s, of_ds, of_product, of_slope;    // numbers of partners in range
+    DeviceBuffer<Four<Real>> partner_s, partner_ds, partner_product,
+        partner_derivative;    // numbers of partners in range
     // Per-atom numbers are q, then u or lambda/N. means: [nall][stride] the mean of AVERAGE.
     // back_of_points: [points][stride]
     DeviceBuffer<Real> means, back_of_points;

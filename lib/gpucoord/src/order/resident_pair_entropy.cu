@@ -61,11 +61,11 @@ namespace {
       gaussians.reserve(bins + 2);
       g.reserve(bins);
       g_of_host.reserve(bins);
-      slope.reserve(bins);
-      slopes_of_cells.reserve(second.cells.ncells);
+      dSdsum.reserve(bins);
+      derivatives_of_cells.reserve(second.cells.ncells);
       numbers_of_all.reserve(1);
       first.sums = sums_of_cells.data();
-      second.slopes = slopes_of_cells.data();
+      second.derivatives = derivatives_of_cells.data();
     }
 
     void evaluate_first(const DeviceAtoms &atoms, std::int64_t positions,
@@ -85,16 +85,16 @@ namespace {
       launch.sum_gaussians(first, na, nb, gaussians.data(), stream);
       this->add_ranks(gaussians.data(), bins + 2, exchange, stream);
       evaluate_entropy(first.cells, gaussians.data(), atoms.volume, value_of_all.data(),
-                       numbers_of_all.data(), g.data(), slope.data(), stream);
+                       numbers_of_all.data(), g.data(), dSdsum.data(), stream);
     }
 
     void evaluate_second(const Request &request, const double *, double, const DeviceExchange &,
                          DeviceStream stream) override
     {
       this->begin_second(request);
-      launch.set_slopes(second.cells, slope.data(), numbers_of_all.data(),
-                        static_cast<double>(pairs->natoms(0)), slopes_of_cells.data(), total.data(),
-                        stream);
+      launch.set_derivatives(second.cells, dSdsum.data(), numbers_of_all.data(),
+                             static_cast<double>(pairs->natoms(0)), derivatives_of_cells.data(),
+                             total.data(), stream);
       if (!has_rows) return;
       static_cast<PointRows &>(second) = first;
       second.rows = this->rows();
@@ -111,17 +111,17 @@ namespace {
     }
     const double *distribution() const override { return g_of_host.data(); }
 
-    // With the shares of the atoms in the virial of the density. Atoms without rows have them, too.
+    // Includes the virial of the density, also for atoms without rows.
     void add_peratom(double *peratom, const int *row_of_atom, int nthreads,
                      DeviceStream stream) override
     {
       Shared::add_peratom(peratom, row_of_atom, nthreads, stream);
       if (!(wanted & ATOM_VIRIAL)) return;
-      EntropyNumbers of;
-      this->copy(&of, numbers_of_all.data(), 1, stream);
+      EntropyNumbers sums;
+      this->copy(&sums, numbers_of_all.data(), 1, stream);
       this->wait(stream);
       const bool two = pairs->has_two_groups();
-      const auto share = [&](int first_point, std::int64_t n, double of_atom) {
+      const auto add_volume_term = [&](int first_point, std::int64_t n, double term) {
         const int *const row_of = pairs->points().row_of();
         std::vector<int> atom_of(row_of ? n : 0);
         if (row_of) {
@@ -131,12 +131,14 @@ namespace {
         for (std::int64_t k = 0; k < n; ++k) {
           const auto atom = row_of ? atom_of[k] : first_point + k;
           const std::size_t row = row_of_atom ? row_of_atom[atom] : atom;
-          for (int c = 4; c < 7; ++c) peratom[peratom_columns(wanted) * row + c] -= of_atom;
+          for (int c = 4; c < 7; ++c) peratom[peratom_columns(wanted) * row + c] -= term;
         }
       };
-      share(0, pairs->natoms(0), (two ? 1.0 : 2.0) * of.by_log_volume / of.density.natoms_a);
+      add_volume_term(0, pairs->natoms(0),
+                      (two ? 1.0 : 2.0) * sums.by_log_volume / sums.density.natoms_a);
       if (two)
-        share(pairs->npoints_of_a(), pairs->natoms(1), of.by_log_volume / of.density.natoms_b);
+        add_volume_term(pairs->npoints_of_a(), pairs->natoms(1),
+                        sums.by_log_volume / sums.density.natoms_b);
     }
 
     std::vector<DeviceExchange::Call> exchanges(unsigned) const override
@@ -146,7 +148,7 @@ namespace {
     std::size_t bytes() const override
     {
       return Shared::bytes() + sums_of_cells.bytes() + gaussians.bytes() + g.bytes() +
-          slope.bytes() + slopes_of_cells.bytes() + numbers_of_all.bytes();
+          dSdsum.bytes() + derivatives_of_cells.bytes() + numbers_of_all.bytes();
     }
 
    private:
@@ -167,12 +169,12 @@ namespace {
     const PairEntropyLaunchers<Real> launch;
     DistanceLaunch how_first;
     DistanceArguments<Real> first = {};
-    SlopeArguments<Real> second = {};
+    DistanceForceArguments<Real> second = {};
     DeviceBuffer<SumOfCells> sums_of_cells;    // [NUMBERS][cells]
     DeviceBuffer<double> gaussians;            // [bins + 2] sums at nodes, and numbers of atoms
-    DeviceBuffer<double> g, slope;             // [bins] g and dS/dsum
+    DeviceBuffer<double> g, dSdsum;            // [bins] g and dS/dsum
     PinnedBuffer<double> g_of_host;            // [bins]
-    DeviceBuffer<SlopeRow<Real>> slopes_of_cells;
+    DeviceBuffer<DerivativeRow<Real>> derivatives_of_cells;
     DeviceBuffer<EntropyNumbers> numbers_of_all;
   };
 

@@ -26,19 +26,19 @@ class Wigner {
   double w_hat(const double *q, double smallest) const
   {
     // q_lm without the Condon-Shortley phase, whose signs cancel. q_-m = (-1)^m conj(q_m).
-    std::array<std::complex<double>, 2 * MAX_L + 1> of_m;
+    std::array<std::complex<double>, 2 * MAX_L + 1> q_m;
     double norm_sq = q[0] * q[0];
-    of_m[l] = q[0];
+    q_m[l] = q[0];
     for (int m = 1; m <= l; ++m) {
       const double re = q[2 * m - 1], im = q[2 * m];
-      of_m[l + m] = std::complex<double>(re, im) * std::sqrt(0.5);
-      of_m[l - m] = std::conj(of_m[l + m]) * (m % 2 ? -1.0 : 1.0);
+      q_m[l + m] = std::complex<double>(re, im) * std::sqrt(0.5);
+      q_m[l - m] = std::conj(q_m[l + m]) * (m % 2 ? -1.0 : 1.0);
       norm_sq += re * re + im * im;
     }
     if (!(norm_sq > smallest * smallest)) return 0.0;
     double w = 0.0;
     for (const Term &t : terms)
-      w += t.symbol * (of_m[l + t.m1] * of_m[l + t.m2] * of_m[l - t.m1 - t.m2]).real();
+      w += t.symbol * (q_m[l + t.m1] * q_m[l + t.m2] * q_m[l - t.m1 - t.m2]).real();
     return w / (norm_sq * std::sqrt(norm_sq));
   }
 

@@ -15,13 +15,13 @@ namespace {
 
   // Up to this number of cells per atom, the starts of all cells are stored.
   constexpr double MAX_CELLS_PER_ATOM = 8;
-  constexpr int ENOUGH_ATOMS = 4096;    // fewest atoms per thread
-  constexpr int DIGIT_BITS = 11;        // bits per digit of the radix sort
+  constexpr int MIN_ATOMS_PER_THREAD = 4096;    // fewest atoms per thread
+  constexpr int DIGIT_BITS = 11;                // bits per digit of the radix sort
   constexpr std::size_t DIGITS = 1 << DIGIT_BITS;
 
   int threads_for(int n, int nthreads)
   {
-    return std::max(1, std::min(nthreads, n / ENOUGH_ATOMS));
+    return std::max(1, std::min(nthreads, n / MIN_ATOMS_PER_THREAD));
   }
 
   void extend(const double *x, const AtomList &list, double *lo, double *hi, int nthreads)
@@ -123,7 +123,7 @@ void CellBins::sort_by_digit(int shift, int nthreads)
   const int n = static_cast<int>(keys.size());
   keys_swap.resize(n);
   order_swap.resize(n);
-  places.assign(DIGITS * nthreads, 0);    // [part][digit] position of the next atom
+  next_index.assign(DIGITS * nthreads, 0);    // [part][digit] position of the next atom
   const auto digit = [shift](std::uint64_t key) {
     return static_cast<std::size_t>(key >> shift) & (DIGITS - 1);
   };
@@ -132,21 +132,21 @@ void CellBins::sort_by_digit(int shift, int nthreads)
   };
 #pragma omp parallel for schedule(static, 1) num_threads(nthreads)
   for (int part = 0; part < nthreads; ++part) {
-    int *const place = &places[DIGITS * part];
-    for (int k = first(part); k < first(part + 1); ++k) ++place[digit(keys[k])];
+    int *const next = &next_index[DIGITS * part];
+    for (int k = first(part); k < first(part + 1); ++k) ++next[digit(keys[k])];
   }
   int before = 0;
   for (std::size_t d = 0; d < DIGITS; ++d)
     for (int part = 0; part < nthreads; ++part) {
-      const int count = places[DIGITS * part + d];
-      places[DIGITS * part + d] = before;
+      const int count = next_index[DIGITS * part + d];
+      next_index[DIGITS * part + d] = before;
       before += count;
     }
 #pragma omp parallel for schedule(static, 1) num_threads(nthreads)
   for (int part = 0; part < nthreads; ++part) {
-    int *const place = &places[DIGITS * part];
+    int *const next = &next_index[DIGITS * part];
     for (int k = first(part); k < first(part + 1); ++k) {
-      const int to = place[digit(keys[k])]++;
+      const int to = next[digit(keys[k])]++;
       keys_swap[to] = keys[k];
       order_swap[to] = order[k];
     }
@@ -165,7 +165,7 @@ void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
   const auto ncells = static_cast<std::int64_t>(last_key) + 1, size = std::int64_t(1) << shift;
   const int nbuckets = static_cast<int>((ncells + size - 1) / size);
   // The ends of the last part are the ends of the buckets.
-  const int *const end_of_bucket = &places[DIGITS * (nthreads - 1)];
+  const int *const end_of_bucket = &next_index[DIGITS * (nthreads - 1)];
   starts.assign(static_cast<std::size_t>(ncells) + 1, 0);
   starts.back() = static_cast<int>(keys.size());
 #pragma omp parallel for schedule(static) num_threads(nthreads)

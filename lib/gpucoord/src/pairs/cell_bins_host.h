@@ -73,7 +73,7 @@ class GPUCOORD_TEST_API CellBins {
     int begin;    // index among the sorted atoms
   };
   std::vector<std::uint64_t> keys_swap;
-  std::vector<int> order, order_swap, places;
+  std::vector<int> order, order_swap, next_index;
   std::vector<Cell> cells;    // occupied cells and an end marker, or empty
   std::vector<int> starts;    // [cells of the grid + 1] index among the sorted atoms, or empty
 };

@@ -45,11 +45,11 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
     Real weight_of_atom[ATOMS] = {own_weight};
     if constexpr (ATOMS == 2)
       for (int u = 0; u < 2; ++u) {
-        atom[u] = i.of_lane(rank % 16 + 16 * u);
+        atom[u] = i.from_lane(rank % 16 + 16 * u);
         if constexpr (Memory::IS_WEIGHTED)
           weight_of_atom[u] = __shfl_sync(ALL_LANES, own_weight, rank % 16 + 16 * u);
       }
-    AtomSums<Real, Real, WANT> of_atoms[ATOMS];
+    AtomSums<Real, Real, WANT> atom_sums[ATOMS];
     const auto add = [&](auto test_id) {
 #pragma unroll 4
       for (int k = ATOMS == 2 ? rank / 16 : 0; k < n; k += ATOMS) {
@@ -60,11 +60,11 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
           const bool in_range =
               r_sq <= atom[u].limit && (!decltype(test_id)::value || p.id != atom[u].id);
           if constexpr (Memory::IS_WEIGHTED)
-            of_atoms[u].template add_weighted<Formula, IN_R0<Formula, Real>>(
+            atom_sums[u].template add_weighted<Formula, IN_R0<Formula, Real>>(
                 c, dx, dy, dz, r_sq, weight_of_atom[u] + m.weight[k], in_range);
           else
-            of_atoms[u].template add_if<Formula, IN_R0<Formula, Real>>(c, dx, dy, dz, r_sq,
-                                                                       in_range);
+            atom_sums[u].template add_if<Formula, IN_R0<Formula, Real>>(c, dx, dy, dz, r_sq,
+                                                                        in_range);
         }
       }
     };
@@ -72,8 +72,8 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
       add(std::true_type());
     else
       add(std::false_type());
-    if constexpr (ATOMS == 2) of_atoms[0].add_halves(of_atoms[1]);
-    sums.add_sums(of_atoms[0]);
+    if constexpr (ATOMS == 2) atom_sums[0].add_halves(atom_sums[1]);
+    sums.add_sums(atom_sums[0]);
   }
   sums.flush();
 }
@@ -102,13 +102,14 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
   for (;;) {
     const int item = T::next_item(arg.queue, m);
     if (item >= nblocks * arg.out.splits) break;
-    const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
+    const TeamItem team_item = item_of<SIZE>(arg, item, nblocks, rank);
     Real own_weight = 0;
-    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[its.number];
+    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[team_item.number];
     AtomSums<Real, Accumulator, WANT> sums;
     int tested = 0;
     for_near_partners<WARPS, SELECT, false>(
-        arg, its, arg.out.splits, 1, inverse_unit, dmax_sq, static_cast<int>(its.atom.id), m,
+        arg, team_item, arg.out.splits, 1, inverse_unit, dmax_sq,
+        static_cast<int>(team_item.atom.id), m,
         [](const DeviceAtom &atom, int) {
           return static_cast<int>(atom.id);
         },
@@ -118,10 +119,12 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
           tested += n;
         });
     sums.finish(Formula::scale(c), 1 / inverse_unit);
-    if (its.valid && arg.out.sums)
+    if (team_item.valid && arg.out.sums)
       sums.store(arg.out,
-                 static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]);
-    sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, its.valid, tested);
+                 static_cast<std::size_t>(team_item.split) * arg.i.nowned +
+                     arg.i.caller_index[team_item.number]);
+    sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, team_item.valid,
+                    tested);
   }
 }
 

@@ -49,13 +49,13 @@ class CellTasks {
  public:
   // Makes the tasks. A task has the atoms within a quarter of the range along x. If these are few,
   // it takes more atoms. Its maximum width limits the loss of digits in distances from a common
-  // origin. A task has at most MANY_ATOMS atoms, so that threads share the work even when all atoms
+  // origin. A task has at most MAX_ATOMS atoms, so that threads share the work even when all atoms
   // are at the same position.
   void make(const CellGrid &grid, const CellBins &bi, int nthreads)
   {
-    constexpr int ENOUGH_ATOMS = 8, MANY_ATOMS = 64, ATOMS_OF_A_PART = 1 << 14;
+    constexpr int MIN_ATOMS = 8, MAX_ATOMS = 64, ATOMS_PER_PART = 1 << 14;
     const int width = grid.x_cells_per_range() / 4, max_width = 3 * grid.x_cells_per_range();
-    const int n = static_cast<int>(bi.keys.size()), nparts = n / ATOMS_OF_A_PART + 1;
+    const int n = static_cast<int>(bi.keys.size()), nparts = n / ATOMS_PER_PART + 1;
     const auto row = [&](int k) {
       return bi.keys[k] / grid.n[0];
     };
@@ -64,8 +64,8 @@ class CellTasks {
       auto &some = tasks_of_part[part];
       some.clear();
       // Take the rows of cells that begin in this part of the atoms.
-      int begin = static_cast<int>(part) * ATOMS_OF_A_PART;
-      const int end_of_part = std::min(begin + ATOMS_OF_A_PART, n);
+      int begin = static_cast<int>(part) * ATOMS_PER_PART;
+      const int end_of_part = std::min(begin + ATOMS_PER_PART, n);
       while (begin > 0 && begin < end_of_part && row(begin) == row(begin - 1)) ++begin;
       if (begin == end_of_part) return;
       while (begin < n && (begin < end_of_part || row(begin) == row(begin - 1))) {
@@ -73,8 +73,8 @@ class CellTasks {
         const std::uint64_t end_of_some = std::min(key + max_width, end_of_row);
         int end = begin;
         bool any = false;
-        for (; end < n && bi.keys[end] < end_of_some && end - begin < MANY_ATOMS; ++end) {
-          if (end - begin >= ENOUGH_ATOMS && bi.keys[end] >= key + width) break;
+        for (; end < n && bi.keys[end] < end_of_some && end - begin < MAX_ATOMS; ++end) {
+          if (end - begin >= MIN_ATOMS && bi.keys[end] >= key + width) break;
           any |= bi.owned[end] != 0;
         }
         if (any) some.push_back({key, begin, end});
@@ -113,7 +113,7 @@ template <class Real> struct CandidateMemory {
   std::vector<std::size_t> cursor;    // [rows in reach] where the next search of the row starts
 
   // Resets the cursors for a new grid.
-  void forget(const CellGrid &grid)
+  void invalidate(const CellGrid &grid)
   {
     cursor.assign((2 * grid.reach + 1) * (2 * grid.reach + 1), 0);
   }

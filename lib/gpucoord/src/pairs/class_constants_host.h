@@ -61,7 +61,7 @@ template <class Real> class ClassFunctions {
     for (Formula &formula : formulas) {
       const auto &numbers = formula.functions;
       for (int c = 0; c < NCONSTANTS; ++c) {
-        const auto constant = CONSTANTS_OF_A_FUNCTION<Real>[c];
+        const auto constant = CONSTANTS_PER_FUNCTION<Real>[c];
         const Real first = functions[numbers.front()].constants.*constant;
         const bool is_equal = std::all_of(numbers.begin(), numbers.end(), [&](int k) {
           return functions[k].constants.*constant == first;
@@ -142,7 +142,7 @@ template <class Real> class ClassFunctions {
     table.values.reserve(formula.varying.size() * n);
     for (const int c : formula.varying)
       for (const auto *constants : table.each)
-        table.values.push_back(constants->*CONSTANTS_OF_A_FUNCTION<Real>[c]);
+        table.values.push_back(constants->*CONSTANTS_PER_FUNCTION<Real>[c]);
     ClassConstants<Real> &view = table.constants;
     view.nclasses = static_cast<int>(n);
     view.range_sq = table.range_sq.data();

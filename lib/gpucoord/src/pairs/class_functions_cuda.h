@@ -53,8 +53,8 @@ template <class Real> struct OneFunction {
     return nullptr;
   }
   template <class Formula, class Point>
-  __device__ const FormulaConstants<Real> &of(const FunctionOfClasses<Real> *, const Point &,
-                                              const Point &) const
+  __device__ const FormulaConstants<Real> &get(const FunctionOfClasses<Real> *, const Point &,
+                                               const Point &) const
   {
     return constants;
   }
@@ -96,11 +96,11 @@ template <class Real> struct FunctionsByClass {
 
   // loaded: result of load()
   template <class Formula, class Point>
-  __device__ FormulaConstants<Real> of(const FunctionOfClasses<Real> *loaded, const Point &atom,
-                                       const Point &partner) const
+  __device__ FormulaConstants<Real> get(const FunctionOfClasses<Real> *loaded, const Point &atom,
+                                        const Point &partner) const
   {
-    const int place = class_of(atom) * nclasses + class_of(partner);
-    const FunctionOfClasses<Real> function = loaded[place];
+    const int index = class_of(atom) * nclasses + class_of(partner);
+    const FunctionOfClasses<Real> function = loaded[index];
     FormulaConstants<Real> c = constants;
     c.inv_r0 = function.inv_r0;
     c.inv_r0_sq = function.inv_r0 * function.inv_r0;
@@ -110,14 +110,14 @@ template <class Real> struct FunctionsByClass {
     c.dfunc_scale = Formula::POWER == 2 ? Real(2) * function.stretch * c.inv_r0_sq
                                         : function.stretch * function.inv_r0;
     const auto other = [&](int k, Real &constant) {
-      if (varying >> k & 1) constant = __ldg(all + k * nclasses * nclasses + place);
+      if (varying >> k & 1) constant = __ldg(all + k * nclasses * nclasses + index);
     };
     if constexpr (Formula::STARTS_AT_1)
       c.top = function.stretch + function.shift;
     else
       other(6, c.top);
     static_assert(NCONSTANTS == 16, "all constants are set here");
-    // Indices in CONSTANTS_OF_A_FUNCTION. Constants that a formula does not read are not loaded.
+    // Indices in CONSTANTS_PER_FUNCTION. Constants that a formula does not read are not loaded.
     other(2, c.d0);
     other(8, c.n);
     other(9, c.m);
@@ -196,7 +196,7 @@ make_functions_by_class(const TypeClasses &classes,
         *factor *= own ? static_cast<Real>(between.weight) : Real(0);
       functions.push_back({c.inv_r0, c.dmax_sq, c.stretch, c.shift});
       for (int k = 0; k < NCONSTANTS; ++k) {
-        const auto constant = CONSTANTS_OF_A_FUNCTION<Real>[k];
+        const auto constant = CONSTANTS_PER_FUNCTION<Real>[k];
         if (c.*constant != result.constants.*constant) result.varying |= 1u << k;
         all[(static_cast<std::size_t>(k) * n + i) * n + j] = c.*constant;
       }

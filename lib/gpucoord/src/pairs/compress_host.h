@@ -118,10 +118,11 @@ namespace {
       first = _mm512_maskz_loadu_ps(lanes(size), table);
       second = _mm512_maskz_loadu_ps(lanes(size - 16), table + (size > 16 ? 16 : 0));
     }
-    __m512 operator()(__mmask16 valid, __m512i of_class) const
+    __m512 operator()(__mmask16 valid, __m512i class_index) const
     {
-      return size <= 32 ? _mm512_permutex2var_ps(first, of_class, second)
-                        : _mm512_mask_i32gather_ps(_mm512_setzero_ps(), valid, of_class, table, 4);
+      return size <= 32
+          ? _mm512_permutex2var_ps(first, class_index, second)
+          : _mm512_mask_i32gather_ps(_mm512_setzero_ps(), valid, class_index, table, 4);
     }
 
    private:
@@ -140,10 +141,11 @@ namespace {
       first = _mm512_maskz_loadu_pd(lanes(size), table);
       second = _mm512_maskz_loadu_pd(lanes(size - 8), table + (size > 8 ? 8 : 0));
     }
-    __m512d operator()(__mmask8 valid, __m256i of_class) const
+    __m512d operator()(__mmask8 valid, __m256i class_index) const
     {
-      return size <= 16 ? _mm512_permutex2var_pd(first, _mm512_cvtepi32_epi64(of_class), second)
-                        : _mm512_mask_i32gather_pd(_mm512_setzero_pd(), valid, of_class, table, 8);
+      return size <= 16
+          ? _mm512_permutex2var_pd(first, _mm512_cvtepi32_epi64(class_index), second)
+          : _mm512_mask_i32gather_pd(_mm512_setzero_pd(), valid, class_index, table, 8);
     }
 
    private:
@@ -159,23 +161,23 @@ namespace {
   // Writes out[k] = table[index[k]] for k < n, a multiple of a whole vector.
   inline void look_up(int n, const int *index, int size, const float *table, float *out)
   {
-    const FloatTable of(size, table);
+    const FloatTable lookup(size, table);
     for (int k = 0; k < n; k += 16)
-      _mm512_storeu_ps(out + k, of(0xffff, _mm512_loadu_si512(index + k)));
+      _mm512_storeu_ps(out + k, lookup(0xffff, _mm512_loadu_si512(index + k)));
   }
   inline void look_up(int n, const int *index, int size, const double *table, double *out)
   {
-    const DoubleTable of(size, table);
+    const DoubleTable lookup(size, table);
     for (int k = 0; k < n; k += 8)
-      _mm512_storeu_pd(out + k,
-                       of(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k))));
+      _mm512_storeu_pd(
+          out + k, lookup(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k))));
   }
 
   // Like keep_in_range(), with one range per class of points. Also writes the classes and, with
   // WEIGHTED, the weights.
   template <bool WEIGHTED>
   int keep_in_ranges(int nclasses, const double *range_sq, int n, const double *x, const double *y,
-                     const double *z, const int *of_class, const double *weights, double xi,
+                     const double *z, const int *class_index, const double *weights, double xi,
                      double yi, double zi, int self, double *dx, double *dy, double *dz,
                      double *weights_out, int *classes)
   {
@@ -183,7 +185,7 @@ namespace {
     int count = 0;
     for (int k = 0; k < n; k += 8) {
       __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
-      const __m256i c = _mm256_maskz_loadu_epi32(valid, of_class + k);
+      const __m256i c = _mm256_maskz_loadu_epi32(valid, class_index + k);
       const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
       const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
       const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
@@ -204,15 +206,15 @@ namespace {
   }
   template <bool WEIGHTED>
   int keep_in_ranges(int nclasses, const float *range_sq, int n, const float *x, const float *y,
-                     const float *z, const int *of_class, const float *weights, float xi, float yi,
-                     float zi, int self, float *dx, float *dy, float *dz, float *weights_out,
-                     int *classes)
+                     const float *z, const int *class_index, const float *weights, float xi,
+                     float yi, float zi, int self, float *dx, float *dy, float *dz,
+                     float *weights_out, int *classes)
   {
     const FloatTable range(nclasses, range_sq);
     int count = 0;
     for (int k = 0; k < n; k += 16) {
       __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
-      const __m512i c = _mm512_maskz_loadu_epi32(valid, of_class + k);
+      const __m512i c = _mm512_maskz_loadu_epi32(valid, class_index + k);
       const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
       const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
       const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
@@ -337,23 +339,23 @@ namespace {
     return count;
   }
 
-  inline void take_kept(int n, const unsigned char *kept, int, const int *, const double *from,
+  inline void copy_kept(int n, const unsigned char *kept, int, const int *, const double *from,
                         double minus, double *to)
   {
     for (int k = 0; k < n; k += 8) {
       const __mmask8 keep = kept[k / 8];
-      const __m512d taken = _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(keep, from + k));
-      _mm512_storeu_pd(to, _mm512_sub_pd(taken, _mm512_set1_pd(minus)));
+      const __m512d values = _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(keep, from + k));
+      _mm512_storeu_pd(to, _mm512_sub_pd(values, _mm512_set1_pd(minus)));
       to += _mm_popcnt_u32(keep);
     }
   }
-  inline void take_kept(int n, const unsigned char *kept, int, const int *, const float *from,
+  inline void copy_kept(int n, const unsigned char *kept, int, const int *, const float *from,
                         float minus, float *to)
   {
     for (int k = 0; k < n; k += 16) {
       const auto keep = static_cast<__mmask16>(kept[k / 8] | kept[k / 8 + 1] << 8);
-      const __m512 taken = _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(keep, from + k));
-      _mm512_storeu_ps(to, _mm512_sub_ps(taken, _mm512_set1_ps(minus)));
+      const __m512 values = _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(keep, from + k));
+      _mm512_storeu_ps(to, _mm512_sub_ps(values, _mm512_set1_ps(minus)));
       to += _mm_popcnt_u32(keep);
     }
   }
@@ -420,8 +422,8 @@ namespace {
 
   // See ../multisite/site_kernels_host.h.
   template <class Real>
-  void take_records(int n, const int *index, int size, int nfields, const Real *from,
-                    std::size_t stride, Real *to)
+  void gather_records(int n, const int *index, int size, int nfields, const Real *from,
+                      std::size_t stride, Real *to)
   {
     constexpr int WIDTH = 64 / sizeof(Real);
     for (int m = 0; m < n; m += WIDTH)
@@ -448,14 +450,14 @@ namespace {
       const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
       const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(valid, rows + k), mask);
       const __m512i wide = _mm512_cvtepi32_epi64(row);
-      const __m512i place = _mm512_add_epi64(wide, _mm512_slli_epi64(wide, 1));
+      const __m512i offset = _mm512_add_epi64(wide, _mm512_slli_epi64(wide, 1));
       const __m512d zero = _mm512_setzero_pd();
       store_compressed(dx + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x, 8), x0));
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x, 8), x0));
       store_compressed(dy + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 1, 8), y0));
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x + 1, 8), y0));
       store_compressed(dz + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 2, 8), z0));
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x + 2, 8), z0));
     }
   }
 
@@ -523,18 +525,18 @@ namespace {
 
   template <bool WEIGHTED, class Real>
   int keep_in_ranges(int, const Real *range_sq, int n, const Real *x, const Real *y, const Real *z,
-                     const int *of_class, const Real *weights, Real xi, Real yi, Real zi, int self,
-                     Real *dx, Real *dy, Real *dz, Real *weights_out, int *classes)
+                     const int *class_index, const Real *weights, Real xi, Real yi, Real zi,
+                     int self, Real *dx, Real *dy, Real *dz, Real *weights_out, int *classes)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
       dx[count] = x[k] - xi;
       dy[count] = y[k] - yi;
       dz[count] = z[k] - zi;
-      classes[count] = of_class[k];
+      classes[count] = class_index[k];
       if (WEIGHTED) weights_out[count] = weights[k];
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
-      count += ((r_sq <= range_sq[of_class[k]]) & (k != self)) ? 1 : 0;
+      count += ((r_sq <= range_sq[class_index[k]]) & (k != self)) ? 1 : 0;
     }
     return count;
   }
@@ -594,15 +596,15 @@ namespace {
   }
 
   template <class Real>
-  void take_kept(int, const unsigned char *, int count, const int *numbers, const Real *from,
+  void copy_kept(int, const unsigned char *, int count, const int *numbers, const Real *from,
                  Real minus, Real *to)
   {
     for (int m = 0; m < count; ++m) to[m] = from[numbers[m]] - minus;
   }
 
   template <class Real>
-  void take_records(int n, const int *index, int size, int nfields, const Real *from,
-                    std::size_t stride, Real *to)
+  void gather_records(int n, const int *index, int size, int nfields, const Real *from,
+                      std::size_t stride, Real *to)
   {
     for (int m = 0; m < n; ++m) {
       const Real *const record = from + static_cast<std::size_t>(index[m]) * size;

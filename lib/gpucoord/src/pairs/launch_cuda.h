@@ -32,9 +32,9 @@ inline int team_size(const CellsShape &shape)
 
 // Returns the number of teams that share the partners of an atom. It is chosen such that there are
 // enough warps.
-inline int splits_of(int warps, int most)
+inline int splits_of(int warps, int maximum)
 {
-  return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most);
+  return std::clamp(tuning::MIN_WARPS / warps, 1, maximum);
 }
 
 constexpr int GATHER_THREADS = 128;    // threads per block, except for engine 'cells'

@@ -87,9 +87,9 @@ template <int WARPS> struct Team {
   template <class Memory> static __device__ bool is_first(bool flag, Memory &m)
   {
     const bool flags[1] = {flag};
-    int place[1], total;
-    places(flags, place, total, m);
-    return flag && place[0] == 0;
+    int offset[1], total;
+    find_offsets(flags, offset, total, m);
+    return flag && offset[0] == 0;
   }
 
   // Returns the smallest value of all threads of the team.
@@ -110,12 +110,13 @@ template <int WARPS> struct Team {
   // concatenated. The order is: by warp; within a warp, first the elements with flag[0]. total:
   // number of flagged elements
   template <int N, class Memory>
-  static __device__ void places(const bool (&flag)[N], int (&place)[N], int &total, Memory &m)
+  static __device__ void find_offsets(const bool (&flag)[N], int (&offset)[N], int &total,
+                                      Memory &m)
   {
     total = 0;
     for (int k = 0; k < N; ++k) {
       const unsigned votes = __ballot_sync(ALL_LANES, flag[k]);
-      place[k] = total + __popc(votes & ((1u << (threadIdx.x % 32)) - 1));
+      offset[k] = total + __popc(votes & ((1u << (threadIdx.x % 32)) - 1));
       total += __popc(votes);
     }
     if (WARPS > 1) {
@@ -128,7 +129,7 @@ template <int WARPS> struct Team {
         if (w < static_cast<int>(threadIdx.x / 32)) before += m.count[w];
         total += m.count[w];
       }
-      for (int k = 0; k < N; ++k) place[k] += before;
+      for (int k = 0; k < N; ++k) offset[k] += before;
     }
   }
 
@@ -193,7 +194,7 @@ template <class Real> struct Center {
     return dx * dx + dy * dy + dz * dz;
   }
 
-  __device__ Center of_lane(int lane) const
+  __device__ Center from_lane(int lane) const
   {
     return {__shfl_sync(ALL_LANES, x, lane), __shfl_sync(ALL_LANES, y, lane),
             __shfl_sync(ALL_LANES, z, lane), __shfl_sync(ALL_LANES, limit, lane),
@@ -201,9 +202,9 @@ template <class Real> struct Center {
   }
 };
 
-// The work of a team: as many i-atoms as it has threads, with all or a share of their partners.
+// The work of a team: as many i-atoms as it has threads, with all or a part of their partners.
 struct TeamItem {
-  int split;                        // index of the share of partners
+  int split;                        // index of the part of partners
   int t;                            // index of this thread's atom among the owned i-atoms
   bool valid;                       // this thread has an atom
   int number;                       // index of this thread's atom among the sorted atoms
@@ -212,24 +213,24 @@ struct TeamItem {
   std::int64_t column;    // column of the cell of this thread's atom
 };
 
-// item: index of the share times the number of atom blocks, plus the index of the atom block
+// item: index of the part times the number of atom blocks, plus the index of the atom block
 template <int SIZE>
 __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
 {
-  TeamItem its = {};
-  its.split = item / nblocks;
+  TeamItem team_item = {};
+  team_item.split = item / nblocks;
   const int first_t = (item % nblocks) * SIZE;
-  its.t = first_t + rank;
-  its.valid = its.t < arg.i.nowned;
+  team_item.t = first_t + rank;
+  team_item.valid = team_item.t < arg.i.nowned;
   const auto number_of = [&](int t) {
     return arg.i.owned ? arg.i.owned[t] : t;
   };
-  its.number = its.valid ? number_of(its.t) : 0;
-  its.first_number = number_of(first_t);
-  its.last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
-  its.atom = arg.i.atom[its.number];
-  its.column = static_cast<std::int64_t>(arg.i.cell(its.number)) / arg.grid.n[0];
-  return its;
+  team_item.number = team_item.valid ? number_of(team_item.t) : 0;
+  team_item.first_number = number_of(first_t);
+  team_item.last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
+  team_item.atom = arg.i.atom[team_item.number];
+  team_item.column = static_cast<std::int64_t>(arg.i.cell(team_item.number)) / arg.grid.n[0];
+  return team_item;
 }
 
 // Collects the partners near the i-atoms of an item in m.partner. Calls add(center, may_be_same, n)
@@ -238,11 +239,11 @@ __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int r
 // id_of(atom, index) returns the id that is stored with a partner. Lengths are multiplied by
 // inverse_unit.
 //
-// A share takes every shares-th chunk of the atoms that a team loads at once. INTERLEAVED: a share
-// takes every shares-th partner instead, in several passes. A batch then covers the whole
+// A part has every nparts-th chunk of the atoms that a team loads at once. INTERLEAVED: a part has
+// every nparts-th partner instead, in several passes. A batch then covers the whole
 // neighborhood evenly, and all threads have similar numbers of partners in range.
 template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
-__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits,
+__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &team_item, int splits,
                                   int passes, Real inverse_unit, Real limit, int own_id, Memory &m,
                                   IdOf id_of, Add add)
 {
@@ -250,19 +251,19 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
   constexpr int SIZE = T::SIZE;
   constexpr int AT_ONCE = tuning::LOADS_AT_ONCE;
   const int rank = T::rank();
-  const DeviceAtom &atom = its.atom;
+  const DeviceAtom &atom = team_item.atom;
   const Real range_sq = static_cast<Real>(arg.range_sq) * inverse_unit * inverse_unit;
   const bool one_group = arg.i.atom == arg.j.atom;
-  const int shares = splits * passes, stride = INTERLEAVED ? shares : 1;
+  const int nparts = splits * passes, stride = INTERLEAVED ? nparts : 1;
 
   // Atoms of one column that are not too far apart share an origin and a search for partners.
-  bool waits = its.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
+  bool waits = team_item.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
   while (T::any(waits)) {
     if (T::is_first(waits, m)) {
       m.leader[0] = atom.x;
       m.leader[1] = atom.y;
       m.leader[2] = atom.z;
-      m.column = its.column;
+      m.column = team_item.column;
     }
     T::sync();
     const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
@@ -270,7 +271,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
                        cz = column_here / arg.grid.n[1];
     const bool here = waits && fabs(atom.x - leader[0]) <= arg.max_extent &&
         fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
-        its.column == column_here;
+        team_item.column == column_here;
     waits = waits && !here;
 
     // Bounding box of these atoms, relative to the first of them. Rounding errors are far below the
@@ -294,7 +295,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
                                  here ? limit : Real(-1), own_id};
 
     const int ncolumns = arg.neighborhood.n;
-    for (int share = its.split; share < shares; share += splits) {
+    for (int part = team_item.split; part < nparts; part += splits) {
       // begin, end: sorted j-atoms left in this column.
       int chunk = 0, column = 0, begin = 0, end = 0;
       for (bool more = true; more;) {
@@ -310,16 +311,16 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
               m.range[rank] = find_partners(arg, column + rank, cy, cz, lo, hi);
               T::sync();
             }
-            begin = m.range[column % SIZE].x + (INTERLEAVED ? share : 0);
+            begin = m.range[column % SIZE].x + (INTERLEAVED ? part : 0);
             end = m.range[column % SIZE].y;
             ++column;
             continue;
           }
           const int chunk_begin = begin, k = begin + rank * stride;
           begin += AT_ONCE * SIZE * stride;
-          if (!INTERLEAVED && shares > 1 && chunk++ % shares != share) continue;
+          if (!INTERLEAVED && nparts > 1 && chunk++ % nparts != part) continue;
           may_be_same = may_be_same || INTERLEAVED ||
-              (chunk_begin <= its.last_number && its.first_number < begin);
+              (chunk_begin <= team_item.last_number && team_item.first_number < begin);
           DeviceAtom a[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u)
             if (k + u * SIZE * stride < end) a[u] = arg.j.atom[k + u * SIZE * stride];
@@ -334,13 +335,13 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
             is_near[u] = k + u * SIZE * stride < end &&
                 out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
           }
-          int place[AT_ONCE], total;
-          T::places(is_near, place, total, m);
+          int offset[AT_ONCE], total;
+          T::find_offsets(is_near, offset, total, m);
           for (int u = 0; u < AT_ONCE; ++u)
             if (is_near[u]) {
-              m.partner[queued + place[u]] = p[u];
+              m.partner[queued + offset[u]] = p[u];
               if constexpr (Memory::IS_WEIGHTED)
-                m.weight[queued + place[u]] =
+                m.weight[queued + offset[u]] =
                     static_cast<const Real *>(arg.weight_j)[k + u * SIZE * stride];
             }
           queued += total;

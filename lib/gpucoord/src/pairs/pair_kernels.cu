@@ -140,7 +140,7 @@ namespace {
   {
     const unsigned blocks =
         std::min((arg.rows.n + BLOCK_ROWS - 1) / BLOCK_ROWS, tuning::MAX_PARTNER_BLOCKS);
-    const std::size_t bytes = bytes_of_points(arg.rows.blocks.most_lines);
+    const std::size_t bytes = bytes_of_points(arg.rows.blocks.max_lines);
     const auto launch = [&](auto *kernel, const auto &function) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),
@@ -171,12 +171,12 @@ namespace {
   void launch_partners(const PartnerArguments &arg, const Functions &functions,
                        std::size_t shared_memory, unsigned want, cudaStream_t stream)
   {
-    const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
+    const int rows_per_block = PARTNER_WARPS * (32 / arg.rows.lanes);
     const unsigned blocks =
-        std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
-    const auto launch = [&](auto *kernel, const auto &of_kernel) {
+        std::min((arg.rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
+    const auto launch = [&](auto *kernel, const auto &kernel_functions) {
       launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS, shared_memory},
-                    stream, arg, of_kernel);
+                    stream, arg, kernel_functions);
     };
     using Weighted = WithWeights<Functions, Real>;
     if (arg.is_weighted)

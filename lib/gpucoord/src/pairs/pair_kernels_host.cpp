@@ -114,13 +114,13 @@ namespace {
                                std::index_sequence<F...>)
   {
     SwitchConstants<Real> c = common;
-    ((c.*CONSTANTS_OF_A_FUNCTION<Real>[F] = constant[F][k]), ...);
+    ((c.*CONSTANTS_PER_FUNCTION<Real>[F] = constant[F][k]), ...);
     Formula::eval(c, r_sq, value, dfunc);
   }
 
   template <class Formula, class Real, class Accumulator, unsigned WANT>
   void gather_classes(const ClassConstants<Real> &functions, CustomFunction *const *, int n,
-                      const Real *x, const Real *y, const Real *z, const int *of_class,
+                      const Real *x, const Real *y, const Real *z, const int *class_index,
                       const Real *weights, Real xi, Real yi, Real zi, int self, double *sums)
   {
     const SwitchConstants<Real> common = functions.common;
@@ -137,7 +137,7 @@ namespace {
       const int size = n - begin < CHUNK ? n - begin : CHUNK;
       const Real *const range_sq = functions.range_sq, *const xj = x + begin, *const yj = y + begin,
                         *const zj = z + begin;
-      const int *const cj = of_class + begin;
+      const int *const cj = class_index + begin;
       const int count = weights
           ? keep_in_ranges<true>(nclasses, range_sq, size, xj, yj, zj, cj, weights + begin, xi, yi,
                                  zi, self - begin, dx, dy, dz, kept, classes)
@@ -232,12 +232,12 @@ namespace {
   template <class Real, class Accumulator, bool IN_WINDOW>
   void gather_custom_classes(const ClassConstants<Real> &functions, CustomFunction *const *custom,
                              int n, const Real *x, const Real *y, const Real *z,
-                             const int *of_class, const Real *weights, Real xi, Real yi, Real zi,
+                             const int *class_index, const Real *weights, Real xi, Real yi, Real zi,
                              int self, double *sums)
   {
     Accumulator total[NSUMS] = {};
     for (int k = 0; k < n; ++k) {
-      const int partner = of_class[k];
+      const int partner = class_index[k];
       const Real weight = functions.weight[partner] * (weights ? weights[k] : Real(1));
       if (k != self && functions.range_sq[partner] >= 0)
         add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]], weight,

@@ -36,7 +36,7 @@ template <class Real> struct ClassConstants {
   int nclasses;
   const Real *range_sq;    // [nclasses] dmax^2; -1: the class has no such function
   const Real *weight;      // [nclasses] factor of the terms
-  // Constants that differ between functions: indices in CONSTANTS_OF_A_FUNCTION, and values.
+  // Constants that differ between functions: indices in CONSTANTS_PER_FUNCTION, and values.
   int nvarying;
   const int *varying;
   const Real *values;    // [nvarying][nclasses]
@@ -52,8 +52,8 @@ template <class Real> struct ClassConstants {
 template <class Real>
 using GatherClassesFunction = void (*)(const ClassConstants<Real> &, CustomFunction *const *custom,
                                        int n, const Real *x, const Real *y, const Real *z,
-                                       const int *of_class, const Real *weights, Real xi, Real yi,
-                                       Real zi, int self, double *sums);
+                                       const int *class_index, const Real *weights, Real xi,
+                                       Real yi, Real zi, int self, double *sums);
 
 // Computes the nearest-image displacements from xi to the n points xj, [n][3], rounded to Real.
 template <class Real>

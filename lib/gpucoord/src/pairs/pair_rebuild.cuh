@@ -23,10 +23,10 @@ namespace pair_rebuild {
 
   // Indices of the numbers that a rebuild computes on the device. LO, HI: bounds of the positions.
   // OVERLAP: number of owned atoms in both groups. ROWS: number of candidates with partners.
-  // ROWS_A: those in group a. PARTNERS: number of partners of all atoms. MOST: largest number of
-  // partners of one atom. LISTS: first index of the lists of atoms; each list has two numbers, all
-  // atoms and owned atoms.
-  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };
+  // ROWS_A: those in group a. PARTNERS: number of partners of all atoms. MAX_PARTNERS: largest
+  // number of partners of one atom. LISTS: first index of the lists of atoms; each list has two
+  // numbers, all atoms and owned atoms.
+  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MAX_PARTNERS, LISTS };
 
 }    // namespace pair_rebuild
 }    // namespace gpucoord

@@ -54,28 +54,30 @@ namespace {
 
   bool is_wasteful(std::int64_t room, std::int64_t partners)
   {
-    return room > tuning::ENOUGH_ROOM && room > tuning::ROOM_PER_PARTNER * partners;
+    return room > tuning::MIN_WASTEFUL_ROOM && room > tuning::ROOM_PER_PARTNER * partners;
   }
 
   // Returns the number of threads per atom.
-  int lanes_for(int rows, std::int64_t partners_a_row, int enough_threads)
+  int lanes_for(int rows, std::int64_t partners_per_row, int min_threads)
   {
     int lanes = 1;
-    while (lanes < 32 && static_cast<std::int64_t>(rows) * lanes < enough_threads &&
-           partners_a_row >= 2 * lanes * tuning::FEWEST_PARTNERS)
+    while (lanes < 32 && static_cast<std::int64_t>(rows) * lanes < min_threads &&
+           partners_per_row >= 2 * lanes * tuning::MIN_PARTNERS)
       lanes *= 2;
     return lanes;
   }
 
-  // Adds the number of partners of one candidate, or 0, to PARTNERS and MOST. Counts candidates
-  // with partners in ROWS, and those of group a in ROWS_A. All lanes of a warp must call.
+  // Adds the number of partners of one candidate, or 0, to PARTNERS and MAX_PARTNERS. Counts
+  // candidates with partners in ROWS, and those of group a in ROWS_A. All lanes of a warp must
+  // call.
   __device__ void add_to_numbers(int found, bool is_of_a, std::int64_t *numbers)
   {
-    const int most = max_warp(found), total = add_warp(found);
+    const int maximum = max_warp(found), total = add_warp(found);
     const int rows = __popc(__ballot_sync(ALL_LANES, found > 0));
     const int rows_a = __popc(__ballot_sync(ALL_LANES, found > 0 && is_of_a));
     if (threadIdx.x % 32 != 0 || total == 0) return;
-    atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
+    atomicMax(reinterpret_cast<long long *>(numbers + MAX_PARTNERS),
+              static_cast<long long>(maximum));
     const auto add = [&](int number, int n) {
       atomicAdd(reinterpret_cast<unsigned long long *>(numbers + number),
                 static_cast<unsigned long long>(n));
@@ -111,11 +113,11 @@ namespace {
 
   // Like find_partners(), from masks. lanes() threads share a candidate.
   __global__ void __launch_bounds__(THREADS)
-      find_partners_in_masks(const __grid_constant__ MasksOfGroups of_groups,
+      find_partners_in_masks(const __grid_constant__ MasksOfGroups masks_of_groups,
                              const __grid_constant__ Candidates candidates,
                              const __grid_constant__ Room room, int *count, std::int64_t *numbers)
   {
-    const PartnerMasks &masks = of_groups.group[blockIdx.y];
+    const PartnerMasks &masks = masks_of_groups.group[blockIdx.y];
     const int lanes = masks.lanes(), k_of_group = thread_number() / lanes;
     const int first_of_warp = (thread_number() - static_cast<int>(threadIdx.x) % 32) / lanes;
     if (first_of_warp >= masks.n) return;
@@ -139,20 +141,20 @@ namespace {
                             int lanes, const int *candidate_count, int *point, int *atom,
                             int *count, std::int64_t *tile)
   {
-    const int r = thread_number(), rows_a_tile = 32 / lanes;
-    int most = 0;
+    const int r = thread_number(), rows_per_tile = 32 / lanes;
+    int maximum = 0;
     if (r < n) {
       const int t = active ? active[r] : r;
       point[r] = candidates(t).number;
       atom[r] = candidates.atom_of[point[r]];
-      count[r] = most = candidate_count[t];
+      count[r] = maximum = candidate_count[t];
     }
     if (!tile) return;
-    for (int distance = rows_a_tile / 2; distance > 0; distance /= 2)
-      most = max(most, __shfl_xor_sync(ALL_LANES, most, distance));
-    const int fours = (most + FOUR - 1) / FOUR;
-    if (r < n && r % rows_a_tile == 0)
-      tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
+    for (int distance = rows_per_tile / 2; distance > 0; distance /= 2)
+      maximum = max(maximum, __shfl_xor_sync(ALL_LANES, maximum, distance));
+    const int fours = (maximum + FOUR - 1) / FOUR;
+    if (r < n && r % rows_per_tile == 0)
+      tile[r / rows_per_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
   }
 
   // Partner k of row r, as found by the search.
@@ -197,7 +199,8 @@ namespace {
   void enqueue_tiles(const DeviceRows &rows, const Partners &partners, int4 *partner,
                      cudaStream_t stream)
   {
-    const int rows_a_tile = 32 / rows.lanes, ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
+    const int rows_per_tile = 32 / rows.lanes,
+              ntiles = (rows.n + rows_per_tile - 1) / rows_per_tile;
     make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(
         rows, ntiles, partners, partner);
     check(cudaGetLastError(), "launching make_tiles");
@@ -209,12 +212,12 @@ namespace {
 struct ResidentPairs::FoundRows {
   Candidates candidates;
   Room room;
-  int n, na;    // number of rows, and of those of group a
-  int most;     // most partners of one row
+  int n, na;           // number of rows, and of those of group a
+  int max_partners;    // most partners of one row
   std::int64_t npairs;
   int lanes, ntiles;
   bool in_place;           // the search has written tiles, with one row per candidate
-  std::int64_t longest;    // length of a tile with room for 'most', in int4
+  std::int64_t longest;    // length of a tile with room for max_partners, in int4
   bool differ;             // tiles differ in size
 };
 
@@ -231,10 +234,10 @@ Search ResidentPairs::search_for(int a, int b, const Candidates &candidates,
   search.unit = search_unit();
   search.inverse_unit = 1.0 / search_unit();
   search.two = two;
-  const int of_group[] = {a, b};
+  const int part_of_group[] = {a, b};
   for (int group = 0; group < 2; ++group) {
-    const int other = of_group[1 - group];
-    search.atoms[group] = gathered[of_group[group]].data();
+    const int other = part_of_group[1 - group];
+    search.atoms[group] = gathered[part_of_group[group]].data();
     search.partners[group] = sorted[other];
     search.partner_points[group] = search_points[other].data();
   }
@@ -244,11 +247,11 @@ Search ResidentPairs::search_for(int a, int b, const Candidates &candidates,
 MasksOfGroups ResidentPairs::test_pairs(int a, int b, const Reach &reach, cudaStream_t stream)
 {
   MasksOfGroups masks = {};
-  const int of_group[] = {a, b}, ngroups = two ? 2 : 1;
+  const int part_of_group[] = {a, b}, ngroups = two ? 2 : 1;
   std::size_t first_word[] = {0, 0, 0};
   std::int64_t nwarps = 0;
   for (int group = 0; group < ngroups; ++group) {
-    const int own = of_group[group], other = of_group[1 - group];
+    const int own = part_of_group[group], other = part_of_group[1 - group];
     PartnerMasks &m = masks.group[group];
     m.candidate = gathered[own].data();
     m.other = gathered[other].data();
@@ -276,7 +279,7 @@ MasksOfGroups ResidentPairs::test_pairs(int a, int b, const Reach &reach, cudaSt
 
 void ResidentPairs::find_rows(int i, int j, cudaStream_t stream)
 {
-  const int a = place(0, i), b = place(two ? 1 : 0, j);
+  const int a = part_index(0, i), b = part_index(two ? 1 : 0, j);
   if (n_of[a] == 0 || n_of[b] == 0) return;
   Candidates candidates = {};
   candidates.atom_of = atom_of.data();
@@ -328,7 +331,7 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   // Search again if an atom has more partners than the capacity of the last rebuild. If few atoms
   // have so many partners that rows of equal length would waste memory, each row gets the length
   // that it needs. This always takes two searches.
-  int most;
+  int max_partners;
   Room room = {};
   for (;;) {
     if (!room.offset) {
@@ -349,9 +352,9 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
           search, room, candidate_count.data(), numbers.data());
     check(cudaGetLastError(), "launching find_partners");
     wait_for_numbers(LISTS, stream);
-    most = static_cast<int>(numbers_host[MOST]);
-    if (room.offset || most <= buffers.capacity) break;
-    const int capacity = (most + most / 8 + 15) / 8 * 8;
+    max_partners = static_cast<int>(numbers_host[MAX_PARTNERS]);
+    if (room.offset || max_partners <= buffers.capacity) break;
+    const int capacity = (max_partners + max_partners / 8 + 15) / 8 * 8;
     if (is_wasteful(static_cast<std::int64_t>(ncandidates) * capacity, numbers_host[PARTNERS])) {
       offset.reserve(ncandidates);
       const auto lengths = thrust::make_transform_iterator(candidate_count.data(), Fours());
@@ -373,22 +376,22 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   rows.room = room;
   rows.n = static_cast<int>(numbers_host[ROWS]);
   rows.na = static_cast<int>(numbers_host[ROWS_A]);
-  rows.most = most;
+  rows.max_partners = max_partners;
   rows.npairs = buffers.npartners = numbers_host[PARTNERS];
   return rows;
 }
 
 // Only order parameters always list pairs.
-int ResidentPairs::enough_threads() const
+int ResidentPairs::min_threads() const
 {
-  return listing == Listing::ALWAYS ? tuning::ENOUGH_THREADS_OF_ORDER : tuning::ENOUGH_THREADS;
+  return listing == Listing::ALWAYS ? tuning::MIN_ORDER_THREADS : tuning::MIN_THREADS;
 }
 
 void ResidentPairs::choose_tiles(FoundRows &rows) const
 {
   // A few rows may have most of the partners.
-  rows.lanes = lanes_for(rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.most / 2),
-                         enough_threads());
+  rows.lanes = lanes_for(
+      rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.max_partners / 2), min_threads());
   // The search has already written tiles. They are good if nearly all candidates have partners.
   rows.in_place =
       rows.lanes == 1 && !rows.room.offset && rows.n >= tuning::ROWS_IN_PLACE * rows.candidates.n;
@@ -396,16 +399,17 @@ void ResidentPairs::choose_tiles(FoundRows &rows) const
     rows.n = rows.candidates.n;
     rows.na = rows.candidates.na;
   }
-  const int rows_a_tile = 32 / rows.lanes;
-  rows.ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
+  const int rows_per_tile = 32 / rows.lanes;
+  rows.ntiles = (rows.n + rows_per_tile - 1) / rows_per_tile;
   // Tiles have room for the longest row, unless this wastes memory.
-  rows.longest =
-      32 * static_cast<std::int64_t>(((rows.most + FOUR - 1) / FOUR + rows.lanes - 1) / rows.lanes);
+  rows.longest = 32 *
+      static_cast<std::int64_t>(((rows.max_partners + FOUR - 1) / FOUR + rows.lanes - 1) /
+                                rows.lanes);
   rows.differ = !rows.in_place && is_wasteful(FOUR * rows.longest * rows.ntiles, rows.npairs);
 }
 
-// Removes candidates without partners, unless the rows are in place. The view lacks only tiles and
-// partners.
+// Removes candidates without partners, unless the rows are in place. The view lacks only tiles
+// and partners.
 DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffers,
                                        cudaStream_t stream)
 {
@@ -414,15 +418,15 @@ DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffer
   buffers.atom.reserve(n);
   buffers.count.reserve(n);
   if (!rows.in_place) {
-    const thrust::counting_iterator<int> places(0);
+    const thrust::counting_iterator<int> indices(0);
     const HasPartners has_partners = {candidate_count.data()};
     active.reserve(ncandidates);
     std::size_t bytes = 0;
-    check(cub::DeviceSelect::If(nullptr, bytes, places, active.data(), numbers.data() + ROWS,
+    check(cub::DeviceSelect::If(nullptr, bytes, indices, active.data(), numbers.data() + ROWS,
                                 ncandidates, has_partners, stream),
           "planning a selection");
     workspace.reserve(bytes);
-    check(cub::DeviceSelect::If(workspace.data(), bytes, places, active.data(),
+    check(cub::DeviceSelect::If(workspace.data(), bytes, indices, active.data(),
                                 numbers.data() + ROWS, ncandidates, has_partners, stream),
           "selecting rows");
   }
@@ -478,8 +482,8 @@ void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, Devic
 
 // Takes the neighbor list of the caller; there is no search. Tiles have room for the capacity of
 // the list, so there is no wait either.
-void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors,
-                                   cudaStream_t stream)
+void ResidentPairs::use_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors,
+                                  cudaStream_t stream)
 {
   if (two || type_classes.size() > 1)
     throw std::invalid_argument("gpucoord: a neighbor list for two groups or types that differ");
@@ -514,9 +518,9 @@ void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbo
   check(cudaMemcpyAsync(buffers.count.data(), neighbors.count, n * sizeof(int),
                         cudaMemcpyDeviceToDevice, stream),
         "copying on it");
-  view.lanes = lanes_for(n, partners, enough_threads());
+  view.lanes = lanes_for(n, partners, min_threads());
   view.count = buffers.count.data();
-  const int rows_a_tile = 32 / view.lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
+  const int rows_per_tile = 32 / view.lanes, ntiles = (n + rows_per_tile - 1) / rows_per_tile;
   view.stride = 32 * (((neighbors.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);
   buffers.partner.reserve(static_cast<std::size_t>(ntiles) * view.stride);
   view.partner = buffers.partner.data();

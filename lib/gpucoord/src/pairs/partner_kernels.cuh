@@ -91,7 +91,7 @@ __device__ inline void add_four(Sums &sums, const Functions &functions,
 #pragma unroll
   for (int u = 0; u < FOUR; ++u) {
     const bool exists = u * lanes < left;
-    const FormulaConstants<Real> &c = functions.template of<Formula>(loaded, atom, other[u]);
+    const FormulaConstants<Real> &c = functions.template get<Formula>(loaded, atom, other[u]);
     Real dx, dy, dz;
     difference(atom, other[u], dx, dy, dz);
     const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
@@ -136,17 +136,17 @@ template <unsigned WANT, int WARPS>
 __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 {
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
-  __shared__ WarpSums of_warp[WARPS];
+  __shared__ WarpSums warp_sums[WARPS];
   __shared__ bool is_last;
   constexpr int NVALUES = WANT & VIRIAL ? 7 : 1;    // the first members of WarpSums
   double *const values = &mine.value;
   const auto add_block = [&] {    // sets the sum of all threads in the first thread
     for (int k = 0; k < NVALUES; ++k) values[k] = add_warp(values[k]);
-    if (thread == 0) of_warp[warp] = mine;
+    if (thread == 0) warp_sums[warp] = mine;
     __syncthreads();
     if (threadIdx.x == 0)
       for (int w = 1; w < WARPS; ++w)
-        for (int k = 0; k < NVALUES; ++k) values[k] += (&of_warp[w].value)[k];
+        for (int k = 0; k < NVALUES; ++k) values[k] += (&warp_sums[w].value)[k];
   };
   add_block();
   if (threadIdx.x == 0) {
@@ -160,7 +160,7 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   mine = WarpSums();
   for (int block = threadIdx.x; block < gridDim.x; block += 32 * WARPS)
     for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(arg.block_sums + k * gridDim.x + block);
-  __syncthreads();    // of_warp may be overwritten again
+  __syncthreads();    // warp_sums may be overwritten again
   add_block();
   if (threadIdx.x != 0) return;
   for (int k = 0; k < NVALUES; ++k) {
@@ -177,17 +177,17 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0, unit_sq = unit * unit;
-  const int lanes = arg.rows.lanes, rows_a_tile = 32 / lanes;
+  const int lanes = arg.rows.lanes, rows_per_tile = 32 / lanes;
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32, a = thread / lanes,
             lane = thread % lanes;
-  const int ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
+  const int ntiles = (arg.rows.n + rows_per_tile - 1) / rows_per_tile;
 
   WarpSums mine = {};
   const auto *const loaded = functions.load();
-  wait_for_kernel_before();    // it may write the points
+  wait_for_previous_kernel();    // the preceding kernel may write the points
   for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
        tile += gridDim.x * PARTNER_WARPS) {
-    const int r = tile * rows_a_tile + a;
+    const int r = tile * rows_per_tile + a;
     const bool valid = r < arg.rows.n;
     AtomSums<Real, double, WANT> sums;
     const int point = !valid ? 0 : arg.rows.point ? arg.rows.point[r] : r;

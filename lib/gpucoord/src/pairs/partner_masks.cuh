@@ -28,7 +28,7 @@ struct PartnerMasks {
   __host__ __device__ int words() const { return (nother + 31) / 32; }
   __host__ __device__ int chunks() const { return (n + 31) / 32; }    // chunks of 32 candidates
   // Number of threads that list the partners of a candidate.
-  __host__ __device__ int lanes() const { return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1; }
+  __host__ __device__ int lanes() const { return words() > tuning::MAX_WORDS_PER_THREAD ? 32 : 1; }
 };
 
 constexpr int MASK_THREADS = 128;
@@ -40,9 +40,9 @@ struct MasksOfGroups {
 
 // Sets the bits of all pairs. Adjacent warps load the same candidates.
 static __global__ void __launch_bounds__(MASK_THREADS)
-    test_all_pairs(const __grid_constant__ MasksOfGroups of_groups)
+    test_all_pairs(const __grid_constant__ MasksOfGroups masks_of_groups)
 {
-  const PartnerMasks &masks = of_groups.group[blockIdx.y];
+  const PartnerMasks &masks = masks_of_groups.group[blockIdx.y];
   if (masks.n == 0 || masks.nother == 0) return;
   const std::int64_t warp =
       blockIdx.x * static_cast<std::int64_t>(MASK_THREADS / 32) + threadIdx.x / 32;

@@ -70,8 +70,8 @@ struct Reach {
   // Returns the largest squared reach of class i.
   __device__ float squared_of_any(int i) const
   {
-    const auto most = static_cast<float>(longest_squared());
-    return range ? fminf(squared(i, nclasses), most) : most;
+    const auto maximum = static_cast<float>(longest_squared());
+    return range ? fminf(squared(i, nclasses), maximum) : maximum;
   }
 };
 
@@ -120,7 +120,7 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
                z = atom.z - (grid.lo[2] + cz * grid.size[2]);
   const float x =
       __saturatef(static_cast<float>((atom.x - grid.lo[0]) * grid.inverse_size[0] - cx));
-  const auto cells_a_length = static_cast<float>(grid.inverse_size[0]);
+  const auto cells_per_length = static_cast<float>(grid.inverse_size[0]);
   const std::int64_t own_column = grid.column(cy, cz) * nx;
   for (int c = 0; c < search.neighborhood.n; ++c) {
     const int dy = search.neighborhood.dy[c], dz = search.neighborhood.dz[c];
@@ -128,7 +128,7 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
     const float out_y = outside(y, dy, grid.size[1]), out_z = outside(z, dz, grid.size[2]);
     const float left_sq = reach_sq - out_y * out_y - out_z * out_z;
     if (left_sq < 0.0f) continue;
-    const float left = sqrtf(left_sq) * cells_a_length;
+    const float left = sqrtf(left_sq) * cells_per_length;
     const std::int64_t column = own_column + static_cast<std::int64_t>(dz * ny + dy) * nx;
     const int2 range =
         atoms_of_cells(j, column + max(0, cx + static_cast<int>(floorf(x - left))),

@@ -53,8 +53,8 @@ namespace {
                                  const int *class_of_type, Point *point, Point *built,
                                  DeviceStatus *status)
   {
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     const int first = blockIdx.x * (POINTS * THREADS) + threadIdx.x;
     int row[POINTS];
     double3 p[POINTS];
@@ -100,8 +100,8 @@ namespace {
   __global__ void write_weights(const __grid_constant__ PointWeights weights, const int *row_of,
                                 int n, double inverse_unit, To *to)
   {
-    wait_for_kernel_before();
-    let_next_start();
+    wait_for_previous_kernel();
+    launch_dependents();
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
     double weight = 0.0;

@@ -120,11 +120,11 @@ namespace {
     atom_of[k] = row;
   }
 
-  __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n,
+  __global__ void make_search_points(const DeviceAtom *sorted, const int *caller_index, int n,
                                      int first_point, double inverse_unit, int4 *point)
   {
     const int k = thread_number();
-    if (k < n) point[k] = search_point(sorted[k], inverse_unit, first_point + place[k]);
+    if (k < n) point[k] = search_point(sorted[k], inverse_unit, first_point + caller_index[k]);
   }
 
   __global__ void list_sorted_rows(const DeviceAtom *sorted, int n, int *row)
@@ -168,8 +168,8 @@ ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, cons
   for (const Switch &function : table.functions()) ranges.push_back(function.dmax());
   const int n = type_classes.size();
   if (n == 1) return;
-  send_table(type_classes.of_types(), class_of_type);
-  if (groups_of_classes.size() > 1) send_table(groups_of_classes.of_types(), group_of_type);
+  send_table(type_classes.indices(), class_of_type);
+  if (groups_of_classes.size() > 1) send_table(groups_of_classes.indices(), group_of_type);
   std::vector<float> range;
   for (int i = 0; i < n; ++i) {
     float longest = -1;
@@ -332,7 +332,7 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
   for (int i = 0; i < nparts; ++i)
     for (int j = 0; j < nparts; ++j) {
       if (range_between(i, j) < 0.0) continue;
-      const int a = place(0, i), b = place(two ? 1 : 0, j);
+      const int a = part_index(0, i), b = part_index(two ? 1 : 0, j);
       npairs += static_cast<double>(nowned_of[a]) * n_of[b];
       if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
     }
@@ -341,7 +341,7 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
       (selection.is_evaluated_once && type_classes.size() == 1);
   const bool needs_bins = listing != Listing::ALWAYS && !ranges.empty() &&
       (avoids_lists || !can_search(bounds) || !can_resolve(bounds));
-  few = !needs_bins && npairs <= tuning::FEW_PAIRS_OF_LISTS;
+  few = !needs_bins && npairs <= tuning::MAX_TESTED_PAIRS;
   uses_bins = needs_bins ||
       (listing == Listing::AUTO && !few && mean_partners(bounds) >= MANY_PARTNERS);
   if (listing == Listing::ALWAYS && !few && !ranges.empty() && !can_search(bounds))
@@ -377,10 +377,11 @@ double ResidentPairs::mean_partners(const Bounds &bounds) const
       if (range < 0.0) continue;
       double volume = 1.0;
       for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + reach;
-      const double share = 4.0 / 3.0 * 3.14159265358979 * reach * reach * reach / volume;
-      const int a = place(0, i), b = place(two ? 1 : 0, j);
+      const double fraction = 4.0 / 3.0 * 3.14159265358979 * reach * reach * reach / volume;
+      const int a = part_index(0, i), b = part_index(two ? 1 : 0, j);
       rows += nowned_of[a] + (two ? nowned_of[b] : 0);
-      partners += share * nowned_of[a] * n_of[b] + (two ? share * nowned_of[b] * n_of[a] : 0.0);
+      partners +=
+          fraction * nowned_of[a] * n_of[b] + (two ? fraction * nowned_of[b] * n_of[a] : 0.0);
     }
   return rows > 0.0 ? partners / rows : 0.0;
 }
@@ -412,8 +413,8 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
     if (n == 0) continue;
     sorted[k] = bins[k].sort(grid, gathered[k].data(), n, n, stream);
     search_points[k].reserve(n);
-    make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].place, n,
-                                                             first_point[k], 1.0 / search_unit(),
+    make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].caller_index,
+                                                             n, first_point[k], 1.0 / search_unit(),
                                                              search_points[k].data());
     check(cudaGetLastError(), "launching make_search_points");
   }
@@ -443,7 +444,7 @@ void ResidentPairs::list_rows_in_bins()
   for (int ci = 0; ci < type_classes.size(); ++ci)
     for (int cj = 0; cj < type_classes.size(); ++cj) {
       if (!type_classes(ci, cj).exists()) continue;
-      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      const int a = part_index(0, ci), b = part_index(two ? 1 : 0, cj);
       for (const bool second : {false, true}) {
         const int i = second ? b : a, j = second ? a : b;
         if ((second && !two) || nowned_of[i] == 0 || n_of[j] == 0) continue;
@@ -471,7 +472,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
   uses_bins = false;
   all_atoms = selection.neighbors.neighbor;
   if (all_atoms)
-    take_neighbors(atoms, selection.neighbors, stream);
+    use_neighbors(atoms, selection.neighbors, stream);
   else {
     row_blocks.reset();
     choose_parts(atoms, selection, stream);

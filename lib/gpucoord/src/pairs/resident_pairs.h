@@ -41,8 +41,8 @@ struct MasksOfGroups;
 struct Reach;
 struct Search;
 
-// Whether partners are listed. ALWAYS also makes one part of all classes, so that an atom has one
-// row per group.
+// Selects whether partners are listed. ALWAYS also makes one part of all classes, so that an atom
+// has one row per group.
 enum class Listing { AUTO, NEVER, ALWAYS };
 
 class ResidentPairs {
@@ -69,7 +69,7 @@ class ResidentPairs {
   const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }
   int first_point_of(int list) const { return first_point[list]; }
   // Number of points of group a. They are the first points.
-  int npoints_of_a() const { return two ? first_point[place(1, 0)] : n_points; }
+  int npoints_of_a() const { return two ? first_point[part_index(1, 0)] : n_points; }
   // Distance by which two atoms may approach each other before the next rebuild.
   double allowed_approach() const { return skin; }
   const TypeClasses &classes() const { return type_classes; }
@@ -94,7 +94,7 @@ class ResidentPairs {
     DeviceBuffer<std::int64_t> tile;
   };
 
-  int place(int group, int part) const { return group * parts->size() + part; }
+  int part_index(int group, int part) const { return group * parts->size() + part; }
   double longest_range() const;
   BinGrid grid_of_lists(const Bounds &) const;
   double range_between(int part_i, int part_j) const;
@@ -113,11 +113,11 @@ class ResidentPairs {
   struct FoundRows;
   FoundRows search_partners(int a, int b, const Candidates &, const Reach &, RowBuffers &,
                             cudaStream_t);
-  int enough_threads() const;
+  int min_threads() const;
   void choose_tiles(FoundRows &) const;
   DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
   void fill_tiles(const FoundRows &, RowBuffers &, DeviceRows &, cudaStream_t);
-  void take_neighbors(const DeviceAtoms &, const DeviceNeighbors &, cudaStream_t);
+  void use_neighbors(const DeviceAtoms &, const DeviceNeighbors &, cudaStream_t);
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;
 
@@ -140,7 +140,7 @@ class ResidentPairs {
   DeviceBuffer<int> class_of_type, group_of_type;
   DeviceBuffer<float> range_of_classes;    // see Reach::range
   BinGrid grid = {};
-  // Indexed by group and part; see place().
+  // Indexed by group and part; see part_index().
   std::deque<DeviceBuffer<int>> selected;
   std::deque<DeviceBuffer<DeviceAtom>> gathered;
   std::deque<Bins> bins;

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The kernel over rows in blocks (rows_cuda.h).
 //
 // Launch: BLOCK_ROWS threads per block and at most MAX_PARTNER_BLOCKS blocks, which take the blocks
-// of rows in turn. Shared memory: the points of a block of rows, bytes_of_points(most_lines), and
+// of rows in turn. Shared memory: the points of a block of rows, bytes_of_points(max_lines), and
 // the sums of the block's warps.
 
 #ifndef GPUCOORD_ROW_BLOCK_KERNELS_CUH
@@ -39,14 +39,14 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
   for (int block = blockIdx.x; block < nblocks; block += gridDim.x) {
     const int p = block * BLOCK_ROWS + threadIdx.x;
     const bool valid = p < arg.rows.n;
-    const RowBlocks::Place place = valid ? blocks.place[p] : RowBlocks::Place();
+    const RowBlocks::Entry entry = valid ? blocks.entries[p] : RowBlocks::Entry();
     const uint4 *partner = blocks.partner + p / 32 * blocks.stride + threadIdx.x % 32;
     uint4 next = {};
-    if (place.count > 0) next = load_once(partner);
+    if (entry.count > 0) next = load_once(partner);
     const int npoints = LINE * blocks.nlines[block];
     const int *const line = blocks.line + static_cast<std::size_t>(block) * MAX_LINES;
-    wait_for_kernel_before();    // the preceding kernel may write the points
-    __syncthreads();             // points of the preceding block may be overwritten
+    wait_for_previous_kernel();    // the preceding kernel may write the points
+    __syncthreads();               // points of the preceding block may be overwritten
 #pragma unroll 4
     for (int k = threadIdx.x; k < npoints; k += BLOCK_ROWS)
       points_of_block[k] = points[LINE * line[k / LINE] + k % LINE];
@@ -56,11 +56,11 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
     const auto point_at = [&](unsigned byte) {
       return *reinterpret_cast<const int4 *>(bytes + byte);
     };
-    const int4 atom = point_at(place.self);
+    const int4 atom = point_at(entry.self);
     float own_weight = 0;
     if constexpr (Function::IS_WEIGHTED) own_weight = function.weight_of(atom, 0);
     AtomSums<float, double, WANT> sums;
-    int left = place.count;
+    int left = entry.count;
     while (left > 0) {
       const int stop = max(0, left - EIGHTS_BEFORE_FLUSH * EIGHT);
       for (; left > stop; left -= EIGHT) {
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
       sums.flush();
     }
     sums.finish(Formula::scale(function.constants), unit);
-    store_row<WANT>(arg, place.row, sums, mine);
+    store_row<WANT>(arg, entry.row, sums, mine);
   }
   add_up<WANT, BLOCK_ROWS / 32>(arg, mine);
 }

@@ -27,11 +27,11 @@ namespace {
   // PAGE: lines per page; PAGE_WORDS: 32-bit words with a bit per line.
   constexpr int PAGE = 256, PAGE_WORDS = PAGE / 32;
   constexpr int MAX_PAGES = 128;    // pages per block
-  constexpr int WORDS_A_THREAD = MAX_PAGES * PAGE_WORDS / BUILD_THREADS;
+  constexpr int WORDS_PER_THREAD = MAX_PAGES * PAGE_WORDS / BUILD_THREADS;
   constexpr int EMPTY = -1, TAKING = -2;
   static_assert(MAX_LINES * LINE * sizeof(int4) == 1 << 16,
                 "16 bits hold the offset of a point in bytes");
-  static_assert(WORDS_A_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS,
+  static_assert(WORDS_PER_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS,
                 "each thread counts the same number of words");
 
   // Returns the index of a cell along a Hilbert curve. Cells with similar indices are near each
@@ -90,19 +90,19 @@ namespace {
     // TAKING. All lanes of a warp must call this function: a converged warp takes half the time.
     __device__ void insert(volatile int *slot, unsigned line, bool wanted)
     {
-      const unsigned of_line = line / PAGE;
-      int there = wanted ? slot[of_line] : 0;
+      const unsigned page_of_line = line / PAGE;
+      int there = wanted ? slot[page_of_line] : 0;
       while (__any_sync(ALL_LANES, there < 0)) {    // rarely true within a block
         if (there == EMPTY &&
-            atomicCAS(const_cast<int *>(slot) + of_line, EMPTY, TAKING) == EMPTY) {
+            atomicCAS(const_cast<int *>(slot) + page_of_line, EMPTY, TAKING) == EMPTY) {
           const int k = atomicAdd(&npages, 1);
-          if (k < MAX_PAGES) page[k] = of_line;
+          if (k < MAX_PAGES) page[k] = page_of_line;
           // Publish the slot before waiting for other threads. Threads that read TAKING then wait
           // only briefly.
-          atomicExch(const_cast<int *>(slot) + of_line, min(k, MAX_PAGES - 1));
+          atomicExch(const_cast<int *>(slot) + page_of_line, min(k, MAX_PAGES - 1));
         }
         __syncwarp();
-        if (there < 0) there = slot[of_line];
+        if (there < 0) there = slot[page_of_line];
       }
       unsigned *const word = bits + there * PAGE_WORDS + line % PAGE / 32;
       const unsigned bit = 1u << (line % 32);
@@ -122,15 +122,15 @@ namespace {
       const auto word_of = [&](int k) {
         return in_order[k / PAGE_WORDS] * PAGE_WORDS + k % PAGE_WORDS;
       };
-      int mine[WORDS_A_THREAD] = {}, total;
-      for (int w = 0; w < WORDS_A_THREAD; ++w)
-        if (const int k = threadIdx.x * WORDS_A_THREAD + w; k < npages * PAGE_WORDS)
+      int mine[WORDS_PER_THREAD] = {}, total;
+      for (int w = 0; w < WORDS_PER_THREAD; ++w)
+        if (const int k = threadIdx.x * WORDS_PER_THREAD + w; k < npages * PAGE_WORDS)
           mine[w] = __popc(bits[word_of(k)]);
       using Scan = cub::BlockScan<int, BUILD_THREADS>;
-      __shared__ typename Scan::TempStorage of_scan;
-      Scan(of_scan).ExclusiveSum(mine, mine, total);
-      for (int w = 0; w < WORDS_A_THREAD; ++w)
-        if (const int k = threadIdx.x * WORDS_A_THREAD + w; k < npages * PAGE_WORDS) {
+      __shared__ typename Scan::TempStorage scan_storage;
+      Scan(scan_storage).ExclusiveSum(mine, mine, total);
+      for (int w = 0; w < WORDS_PER_THREAD; ++w)
+        if (const int k = threadIdx.x * WORDS_PER_THREAD + w; k < npages * PAGE_WORDS) {
           const int at = word_of(k);
           before[at] = mine[w];
           const int first = page[in_order[k / PAGE_WORDS]] * PAGE + k % PAGE_WORDS * 32;
@@ -162,9 +162,9 @@ namespace {
       const unsigned residue = (point - thread) % EIGHT;
       const unsigned first = residue + __ffs(~((full & 0xff) * 0x101u) >> residue) - 1;
       const unsigned r = first % EIGHT, shift = 8 * (r % 4);
-      std::uint32_t &of_four = r < 4 ? low : high;
-      const int k = r + EIGHT * (of_four >> shift & 0xff);
-      of_four += 1u << shift;
+      std::uint32_t &counts_of_four = r < 4 ? low : high;
+      const int k = r + EIGHT * (counts_of_four >> shift & 0xff);
+      counts_of_four += 1u << shift;
       if (k + EIGHT >= n) full |= 1u << r;
       return k;
     }
@@ -176,13 +176,13 @@ namespace {
   };
 
   struct BlocksOut {
-    RowBlocks::Place *place;
+    RowBlocks::Entry *entries;
     int *nlines, *line;
     uint4 *partner;
     std::int64_t stride;
     // Largest number of lines of a block; must be 0 at launch. Above MAX_LINES: a block has too
     // many lines.
-    int *most;
+    int *max_lines;
   };
 
   // Calls f(point, exists) for n partners of a row, starting at partner k. Each lane makes as many
@@ -191,8 +191,8 @@ namespace {
   __device__ void for_each_neighbor(const DeviceNeighbors &list, int row, int k, int n, F f)
   {
     const int *p = list.neighbor + row * list.atom_stride + k * list.neighbor_stride;
-    const int most = max_warp(n);
-    for (int done = 0; done < most; done += LOADS) {
+    const int maximum = max_warp(n);
+    for (int done = 0; done < maximum; done += LOADS) {
       unsigned point[LOADS];
 #pragma unroll
       for (int u = 0; u < LOADS; ++u, p += list.neighbor_stride)
@@ -229,8 +229,8 @@ namespace {
     __syncthreads();
     const unsigned row = valid ? rising[t] : 0;
     const int count = valid ? list.count[row] : 0,
-              share = (count + EIGHT * PARTS - 1) / (EIGHT * PARTS) * EIGHT;
-    const int begin = min(count, part * share), mine = min(count - begin, share);
+              part_size = (count + EIGHT * PARTS - 1) / (EIGHT * PARTS) * EIGHT;
+    const int begin = min(count, part * part_size), mine = min(count - begin, part_size);
 
     if (threadIdx.x == 0) lines.npages = 0;
     for (int k = threadIdx.x; k < npages; k += BUILD_THREADS) slot[k] = EMPTY;
@@ -252,35 +252,35 @@ namespace {
           out.line[static_cast<std::size_t>(blockIdx.x) * MAX_LINES + number] = line;
       });
     if (threadIdx.x == 0) {
-      atomicMax(out.most, nlines);
+      atomicMax(out.max_lines, nlines);
       out.nlines[blockIdx.x] = nlines;
     }
     if (nlines > MAX_LINES) return;
 
-    const auto place_of = [&](unsigned point) {
+    const auto index_of = [&](unsigned point) {
       return lines.number_of(slot, point / LINE) * LINE + point % LINE;
     };
-    uint4 *const of_row = lists + t / 32 * out.stride + t % 32;
-    const auto put = [&](unsigned k, unsigned place) {
-      reinterpret_cast<unsigned short *>(of_row + 32 * (k / EIGHT))[k % EIGHT] =
-          place * sizeof(int4);
+    uint4 *const row_list = lists + t / 32 * out.stride + t % 32;
+    const auto put = [&](unsigned k, unsigned index) {
+      reinterpret_cast<unsigned short *>(row_list + 32 * (k / EIGHT))[k % EIGHT] =
+          index * sizeof(int4);
     };
     Arrangement arrangement(mine);
     for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
       if (!exists) return;
-      const unsigned place = place_of(point);
-      put(begin + arrangement.next(place, t), place);
+      const unsigned index = index_of(point);
+      put(begin + arrangement.next(index, t), index);
     });
     if (!valid) return;
-    const unsigned self = place_of(row);
+    const unsigned self = index_of(row);
     if (part == 0)
-      out.place[p] = {static_cast<int>(row), static_cast<unsigned short>(count),
-                      static_cast<unsigned short>(self * sizeof(int4))};
+      out.entries[p] = {static_cast<int>(row), static_cast<unsigned short>(count),
+                        static_cast<unsigned short>(self * sizeof(int4))};
     if (mine == 0) return;    // each group of eight belongs to one thread
     for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
-    // This thread itself has written these elements of of_row.
-    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = of_row[32 * m];
+    // This thread itself has written these elements of row_list.
+    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = row_list[32 * m];
   }
 
   // Returns the bytes of shared memory available to a block, without static shared memory.
@@ -298,20 +298,19 @@ namespace {
     return (points - 1) / (LINE * PAGE) + 1;
   }
 
-  std::size_t bytes_to_build(int most_partners, int npoints)
+  std::size_t bytes_to_build(int max_partners, int npoints)
   {
-    return sizeof(uint4) * BLOCK_ROWS * eights(most_partners) + sizeof(int) * pages(npoints);
+    return sizeof(uint4) * BLOCK_ROWS * eights(max_partners) + sizeof(int) * pages(npoints);
   }
 
 }    // namespace
 
-bool RowBlockBuilder::are_for(int nrows, int npoints, int most_partners, double mean_partners)
+bool RowBlockBuilder::are_for(int nrows, int npoints, int max_partners, double mean_partners)
 {
   // Largest number of groups of eight: Arrangement counts them in bytes.
-  constexpr int MOST_IN_A_BYTE = 255;
-  return nrows >= tuning::FEWEST_ROWS_IN_BLOCKS &&
-      mean_partners >= tuning::FEWEST_PARTNERS_IN_BLOCKS &&
-      eights(most_partners) <= MOST_IN_A_BYTE && bytes_to_build(most_partners, npoints) <= room();
+  constexpr int MAX_BYTE = 255;
+  return nrows >= tuning::MIN_ROWS_IN_BLOCKS && mean_partners >= tuning::MIN_PARTNERS_IN_BLOCKS &&
+      eights(max_partners) <= MAX_BYTE && bytes_to_build(max_partners, npoints) <= room();
 }
 
 void RowBlockBuilder::sort(const DeviceAtoms &atoms, double reach, cudaStream_t stream)
@@ -345,27 +344,29 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
             nwarps = nblocks * (BLOCK_ROWS / 32);
   sort(atoms, reach, stream);
   blocks.stride = 32 * static_cast<std::int64_t>(eights(neighbors.capacity));
-  place.reserve(n);
+  entries.reserve(n);
   nlines.reserve(nblocks);
   line.reserve(static_cast<std::size_t>(nblocks) * MAX_LINES);
   partner.reserve(static_cast<std::size_t>(nwarps) * blocks.stride);
-  most.reserve(1);
-  most_host.reserve(1);
-  check(cudaMemsetAsync(most.data(), 0, sizeof(int), stream), "clearing a number");
+  max_lines.reserve(1);
+  max_lines_host.reserve(1);
+  check(cudaMemsetAsync(max_lines.data(), 0, sizeof(int), stream), "clearing a number");
   const auto bytes = static_cast<int>(bytes_to_build(neighbors.capacity, atoms.nall));
   check(cudaFuncSetAttribute(make_row_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
         "requesting shared memory");
   make_row_blocks<<<nblocks, BUILD_THREADS, bytes, stream>>>(
       neighbors, order.data(), n, pages(atoms.nall),
-      {place.data(), nlines.data(), line.data(), partner.data(), blocks.stride, most.data()});
+      {entries.data(), nlines.data(), line.data(), partner.data(), blocks.stride,
+       max_lines.data()});
   check(cudaGetLastError(), "launching make_row_blocks");
-  check(cudaMemcpyAsync(most_host.data(), most.data(), sizeof(int), cudaMemcpyDeviceToHost, stream),
+  check(cudaMemcpyAsync(max_lines_host.data(), max_lines.data(), sizeof(int),
+                        cudaMemcpyDeviceToHost, stream),
         "copying from it");
   check(cudaStreamSynchronize(stream), "sorting atoms into blocks");
-  const int most_lines = most_host[0];
-  if (most_lines > MAX_LINES || bytes_of_points(most_lines) > room()) return {};
-  blocks.most_lines = most_lines;
-  blocks.place = place.data();
+  const int max_lines = max_lines_host[0];
+  if (max_lines > MAX_LINES || bytes_of_points(max_lines) > room()) return {};
+  blocks.max_lines = max_lines;
+  blocks.entries = entries.data();
   blocks.nlines = nlines.data();
   blocks.line = line.data();
   blocks.partner = partner.data();
@@ -375,7 +376,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
 std::size_t RowBlockBuilder::bytes() const
 {
   return keys.bytes() + keys_sorted.bytes() + numbers.bytes() + order.bytes() + workspace.bytes() +
-      place.bytes() + nlines.bytes() + line.bytes() + most.bytes() + partner.bytes();
+      entries.bytes() + nlines.bytes() + line.bytes() + max_lines.bytes() + partner.bytes();
 }
 
 }    // namespace gpucoord

@@ -16,9 +16,9 @@ namespace gpucoord {
 class RowBlockBuilder {
  public:
   // Returns whether blocks are worthwhile for this number of rows, and may fit into the shared
-  // memory of the current GPU. most_partners, mean_partners: largest and mean number of partners
+  // memory of the current GPU. max_partners, mean_partners: largest and mean number of partners
   // per row
-  static bool are_for(int nrows, int npoints, int most_partners, double mean_partners);
+  static bool are_for(int nrows, int npoints, int max_partners, double mean_partners);
   // Builds blocks. Rows are the owned atoms, and points are all atoms. reach: range plus skin,
   // distance. Waits. 'partner' of the result is null if a block needs too many points: the atoms
   // are not ordered in space, or some are crowded. Throws DeviceError.
@@ -31,10 +31,10 @@ class RowBlockBuilder {
   DeviceBuffer<unsigned> keys, keys_sorted;
   DeviceBuffer<int> numbers, order;
   DeviceBuffer<char> workspace;
-  DeviceBuffer<RowBlocks::Place> place;
-  DeviceBuffer<int> nlines, line, most;
+  DeviceBuffer<RowBlocks::Entry> entries;
+  DeviceBuffer<int> nlines, line, max_lines;
   DeviceBuffer<uint4> partner;
-  PinnedBuffer<int> most_host;
+  PinnedBuffer<int> max_lines_host;
 };
 
 }    // namespace gpucoord

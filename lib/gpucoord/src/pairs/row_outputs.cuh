@@ -48,7 +48,7 @@ namespace row_outputs {
     const double x = derivative[0], y = derivative[gradients.axis_stride],
                  z = derivative[2 * gradients.axis_stride];
     const int row = atom ? atom[r] : r;
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     const double strength = device_factor ? factor * *device_factor : factor;
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
@@ -68,7 +68,7 @@ namespace row_outputs {
       const unsigned t = first + k * THREADS;
       if (t < end) derivative[k] = gradients[t % 3 * static_cast<std::size_t>(n) + t / 3];
     }
-    wait_for_kernel_before();
+    wait_for_previous_kernel();
     for (int k = 0; k < COMPONENTS; ++k)
       if (first + k * THREADS < end) force[k] = f[first + k * THREADS];
     const double strength = device_factor ? factor * *device_factor : factor;
@@ -96,60 +96,62 @@ struct RowGradients {
 };
 
 // Enqueues forces -= factor dS/dx for the atoms of the rows from begin to end.
-inline void subtract_rows(const RowGradients &of, int begin, int end, const DeviceForces &forces,
-                          const Factor &factor, cudaStream_t stream)
+inline void subtract_rows(const RowGradients &gradients, int begin, int end,
+                          const DeviceForces &forces, const Factor &factor, cudaStream_t stream)
 {
   using namespace row_outputs;
   if (begin == end) return;
   const int n = end - begin;
-  const int *const atom = of.rows.atom ? of.rows.atom + begin : nullptr;
+  const int *const atom = gradients.rows.atom ? gradients.rows.atom + begin : nullptr;
   // The preceding kernel writes device_factor (a bias), or is another subtraction. The kernel that
   // computed the derivatives has finished, so they can be read before the wait.
   const bool launch_early = factor.device;
-  if (of.gradients && !atom && n == of.rows.n && forces.atom_stride == 3 &&
+  if (gradients.gradients && !atom && n == gradients.rows.n && forces.atom_stride == 3 &&
       forces.axis_stride == 1) {
     constexpr unsigned COMPONENTS_PER_BLOCK = COMPONENTS * THREADS;
     const unsigned packed = (3u * n + COMPONENTS_PER_BLOCK - 1) / COMPONENTS_PER_BLOCK;
     const auto launch = [&](auto *f) {
       launch_kernel("launching subtract_packed",
                     subtract_packed<std::remove_pointer_t<decltype(f)>>, launch_early,
-                    {packed, THREADS}, stream, of.gradients, n, f, factor.host, factor.device);
+                    {packed, THREADS}, stream, gradients.gradients, n, f, factor.host,
+                    factor.device);
     };
     if (forces.is_float)
       launch(static_cast<float *>(forces.f));
     else
       launch(static_cast<double *>(forces.f));
-  } else if (of.gradients)
+  } else if (gradients.gradients)
     launch_kernel("launching subtract_gradient", subtract_gradient<float>, launch_early,
                   {blocks_of(n), THREADS}, stream,
-                  Gradients<float>{of.gradients + begin, 1, of.rows.n}, atom, n, forces,
-                  factor.host, factor.device);
+                  Gradients<float>{gradients.gradients + begin, 1, gradients.rows.n}, atom, n,
+                  forces, factor.host, factor.device);
   else
-    launch_kernel("launching subtract_gradient", subtract_gradient<double>, launch_early,
-                  {blocks_of(n), THREADS}, stream,
-                  Gradients<double>{of.sums + static_cast<std::size_t>(begin) * of.columns + 1,
-                                    of.columns, 1},
-                  atom, n, forces, factor.host, factor.device);
+    launch_kernel(
+        "launching subtract_gradient", subtract_gradient<double>, launch_early,
+        {blocks_of(n), THREADS}, stream,
+        Gradients<double>{gradients.sums + static_cast<std::size_t>(begin) * gradients.columns + 1,
+                          gradients.columns, 1},
+        atom, n, forces, factor.host, factor.device);
 }
 
 // Like subtract_rows() above, for all rows. overlap: an atom in both groups has two rows, which are
 // subtracted one after the other
-inline void subtract_rows(const RowGradients &of, bool overlap, const DeviceForces &forces,
+inline void subtract_rows(const RowGradients &gradients, bool overlap, const DeviceForces &forces,
                           const Factor &factor, cudaStream_t stream)
 {
-  const int between = overlap ? of.rows.nvalue : of.rows.n;
-  subtract_rows(of, 0, between, forces, factor, stream);
-  subtract_rows(of, between, of.rows.n, forces, factor, stream);
+  const int between = overlap ? gradients.rows.nvalue : gradients.rows.n;
+  subtract_rows(gradients, 0, between, forces, factor, stream);
+  subtract_rows(gradients, between, gradients.rows.n, forces, factor, stream);
 }
 
 // Enqueues a kernel that copies the value of each atom to column 0 of its row in group a.
-inline void write_first_column(const double *of_atoms, const DeviceRows &rows, int columns,
+inline void write_first_column(const double *values, const DeviceRows &rows, int columns,
                                double *sums, cudaStream_t stream)
 {
   using namespace row_outputs;
   if (rows.nvalue == 0) return;
   row_outputs::write_first_column<<<blocks_of(rows.nvalue), THREADS, 0, stream>>>(
-      of_atoms, rows.atom, rows.nvalue, columns, sums);
+      values, rows.atom, rows.nvalue, columns, sums);
   check(cudaGetLastError(), "launching write_first_column");
 }
 

@@ -27,16 +27,16 @@ constexpr int LINE = 4;            // contiguous points that are loaded together
 constexpr int MAX_LINES = 1024;    // largest number of lines per block
 
 struct RowBlocks {
-  struct Place {
+  struct Entry {
     int row;
     unsigned short count;    // number of partners
     unsigned short self;     // offset of the row's own point in shared memory, bytes
   };
-  const Place *place;    // [n] rows, in the order of the blocks
-  const int *nlines;     // [blocks] number of lines
+  const Entry *entries;    // [n] rows, in the order of the blocks
+  const int *nlines;       // [blocks] number of lines
   // [blocks][MAX_LINES] ascending. Line l consists of the points LINE * l to LINE * l + LINE - 1.
   const int *line;
-  int most_lines;    // largest number of lines of a block
+  int max_lines;    // largest number of lines of a block
   // Offsets of the partners' points in shared memory, in bytes, 16 bits each. The offsets of thread
   // t of warp w (counted over all blocks) are in partner[w * stride + 32 * m + t], eight per
   // element. null: rows are in tiles.

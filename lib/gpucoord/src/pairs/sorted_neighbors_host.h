@@ -24,13 +24,13 @@ class SortedNeighbors {
             int nthreads)
   {
     const bool same = in.version != 0 && version == in.version && !in.member &&
-        of_types == groups.of_types() && nweights == special_weights(in) &&
+        group_indices == groups.indices() && nweights == special_weights(in) &&
         rows.size() == static_cast<std::size_t>(i.nowned) &&
         std::equal(rows.begin(), rows.end(), i.index) &&
         std::equal(types.begin(), types.end(), in.types.type);
     if (same) return;
     version = 0;    // stays 0 if an exception is thrown
-    of_types = groups.of_types();
+    group_indices = groups.indices();
     nweights = special_weights(in);
     nbuckets = nweights * groups.size();
     rows.assign(i.index, i.index + i.nowned);
@@ -69,8 +69,9 @@ class SortedNeighbors {
     int *const ends = &end[t * nbuckets], *const out = sorted.data() + first[t];
     const auto bucket_of = [&](int neighbor) {
       const int row = neighbor & in.neighmask;
-      const int of_group = groups.size() > 1 ? groups.of(in.types.type[row]) * nweights : 0;
-      return of_group + (in.special ? static_cast<int>(static_cast<unsigned>(neighbor) >> 30) : 0);
+      const int group_offset = groups.size() > 1 ? groups.index(in.types.type[row]) * nweights : 0;
+      return group_offset +
+          (in.special ? static_cast<int>(static_cast<unsigned>(neighbor) >> 30) : 0);
     };
     const auto is_member = [&](int neighbor) {
       return !in.member || in.member[neighbor & in.neighmask] & bit;
@@ -93,7 +94,7 @@ class SortedNeighbors {
   }
 
   std::int64_t version = 0;
-  std::vector<int> of_types, types, rows;    // the input of the last sort
+  std::vector<int> group_indices, types, rows;    // the input of the last sort
   int nweights = 1, nbuckets = 1;
   std::vector<std::int64_t> first;    // [atoms + 1] start of the list in sorted
   std::vector<int> sorted;

@@ -31,7 +31,7 @@ class StagedAtoms {
   // Enqueues copies of groups and types. Returns the selection whose pairs are to be found.
   DeviceSelection prepare(const CellsInput &, cudaStream_t);
   void keep(const CellsInput &in) { known = selection_of(in); }
-  void forget() { known.version = 0; }
+  void invalidate() { known.version = 0; }
   // Number of times that the copied atoms or their groups have changed.
   std::int64_t nselections() const { return selections; }
 

@@ -57,20 +57,22 @@ namespace {
   void for_near_points(const MeshBrick &brick, const double (&reciprocal)[3][3], const double *x,
                        int begin, int end, const Use &use)
   {
-    double place[3];
+    double coordinate[3];
     for (int a = 2; a >= 0; --a) {
-      place[a] = place_on_mesh(brick.box.origin, reciprocal[a], brick.mesh[a], x) - brick.lo[a];
-      if (!is_near_points(place[a], a == 2 ? begin : 0, a == 2 ? end : brick.n[a])) return;
+      coordinate[a] =
+          mesh_coordinate(brick.box.origin, reciprocal[a], brick.mesh[a], x) - brick.lo[a];
+      if (!is_near_points(coordinate[a], a == 2 ? begin : 0, a == 2 ? end : brick.n[a])) return;
     }
-    const Splines sx = splines_of(place[0]), sy = splines_of(place[1]), sz = splines_of(place[2]);
+    const Splines sx = splines_of(coordinate[0]), sy = splines_of(coordinate[1]),
+                  sz = splines_of(coordinate[2]);
     const int x_begin = std::max(0, sx.first), x_end = std::min(brick.n[0], sx.first + FAR_ORDER);
     const int y_begin = std::max(0, sy.first), y_end = std::min(brick.n[1], sy.first + FAR_ORDER);
     const int z_begin = std::max(begin, sz.first), z_end = std::min(end, sz.first + FAR_ORDER);
     for (int k = z_begin; k < z_end; ++k)
       for (int j = y_begin; j < y_end; ++j) {
-        const double of_row = sz.at[k - sz.first] * sy.at[j - sy.first];
+        const double row_weight = sz.at[k - sz.first] * sy.at[j - sy.first];
         const std::size_t row = (static_cast<std::size_t>(k) * brick.n[1] + j) * brick.n[0];
-        for (int i = x_begin; i < x_end; ++i) use(row + i, of_row * sx.at[i - sx.first]);
+        for (int i = x_begin; i < x_end; ++i) use(row + i, row_weight * sx.at[i - sx.first]);
       }
   }
 
@@ -78,21 +80,21 @@ namespace {
 
 /* ---------------------------------------------------------------------- */
 
-void FarBox::reciprocal(double (&of_axis)[3][3]) const
+void FarBox::reciprocal(double (&vectors)[3][3]) const
 {
   const double ax = edge[0][0], bx = edge[1][0], by = edge[1][1], cx = edge[2][0], cy = edge[2][1],
                cz = edge[2][2];
   const double all[3][3] = {{1.0 / ax, -bx / (ax * by), (bx * cy - by * cx) / (ax * by * cz)},
                             {0.0, 1.0 / by, -cy / (by * cz)},
                             {0.0, 0.0, 1.0 / cz}};
-  for (int a = 0; a < 3; ++a) std::copy_n(all[a], 3, of_axis[a]);
+  for (int a = 0; a < 3; ++a) std::copy_n(all[a], 3, vectors[a]);
 }
 
 double FarBox::height(int axis) const
 {
-  double of_axis[3][3];
-  reciprocal(of_axis);
-  return 1.0 / length_of(of_axis[axis]);
+  double vectors[3][3];
+  reciprocal(vectors);
+  return 1.0 / length_of(vectors[axis]);
 }
 
 double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
@@ -102,9 +104,9 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
     return std::sqrt(sum_q_sq / volume) * std::exp(-x * x) /
         (alpha * alpha * cutoff * std::sqrt(cutoff));
   };
-  // Limits of alpha times cutoff. Above MOST, the rounding errors of double exceed the gain.
-  constexpr double LEAST = 0.5, MOST = 5.0;
-  double low = LEAST / cutoff, high = MOST / cutoff;
+  // Limits of alpha times cutoff. Above MAX_ALPHA, the rounding errors of double exceed the gain.
+  constexpr double MIN_ALPHA = 0.5, MAX_ALPHA = 5.0;
+  double low = MIN_ALPHA / cutoff, high = MAX_ALPHA / cutoff;
   if (error_of(high) > error)
     throw std::invalid_argument(
         "it is less than what double precision can give within such a cutoff");
@@ -120,7 +122,7 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
 {
   // Largest number of sampled wave numbers per axis. They are evenly spaced, because the summand is
   // smooth.
-  constexpr int MOST = 64;
+  constexpr int MAX_COUNT = 64;
   double reciprocal[3][3];
   box.reciprocal(reciprocal);
   std::vector<int> m[3];
@@ -129,7 +131,7 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
   // Length of the smallest wave vector that is not on the mesh, 1/distance.
   double smallest = std::numeric_limits<double>::infinity();
   for (int a = 0; a < 3; ++a) {
-    const int count = std::min(n[a], MOST);
+    const int count = std::min(n[a], MAX_COUNT);
     for (int k = 0; k < count; ++k) {
       m[a].push_back(wave_number(static_cast<int>(static_cast<long long>(n[a]) * k / count), n[a]));
       aliases[a].push_back(SplineTransform(m[a].back(), n[a]).aliases);
@@ -139,9 +141,9 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
   }
   // Sums by plane, which are added in order. Results are therefore bitwise independent of the
   // number of threads.
-  std::vector<double> of_planes(m[2].size(), 0.0);
+  std::vector<double> plane_sums(m[2].size(), 0.0);
 #pragma omp parallel for schedule(static)
-  for (std::size_t k = 0; k < of_planes.size(); ++k)
+  for (std::size_t k = 0; k < plane_sums.size(); ++k)
     for (std::size_t j = 0; j < m[1].size(); ++j)
       for (std::size_t i = 0; i < m[0].size(); ++i) {
         if (i == 0 && j == 0 && k == 0) continue;
@@ -150,10 +152,10 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
         wave_vector(reciprocal, numbers, wave);
         const double e[3] = {aliases[0][i], aliases[1][j], aliases[2][k]};
         const double part = e[0] + (1.0 - e[0]) * (e[1] + (1.0 - e[1]) * e[2]);
-        of_planes[k] += square(influence(square_of(wave), alpha)) * part;
+        plane_sums[k] += square(influence(square_of(wave), alpha)) * part;
       }
   double sum = 0.0;
-  for (const double of_plane : of_planes) sum += each * of_plane;
+  for (const double plane_sum : plane_sums) sum += each * plane_sum;
   const double beyond = 8.0 * alpha * alpha / (smallest * square(smallest)) *
       std::exp(-square(smallest / alpha) / 2.0);
   return std::sqrt(sum_q_sq * (sum / square(box.volume()) + beyond / box.volume()));
@@ -169,22 +171,22 @@ double near_background(double cutoff, double alpha)
 }
 
 FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq,
-                        double error, double widest, int most)
+                        double error, double widest, int max_points)
 {
   // Largest mesh spacing times alpha. Coarser meshes are never accurate enough, so that their error
   // is not computed.
   constexpr double COARSEST = 1.5;
   double n[3];
   for (int a = 0; a < 3; ++a) {
-    const double least =
+    const double minimum =
         std::max(length_of(box.edge[a]) * alpha / COARSEST, box.height(a) / widest);
-    n[a] = multiples_of[a] * std::max(1.0, std::ceil(least / multiples_of[a]));
+    n[a] = multiples_of[a] * std::max(1.0, std::ceil(minimum / multiples_of[a]));
   }
   for (;;) {
-    if (n[0] * n[1] * n[2] > most) {
+    if (n[0] * n[1] * n[2] > max_points) {
       std::ostringstream text;
       text << std::setprecision(10) << "it needs a mesh of " << n[0] << " x " << n[1] << " x "
-           << n[2] << " points or more, and the most is " << most << " points";
+           << n[2] << " points or more, and the most is " << max_points << " points";
       throw std::invalid_argument(text.str());
     }
     FarMesh mesh;

@@ -36,20 +36,20 @@ namespace {
                        out.field ? m.field.device.data() : nullptr, m.stream);
       fetch(m.phi, n, m.phi_arrives);
       if (out.field) fetch(m.field, 3 * n, m.field_arrives);
-      take(m.phi, m.phi_arrives, nthreads, out.phi);
-      if (out.field) take(m.field, m.field_arrives, nthreads, out.field);
+      copy_arrived(m.phi, m.phi_arrives, nthreads, out.phi);
+      if (out.field) copy_arrived(m.field, m.field_arrives, nthreads, out.field);
     }
 
-    void at_places(const EwaldMesh &mesh, const MapCharges &charges, const double *x, int n,
-                   int nthreads, double *at) override
+    void at_positions(const EwaldMesh &mesh, const MapCharges &charges, const double *x, int n,
+                      int nthreads, double *at) override
     {
       Memory &m = memory.enter();
       begin(mesh, charges, nthreads);
-      stage_all(x, n, nthreads, m.stream, m.places);
+      stage_all(x, n, nthreads, m.stream, m.positions);
       m.phi.reserve(n);
-      m.engine.at_places(m.places.device.data(), n, m.phi.device.data(), m.stream);
+      m.engine.at_positions(m.positions.device.data(), n, m.phi.device.data(), m.stream);
       fetch(m.phi, n, m.phi_arrives);
-      take(m.phi, m.phi_arrives, nthreads, at);
+      copy_arrived(m.phi, m.phi_arrives, nthreads, at);
       // Wait even if there are no positions.
       check(cudaStreamSynchronize(m.stream), "computing a far field");
     }
@@ -57,7 +57,7 @@ namespace {
    private:
     struct Memory {
       Stream stream;
-      Staged<DeviceAtom> charges, places;
+      Staged<DeviceAtom> charges, positions;
       Staged<double> q, phi, field;
       Arrivals phi_arrives, field_arrives;
       FarEngine engine;
@@ -84,7 +84,8 @@ namespace {
       arrivals.fetch(values.device.data(), n, 1, values.pinned.data(), memory->stream);
     }
 
-    static void take(const Staged<double> &values, Arrivals &arrivals, int nthreads, double *to)
+    static void copy_arrived(const Staged<double> &values, Arrivals &arrivals, int nthreads,
+                             double *to)
     {
       arrivals.for_each("computing a far field", [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)

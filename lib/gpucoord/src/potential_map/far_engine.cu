@@ -31,7 +31,7 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256, WARPS = THREADS / 32, ATOMS = 64;    // per block
-  constexpr int ROWS = FAR_ORDER * FAR_ORDER, ROWS_OF_A_WARP = 32 / FAR_ORDER;
+  constexpr int ROWS = FAR_ORDER * FAR_ORDER, ROWS_PER_WARP = 32 / FAR_ORDER;
   static_assert(3 * ATOMS <= THREADS, "each axis of an atom has its own thread");
   static_assert(32 % FAR_ORDER == 0, "a warp processes whole rows");
   // The largest value of a spline of order 8 is 151/315. Its cube is less than 1/8 times 0.89. 2^66
@@ -61,33 +61,34 @@ namespace {
     int natoms;
   };
 
-  __device__ void find_splines(const MeshArguments &arg, Splines (&of_atom)[ATOMS][3])
+  __device__ void find_splines(const MeshArguments &arg, Splines (&atom_splines)[ATOMS][3])
   {
     const int a = threadIdx.x / 3, axis = threadIdx.x % 3, k = blockIdx.x * ATOMS + a;
     if (a < ATOMS && k < arg.natoms) {
       const double x[3] = {arg.atom[k].x, arg.atom[k].y, arg.atom[k].z};
-      const double place = place_on_mesh(arg.origin, arg.reciprocal[axis], arg.n[axis], x);
-      if (is_near_points(place, 0, arg.n[axis]))
-        of_atom[a][axis] = splines_of(place);
+      const double coordinate = mesh_coordinate(arg.origin, arg.reciprocal[axis], arg.n[axis], x);
+      if (is_near_points(coordinate, 0, arg.n[axis]))
+        atom_splines[a][axis] = splines_of(coordinate);
       else
-        of_atom[a][axis].first = arg.n[axis];    // no mesh point
+        atom_splines[a][axis].first = arg.n[axis];    // no mesh point
     }
     __syncthreads();
   }
 
   // Calls use(mesh point, weight) for the mesh points of an atom that belong to this lane.
   template <class Use>
-  __device__ void for_points_of_lane(const int (&n)[3], const Splines (&of_atom)[3], const Use &use)
+  __device__ void for_points_of_lane(const int (&n)[3], const Splines (&atom_splines)[3],
+                                     const Use &use)
   {
-    const int lane = threadIdx.x % 32, t = lane % FAR_ORDER, i = of_atom[0].first + t;
+    const int lane = threadIdx.x % 32, t = lane % FAR_ORDER, i = atom_splines[0].first + t;
     if (i < 0 || i >= n[0]) return;
-    const double weight = of_atom[0].at[t];
-    for (int row = lane / FAR_ORDER; row < ROWS; row += ROWS_OF_A_WARP) {
-      const int u = row % FAR_ORDER, v = row / FAR_ORDER, j = of_atom[1].first + u,
-                k = of_atom[2].first + v;
+    const double weight = atom_splines[0].at[t];
+    for (int row = lane / FAR_ORDER; row < ROWS; row += ROWS_PER_WARP) {
+      const int u = row % FAR_ORDER, v = row / FAR_ORDER, j = atom_splines[1].first + u,
+                k = atom_splines[2].first + v;
       if (j < 0 || j >= n[1] || k < 0 || k >= n[2]) continue;
       use((static_cast<std::size_t>(k) * n[1] + j) * n[0] + i,
-          weight * of_atom[1].at[u] * of_atom[2].at[v]);
+          weight * atom_splines[1].at[u] * atom_splines[2].at[v]);
     }
   }
 
@@ -96,12 +97,12 @@ namespace {
       spread(const __grid_constant__ MeshArguments arg, const double *q, double scale,
              unsigned long long *fixed)
   {
-    __shared__ Splines of_atom[ATOMS][3];
-    find_splines(arg, of_atom);
+    __shared__ Splines atom_splines[ATOMS][3];
+    find_splines(arg, atom_splines);
     const int natoms = min(ATOMS, arg.natoms - static_cast<int>(blockIdx.x) * ATOMS);
     for (int a = threadIdx.x / 32; a < natoms; a += WARPS) {
       const double charge = scale * q[arg.atom[blockIdx.x * ATOMS + a].id];
-      for_points_of_lane(arg.n, of_atom[a], [&](std::size_t point, double weight) {
+      for_points_of_lane(arg.n, atom_splines[a], [&](std::size_t point, double weight) {
         atomicAdd(fixed + point, static_cast<unsigned long long>(__double2ll_rn(charge * weight)));
       });
     }
@@ -110,12 +111,12 @@ namespace {
   __global__ void __launch_bounds__(THREADS)
       interpolate(const __grid_constant__ MeshArguments arg, const double *potential, double *at)
   {
-    __shared__ Splines of_atom[ATOMS][3];
-    find_splines(arg, of_atom);
+    __shared__ Splines atom_splines[ATOMS][3];
+    find_splines(arg, atom_splines);
     const int natoms = min(ATOMS, arg.natoms - static_cast<int>(blockIdx.x) * ATOMS);
     for (int a = threadIdx.x / 32; a < natoms; a += WARPS) {
       double sum = 0.0;
-      for_points_of_lane(arg.n, of_atom[a], [&](std::size_t point, double weight) {
+      for_points_of_lane(arg.n, atom_splines[a], [&](std::size_t point, double weight) {
         sum += weight * potential[point];
       });
       sum = add_warp(sum);
@@ -137,7 +138,7 @@ namespace {
     double alpha, volume;        // 1/distance, distance^3
     const double *splines[3];    // [n] factors of the splines
     int component;               // component of the field; -1: potential
-    bool for_places;             // interpolate: apply the factors of the splines once more
+    bool for_positions;          // interpolate: apply the factors of the splines once more
     const double2 *spectrum;     // [nz][ny][nx/2 + 1] transform of the density
     double2 *changed;            // [nz][ny][nx/2 + 1] transform of the result
   };
@@ -153,7 +154,7 @@ namespace {
         arg.splines[0][index[0]] * arg.splines[1][index[1]] * arg.splines[2][index[2]];
     double factor =
         influence_at(arg.reciprocal, arg.n, arg.alpha, index, wave) / arg.volume * splines;
-    if (arg.for_places) factor *= splines;
+    if (arg.for_positions) factor *= splines;
     const double2 s = arg.spectrum[p];
     if (arg.component < 0) {
       arg.changed[p] = {factor * s.x, factor * s.y};
@@ -166,19 +167,19 @@ namespace {
     }
   }
 
-  struct TakeArguments {
+  struct SampleArguments {
     int n[3];                 // mesh points
     int fold[3], first[3];    // take every fold-th point, starting at first
-    int of[3];                // number of points of the map
+    int size[3];              // number of points of the map
     const double *values;     // [nz][ny][nx]
     double *to;               // destination; elements are 'stride' apart
     int stride;
   };
 
-  __global__ void __launch_bounds__(THREADS) take(TakeArguments arg)
+  __global__ void __launch_bounds__(THREADS) sample(SampleArguments arg)
   {
-    const unsigned p = blockIdx.x * THREADS + threadIdx.x, nx = arg.of[0], ny = arg.of[1];
-    if (p >= nx * ny * arg.of[2]) return;
+    const unsigned p = blockIdx.x * THREADS + threadIdx.x, nx = arg.size[0], ny = arg.size[1];
+    if (p >= nx * ny * arg.size[2]) return;
     const std::size_t i = p % nx * arg.fold[0] + arg.first[0],
                       j = p / nx % ny * arg.fold[1] + arg.first[1],
                       k = p / nx / ny * arg.fold[2] + arg.first[2];
@@ -275,7 +276,7 @@ void FarEngine::begin(const EwaldMesh &mesh_in, const ChargesOnDevice &charges, 
             "launching a transform");
 }
 
-void FarEngine::transform_back(int component, bool for_places, cudaStream_t stream)
+void FarEngine::transform_back(int component, bool for_positions, cudaStream_t stream)
 {
   WaveArguments arg;
   mesh.box.reciprocal(arg.reciprocal);
@@ -284,7 +285,7 @@ void FarEngine::transform_back(int component, bool for_places, cudaStream_t stre
   arg.volume = mesh.box.volume();
   for (int a = 0; a < 3; ++a) arg.splines[a] = splines[a].data();
   arg.component = component;
-  arg.for_places = for_places;
+  arg.for_positions = for_positions;
   arg.spectrum = spectrum.data();
   arg.changed = changed.data();
   multiply<<<blocks_of(waves_of(mesh.n), THREADS), THREADS, 0, stream>>>(arg);
@@ -297,30 +298,30 @@ void FarEngine::transform_back(int component, bool for_places, cudaStream_t stre
 void FarEngine::on_grid(const int fold[3], const int first[3], double *phi, double *field,
                         cudaStream_t stream)
 {
-  TakeArguments arg;
+  SampleArguments arg;
   for (int a = 0; a < 3; ++a) {
     arg.n[a] = mesh.n[a];
     arg.fold[a] = fold[a];
     arg.first[a] = first[a];
-    arg.of[a] = mesh.n[a] / fold[a];
+    arg.size[a] = mesh.n[a] / fold[a];
   }
   arg.values = values.data();
-  const auto take_from = [&](int component, double *to, int stride) {
+  const auto sample_component = [&](int component, double *to, int stride) {
     transform_back(component, false, stream);
     arg.to = to;
     arg.stride = stride;
-    take<<<blocks_of(product(arg.of), THREADS), THREADS, 0, stream>>>(arg);
+    sample<<<blocks_of(product(arg.size), THREADS), THREADS, 0, stream>>>(arg);
     check(cudaGetLastError(), "launching take");
   };
-  take_from(-1, phi, 1);
-  for (int c = 0; c < 3 && field; ++c) take_from(c, field + c, 3);
+  sample_component(-1, phi, 1);
+  for (int c = 0; c < 3 && field; ++c) sample_component(c, field + c, 3);
 }
 
-void FarEngine::at_places(const DeviceAtom *places, int n, double *at, cudaStream_t stream)
+void FarEngine::at_positions(const DeviceAtom *positions, int n, double *at, cudaStream_t stream)
 {
   if (n == 0) return;
   transform_back(-1, true, stream);
-  interpolate<<<blocks_of(n, ATOMS), THREADS, 0, stream>>>(arguments_of(mesh, places, n),
+  interpolate<<<blocks_of(n, ATOMS), THREADS, 0, stream>>>(arguments_of(mesh, positions, n),
                                                            values.data(), at);
   check(cudaGetLastError(), "launching interpolate");
 }

@@ -29,7 +29,7 @@ class FarEngine {
   // [nz/fold][ny/fold][nx/fold][3], may be null
   void on_grid(const int fold[3], const int first[3], double *phi, double *field, cudaStream_t);
   // Interpolates the potential of the charges of begin() at n positions. Their ids are not used.
-  void at_places(const DeviceAtom *places, int n, double *at, cudaStream_t);
+  void at_positions(const DeviceAtom *positions, int n, double *at, cudaStream_t);
 
   std::size_t bytes() const;    // device memory, without the tables of cuFFT
 
@@ -47,7 +47,7 @@ class FarEngine {
 
   void prepare(const int n[3], cudaStream_t);
   // Component of the field; -1: the potential.
-  void transform_back(int component, bool for_places, cudaStream_t);
+  void transform_back(int component, bool for_positions, cudaStream_t);
 
   EwaldMesh mesh;
   int planned[3] = {};    // mesh points for which plans and tables exist

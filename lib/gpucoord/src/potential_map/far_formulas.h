@@ -11,19 +11,19 @@
 namespace gpucoord {
 
 // Returns the coordinate of x along an axis with n points, in mesh spacings from the origin of the
-// box. of_axis: reciprocal vector of the axis
-GPUCOORD_HD double place_on_mesh(const double (&origin)[3], const double (&of_axis)[3], int n,
-                                 const double *x)
+// box. reciprocal_vector: reciprocal vector of the axis
+GPUCOORD_HD double mesh_coordinate(const double (&origin)[3], const double (&reciprocal_vector)[3],
+                                   int n, const double *x)
 {
   double part = 0.0;
-  for (int c = 0; c < 3; ++c) part += (x[c] - origin[c]) * of_axis[c];
+  for (int c = 0; c < 3; ++c) part += (x[c] - origin[c]) * reciprocal_vector[c];
   return part * n;
 }
 
 // Returns whether the splines at a coordinate may reach the points begin to end - 1.
-GPUCOORD_HD bool is_near_points(double place, int begin, int end)
+GPUCOORD_HD bool is_near_points(double coordinate, int begin, int end)
 {
-  return place > begin - FAR_ORDER / 2 - 1.0 && place < end + FAR_ORDER / 2 + 1.0;
+  return coordinate > begin - FAR_ORDER / 2 - 1.0 && coordinate < end + FAR_ORDER / 2 + 1.0;
 }
 
 // Values of the spline at the points first to first + FAR_ORDER - 1.
@@ -32,9 +32,9 @@ struct Splines {
   double at[FAR_ORDER];
 };
 
-GPUCOORD_HD Splines splines_of(double place)
+GPUCOORD_HD Splines splines_of(double coordinate)
 {
-  const double whole = floor(place), x = place - whole;
+  const double whole = floor(coordinate), x = coordinate - whole;
   Splines s;
   s.first = static_cast<int>(whole) - FAR_ORDER / 2 + 1;
   s.at[0] = 1.0 - x;

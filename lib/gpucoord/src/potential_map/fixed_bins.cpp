@@ -28,18 +28,18 @@ void find_bounds(const MapGrid &grid, double (&lo)[3], double (&hi)[3])
 FixedBins make_fixed_bins(const MapGrid &grid, double cutoff, const MapBins &bins)
 {
   FixedBins made;
-  double hi[3], places = bins.depth;
+  double hi[3], slots = bins.depth;
   find_bounds(grid, made.lo, hi);
   for (int c = 0; c < 3; ++c) {
     made.lo[c] -= cutoff;
     const double n = std::floor((hi[c] + cutoff - made.lo[c]) / bins.size) + 1.0;
-    places *= n;
+    slots *= n;
     made.n[c] = static_cast<std::int64_t>(std::min(n, 1e9));
   }
-  if (places > std::numeric_limits<int>::max()) {
+  if (slots > std::numeric_limits<int>::max()) {
     std::ostringstream text;
     text << "bins of size " << bins.size << " and depth " << bins.depth << " have room for "
-         << places
+         << slots
          << " charges on a rank, but at most 2147483647 are supported - use larger or less deep "
             "bins, or sorted bins";
     throw std::invalid_argument(text.str());
@@ -47,22 +47,22 @@ FixedBins make_fixed_bins(const MapGrid &grid, double cutoff, const MapBins &bin
   return made;
 }
 
-MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth)
+MapOverflow find_overflow(const std::vector<std::int64_t> &bins_of_size, int depth)
 {
-  constexpr double BEARABLE = 0.01;
+  constexpr double MAX_OVERFLOW = 0.01;
   MapOverflow found;
-  for (std::size_t size = 0; size < of_size.size(); ++size) {
-    found.charges += static_cast<double>(of_size[size]) * static_cast<double>(size);
-    if (of_size[size] > 0) found.deepest = static_cast<int>(size);
+  for (std::size_t size = 0; size < bins_of_size.size(); ++size) {
+    found.charges += static_cast<double>(bins_of_size[size]) * static_cast<double>(size);
+    if (bins_of_size[size] > 0) found.deepest = static_cast<int>(size);
   }
   // Start with the fullest bins. Bins with room for one charge less have the same overflow plus one
   // charge for each deeper bin.
   found.better_depth = std::max(depth, found.deepest);
   double deeper_bins = 0.0, beyond = 0.0;
   for (int room = found.deepest - 1; room >= depth; --room) {
-    deeper_bins += static_cast<double>(of_size[room + 1]);
+    deeper_bins += static_cast<double>(bins_of_size[room + 1]);
     beyond += deeper_bins;
-    if (beyond <= BEARABLE * found.charges) found.better_depth = room;
+    if (beyond <= MAX_OVERFLOW * found.charges) found.better_depth = room;
     if (room == depth) found.overflowing = beyond;
   }
   return found;
@@ -83,7 +83,7 @@ namespace {
     {
       const FixedBins bins = make_fixed_bins(grid, cutoff, options);
       std::vector<int> size(bins.count(), 0);
-      Lot placed, others;
+      ChargeList binned, others;
       for (int k = 0; k < charges.n; ++k) {
         const double *const x = charges.x + 3 * static_cast<std::size_t>(k);
         std::int64_t bin = 0;
@@ -91,14 +91,14 @@ namespace {
           const auto at = static_cast<std::int64_t>((x[c] - bins.lo[c]) * (1.0 / options.size));
           bin = bin * bins.n[c] + std::clamp<std::int64_t>(at, 0, bins.n[c] - 1);
         }
-        (size[bin]++ < options.depth ? placed : others).add(x, charges.q[k]);
+        (size[bin]++ < options.depth ? binned : others).add(x, charges.q[k]);
       }
-      std::vector<std::int64_t> of_size(
+      std::vector<std::int64_t> bins_of_size(
           1 + (size.empty() ? 0 : *std::max_element(size.begin(), size.end())), 0);
-      for (const int n : size) ++of_size[n];
-      found = find_overflow(of_size, options.depth);
+      for (const int n : size) ++bins_of_size[n];
+      found = find_overflow(bins_of_size, options.depth);
 
-      map->on_grid(grid, placed.charges(), out);
+      map->on_grid(grid, binned.charges(), out);
       distances = map->tested();
       if (others.q.empty()) return;
       const std::size_t n = static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
@@ -120,7 +120,7 @@ namespace {
     MapOverflow overflow() const override { return found; }
 
    private:
-    struct Lot {
+    struct ChargeList {
       std::vector<double> x, q;
       void add(const double *at, double charge)
       {

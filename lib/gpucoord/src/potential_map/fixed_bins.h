@@ -28,8 +28,8 @@ struct FixedBins {
 // there would be room for more than 2^31 - 1 charges.
 FixedBins make_fixed_bins(const MapGrid &, double cutoff, const MapBins &);
 
-// Returns the overflow. of_size[k]: number of bins with k charges
-MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth);
+// Returns the overflow. bins_of_size[k]: number of bins with k charges
+MapOverflow find_overflow(const std::vector<std::int64_t> &bins_of_size, int depth);
 
 // Adds fixed bins to a map on the host. The result is the sum of the maps of the charges in bins
 // and of the overflowing charges.

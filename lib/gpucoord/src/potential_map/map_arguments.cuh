@@ -102,8 +102,8 @@ template <class Real> struct MapPointsArguments {
   MapArguments<Real> map;
   // [n] in the order of cells. id: the row of the charge that the point excludes, or -1
   const DeviceAtom *point;
-  const int *place;    // [n] index of the result
-  const int *where;    // [charges] index among the sorted charges
+  const int *caller_index;    // [n] index of the result
+  const int *sorted_index;    // [charges] index among the sorted charges
   int n;
   double *phi, *field;
 };

@@ -18,7 +18,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int POINTS_OF_A_LAUNCH = 1 << 20;    // approximate; enough to keep a GPU busy
+  constexpr int POINTS_PER_LAUNCH = 1 << 20;    // approximate; enough to keep a GPU busy
 
   class CudaMap : public PotentialMap {
    public:
@@ -58,7 +58,7 @@ namespace {
       reserve(n, out.field != nullptr);
       const int layers = m.engine->layers(grid),
                 at_once =
-                    std::max<std::size_t>(1, POINTS_OF_A_LAUNCH / (layer * points_of_a_layer()));
+                    std::max<std::size_t>(1, POINTS_PER_LAUNCH / (layer * points_per_layer()));
       std::vector<Slab> slabs;
       for (int first = 0; first < layers; first += at_once) {
         const int end = std::min(layers, first + at_once);
@@ -67,8 +67,8 @@ namespace {
         if (on_device)
           m.engine_of_overflow->on_grid(grid, first, end, true, m.phi.device.data(), field,
                                         m.stream);
-        const int z[2] = {first * points_of_a_layer(),
-                          std::min(grid.n[2], end * points_of_a_layer())};
+        const int z[2] = {first * points_per_layer(),
+                          std::min(grid.n[2], end * points_per_layer())};
         slabs.push_back({z[0], z[1] - z[0], layer * z[0], layer * z[1]});
         fetch(slabs.size() - 1, slabs.back().begin, slabs.back().end, out.field != nullptr);
       }
@@ -76,7 +76,7 @@ namespace {
         if (on_host)
           sum_overflow(grid, slabs[k], overflow, out.field != nullptr);    // while the GPU is busy
         check(cudaEventSynchronize(m.arrived[k]), "computing potentials");
-        take(slabs[k].begin, slabs[k].end, out);
+        copy_results(slabs[k].begin, slabs[k].end, out);
         if (on_host) add_overflow(slabs[k], out);
       }
       distances += m.engine->tested(m.stream);
@@ -104,7 +104,7 @@ namespace {
                           out.field ? m.field.device.data() : nullptr, m.stream);
       fetch(0, 0, points.n, out.field != nullptr);
       check(cudaEventSynchronize(m.arrived[0]), "computing potentials");
-      take(0, points.n, out);
+      copy_results(0, points.n, out);
       distances = m.engine->tested(m.stream);
     }
 
@@ -166,7 +166,7 @@ namespace {
       m.arrived[launch].record(m.copies);
     }
 
-    void take(std::size_t begin, std::size_t end, const MapResults &out) const
+    void copy_results(std::size_t begin, std::size_t end, const MapResults &out) const
     {
       const auto copy = [&](const Staged<double> &values, std::size_t columns, double *to) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)

@@ -56,28 +56,29 @@ namespace {
       charge[k] = {};
       return;
     }
-    const DeviceAtom a = atom[charges.order.place[k]];
+    const DeviceAtom a = atom[charges.order.caller_index[k]];
     charge[k] = store<Stored>(charges, a, q[a.id]);
   }
 
-  // Sets where, [charges], to the index among the sorted charges, by row.
-  __global__ void invert(const DeviceAtom *atom, const int *place, int n, int *where)
+  // Sets sorted_index, [charges], to the index among the sorted charges, by row.
+  __global__ void invert(const DeviceAtom *atom, const int *caller_index, int n, int *sorted_index)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k < n) where[atom[place[k]].id] = k;
+    if (k < n) sorted_index[atom[caller_index[k]].id] = k;
   }
 
-  template <class Stored> __global__ void clear_places(unsigned n, Stored *place)
+  template <class Stored> __global__ void clear_slots(unsigned n, Stored *slot)
   {
     const unsigned k = blockIdx.x * THREADS + threadIdx.x;
-    if (k < n) place[k] = {};
+    if (k < n) slot[k] = {};
   }
 
   // Stores the first charges of each bin. overflows: [n] nonzero: the sorted charge does not fit.
-  // of_size: number of bins by number of charges. deepest: number of charges in the fullest bin
+  // bins_of_size: number of bins by number of charges. deepest: number of charges in the fullest
+  // bin
   template <class Stored>
-  __global__ void place_in_bins(SortedCharges charges, const DeviceAtom *atom, const double *q,
-                                Stored *place, unsigned char *overflows, int *of_size, int *deepest)
+  __global__ void fill_bins(SortedCharges charges, const DeviceAtom *atom, const double *q,
+                            Stored *slot, unsigned char *overflows, int *bins_of_size, int *deepest)
   {
     const SortedAtoms &order = charges.order;
     const int k = blockIdx.x * THREADS + threadIdx.x;
@@ -85,21 +86,20 @@ namespace {
     const std::uint64_t bin = order.cell(k);
     const int2 range = atoms_of_cells(order, bin, bin + 1);
     const int rank = k - range.x;
-    const DeviceAtom a = atom[order.place[k]];
-    if (rank < charges.depth)
-      place[bin * charges.depth + rank] = store<Stored>(charges, a, q[a.id]);
+    const DeviceAtom a = atom[order.caller_index[k]];
+    if (rank < charges.depth) slot[bin * charges.depth + rank] = store<Stored>(charges, a, q[a.id]);
     overflows[k] = rank >= charges.depth;
     if (rank > 0) return;
-    atomicAdd(of_size + (range.y - range.x), 1);
+    atomicAdd(bins_of_size + (range.y - range.x), 1);
     atomicMax(deepest, range.y - range.x);
   }
 
   // index: [n] indices among the sorted atoms
-  __global__ void gather_atoms(const DeviceAtom *atom, const int *place, const int *index, int n,
-                               DeviceAtom *gathered)
+  __global__ void gather_atoms(const DeviceAtom *atom, const int *caller_index, const int *index,
+                               int n, DeviceAtom *gathered)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k < n) gathered[k] = atom[place[index[k]]];
+    if (k < n) gathered[k] = atom[caller_index[index[k]]];
   }
 
   // Marks the points that are nearer to a charge than radius (distance).
@@ -144,19 +144,19 @@ namespace {
       tested_on_device.reserve(1);
     }
 
-    void begin(const Bounds &of_points, const ChargesOnDevice &in, cudaStream_t stream) override
+    void begin(const Bounds &point_bounds, const ChargesOnDevice &in, cudaStream_t stream) override
     {
       double size[3], extent = 0.0, volume = 1.0;
       for (int c = 0; c < 3; ++c) {
-        size[c] = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
-        extent = std::max(extent, of_points.hi[c] - of_points.lo[c]);
+        size[c] = point_bounds.hi[c] - point_bounds.lo[c] + 2.0 * options.cutoff;
+        extent = std::max(extent, point_bounds.hi[c] - point_bounds.lo[c]);
         volume *= size[c];
       }
       length = !is_direct() ? options.cutoff : extent > 0.0 ? extent : 1.0;
       BinGrid cells;
       for (int c = 0; c < 3; ++c) {
         const double width = cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
-        cells.lo[c] = of_points.lo[c] - options.cutoff;
+        cells.lo[c] = point_bounds.lo[c] - options.cutoff;
         // Use a single cell if there is no cutoff.
         cells.size[c] = is_direct() ? length
                                     : std::max(width, size[c] / (c == 0 ? MAX_CELLS : MAX_COLUMNS));
@@ -172,12 +172,12 @@ namespace {
                           MapOverflow &overflow, cudaStream_t stream) override
     {
       const FixedBins fixed = make_fixed_bins(grid, options.cutoff, wanted);
-      const Bounds of_points = bounds_of(grid);
+      const Bounds point_bounds = bounds_of(grid);
       BinGrid cells;
       for (int c = 0; c < 3; ++c) {
         // Limit the size of a single bin to the extent, because the rounding errors of the charges
         // grow with the size.
-        const double extent = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
+        const double extent = point_bounds.hi[c] - point_bounds.lo[c] + 2.0 * options.cutoff;
         cells.lo[c] = fixed.lo[c];
         cells.size[c] = fixed.n[c] == 1 ? std::min(wanted.size, extent) : wanted.size;
         cells.inverse_size[c] = 1.0 / cells.size[c];
@@ -188,12 +188,12 @@ namespace {
       sorted.range = options.cutoff * (1.0 + 1e-6);
       sorted.depth = wanted.depth;
       sorted.parts = parts_for(grid);
-      const auto nplaces = static_cast<int>(fixed.count() * wanted.depth);
+      const auto nslots = static_cast<int>(fixed.count() * wanted.depth);
       with_stored([&](auto &stored, auto *&in_order) {
-        sorted.end = nplaces;
-        stored.reserve(nplaces + std::size_t(1));
-        clear_places<<<blocks_for(nplaces + 1u), THREADS, 0, stream>>>(nplaces + 1u, stored.data());
-        check(cudaGetLastError(), "launching clear_places");
+        sorted.end = nslots;
+        stored.reserve(nslots + std::size_t(1));
+        clear_slots<<<blocks_for(nslots + 1u), THREADS, 0, stream>>>(nslots + 1u, stored.data());
+        check(cudaGetLastError(), "launching clear_slots");
         in_order = stored.data();
       });
       overflow = {};
@@ -206,10 +206,10 @@ namespace {
       int *const deepest = sizes.data() + in.n + 1, *const number = deepest + 1;
       check(cudaMemsetAsync(sizes.data(), 0, (in.n + 3) * sizeof(int), stream), "clearing numbers");
       with_stored([&](auto &stored, auto *&) {
-        place_in_bins<<<blocks_for(in.n), THREADS, 0, stream>>>(
+        fill_bins<<<blocks_for(in.n), THREADS, 0, stream>>>(
             sorted, in.atom, in.q, stored.data(), overflows.data(), sizes.data(), deepest);
       });
-      check(cudaGetLastError(), "launching place_in_bins");
+      check(cudaGetLastError(), "launching fill_bins");
       chosen.reserve(in.n);
       const thrust::counting_iterator<int> numbers(0);
       std::size_t bytes = 0;
@@ -224,15 +224,15 @@ namespace {
       check(cudaMemcpyAsync(counts, deepest, sizeof(counts), cudaMemcpyDeviceToHost, stream),
             "copying from it");
       check(cudaStreamSynchronize(stream), "sorting charges");
-      std::vector<int> of_size(counts[0] + 1);
-      check(cudaMemcpy(of_size.data(), sizes.data(), of_size.size() * sizeof(int),
+      std::vector<int> bins_of_size(counts[0] + 1);
+      check(cudaMemcpy(bins_of_size.data(), sizes.data(), bins_of_size.size() * sizeof(int),
                        cudaMemcpyDeviceToHost),
             "copying from it");
-      overflow = find_overflow({of_size.begin(), of_size.end()}, wanted.depth);
+      overflow = find_overflow({bins_of_size.begin(), bins_of_size.end()}, wanted.depth);
       if (counts[1] == 0) return {};
       overflowing.reserve(counts[1]);
       gather_atoms<<<blocks_for(counts[1]), THREADS, 0, stream>>>(
-          in.atom, sorted.order.place, chosen.data(), counts[1], overflowing.data());
+          in.atom, sorted.order.caller_index, chosen.data(), counts[1], overflowing.data());
       check(cudaGetLastError(), "launching gather_atoms");
       return {overflowing.data(), in.q, counts[1]};
     }
@@ -267,13 +267,13 @@ namespace {
         if (first_layer == 0) mark(grid, n, stream);
         arg.zero = near.data();
       }
-      const int blocks_of_a_layer = arg.blocks[0] * arg.blocks[1];
-      arg.first_block = first_layer * blocks_of_a_layer;
+      const int blocks_per_layer = arg.blocks[0] * arg.blocks[1];
+      arg.first_block = first_layer * blocks_per_layer;
       arg.add = add;
       arg.phi = phi;
       arg.field = field;
-      launchers.grid[is_soft()][field != nullptr](
-          arg, (end_layer - first_layer) * blocks_of_a_layer, stream);
+      launchers.grid[is_soft()][field != nullptr](arg, (end_layer - first_layer) * blocks_per_layer,
+                                                  stream);
     }
 
     void at_points(const DeviceAtom *at, int n, double *phi, double *field,
@@ -286,15 +286,15 @@ namespace {
       arg.map.rows = row_search({});
       const SortedAtoms order = bins_of_points.sort(sorted.cells, at, n, n, stream);
       arg.point = order.atom;
-      arg.place = order.place;
+      arg.caller_index = order.caller_index;
       arg.n = n;
       if (charges.n > 0) {
-        where.reserve(charges.n);
-        invert<<<blocks_for(charges.n), THREADS, 0, stream>>>(charges.atom, sorted.order.place,
-                                                              charges.n, where.data());
+        sorted_index.reserve(charges.n);
+        invert<<<blocks_for(charges.n), THREADS, 0, stream>>>(
+            charges.atom, sorted.order.caller_index, charges.n, sorted_index.data());
         check(cudaGetLastError(), "launching invert");
       }
-      arg.where = where.data();
+      arg.sorted_index = sorted_index.data();
       arg.phi = phi;
       arg.field = field;
       launchers.points[is_soft()][field != nullptr](arg, stream);
@@ -312,7 +312,7 @@ namespace {
     std::size_t bytes() const override
     {
       return bins.bytes() + bins_of_points.bytes() + sorted_charges.bytes() +
-          packed_charges.bytes() + overflowing.bytes() + where.bytes() + sizes.bytes() +
+          packed_charges.bytes() + overflowing.bytes() + sorted_index.bytes() + sizes.bytes() +
           chosen.bytes() + near.bytes() + overflows.bytes() + workspace.bytes();
     }
 
@@ -329,7 +329,7 @@ namespace {
       check(cudaMemsetAsync(tested_on_device.data(), 0, sizeof(unsigned long long), stream),
             "clearing a number");
       if (in.n == 0) return;
-      sorted.order = bins.sort_places(cells, in.atom, in.n, stream);
+      sorted.order = bins.sort_indices(cells, in.atom, in.n, stream);
     }
 
     // Calls f(buffer, pointer to the sorted charges) for the charges in the format of the grid
@@ -374,9 +374,9 @@ namespace {
     // charges than necessary.
     double cell_width(double density) const
     {
-      constexpr double CHARGES_OF_A_CUBE = 2.0, LEAST = 0.1;
-      return density > 0.0 ? std::clamp(std::cbrt(CHARGES_OF_A_CUBE / density),
-                                        LEAST * options.cutoff, options.cutoff)
+      constexpr double CHARGES_PER_CUBE = 2.0, MIN_SIZE = 0.1;
+      return density > 0.0 ? std::clamp(std::cbrt(CHARGES_PER_CUBE / density),
+                                        MIN_SIZE * options.cutoff, options.cutoff)
                            : options.cutoff;
     }
 
@@ -428,9 +428,9 @@ namespace {
 
     TileShape<Real> tile_shape(const MapGrid &grid, int subtiles) const
     {
-      const Bounds box = box_of_points(grid, 2 * subtiles), of_subtile = box_of_points(grid, 2);
+      const Bounds box = box_of_points(grid, 2 * subtiles), subtile_box = box_of_points(grid, 2);
       const double step = grid.step[0][0] / length, half = 0.5 * (box.hi[0] - box.lo[0]) / length;
-      const double subtile = (of_subtile.hi[0] - of_subtile.lo[0]) / length;
+      const double subtile = (subtile_box.hi[0] - subtile_box.lo[0]) / length;
       // Charges beyond this margin do not coincide with a point, including rounding errors.
       const double margin = 2.0 * options.tiny / length + 2e-6;
       TileShape<Real> shape;
@@ -463,7 +463,7 @@ namespace {
     DeviceBuffer<MapCharge> sorted_charges;
     DeviceBuffer<PackedCharge> packed_charges;
     DeviceBuffer<DeviceAtom> overflowing;
-    DeviceBuffer<int> where, sizes, chosen;
+    DeviceBuffer<int> sorted_index, sizes, chosen;
     DeviceBuffer<unsigned char> near, overflows;
     DeviceBuffer<char> workspace;
     DeviceBuffer<unsigned long long> tested_on_device;
@@ -471,7 +471,7 @@ namespace {
 
 }    // namespace
 
-int points_of_a_layer()
+int points_per_layer()
 {
   return BLOCK_Z;
 }

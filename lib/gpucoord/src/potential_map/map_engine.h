@@ -25,7 +25,7 @@ class GPUCOORD_TEST_API MapEngine {
 
   // Sorts the charges for points within these bounds. All calls only enqueue work. Charges must
   // stay valid until the next begin(). Throws DeviceError.
-  virtual void begin(const Bounds &of_points, const ChargesOnDevice &, cudaStream_t) = 0;
+  virtual void begin(const Bounds &point_bounds, const ChargesOnDevice &, cudaStream_t) = 0;
 
   // Like begin(), with fixed bins, for on_grid() of this grid only. Waits. Returns the charges that
   // overflow, which the map does not include. They are valid until the next call. Throws
@@ -52,7 +52,7 @@ class GPUCOORD_TEST_API MapEngine {
 GPUCOORD_TEST_API std::unique_ptr<MapEngine> make_map_engine(const MapOptions &, Precision);
 
 // Returns the number of points in a layer along z.
-int points_of_a_layer();
+int points_per_layer();
 
 GPUCOORD_TEST_API Bounds bounds_of(const MapGrid &);
 

@@ -33,7 +33,7 @@ template <class Real> struct MapConstants {
 };
 
 // Returns whether EwaldInFloat replaces Ewald.
-template <class Real> GPUCOORD_HD bool takes_erf_series(const MapOptions &options)
+template <class Real> GPUCOORD_HD bool uses_erf_series(const MapOptions &options)
 {
   return sizeof(Real) == sizeof(float) && options.kernel == MapKernel::EWALD &&
       options.alpha * options.cutoff <= ErfSeries::LARGEST;
@@ -41,12 +41,12 @@ template <class Real> GPUCOORD_HD bool takes_erf_series(const MapOptions &option
 
 template <class Real> inline MapConstants<Real> make_map_constants(const MapOptions &options)
 {
-  // The squares of LARGE and LEAST_TINY are within the range of float.
-  constexpr double LARGE = 1e30, LEAST_TINY = 1e-12, ROOT_PI = 1.77245385090551602730;
+  // The squares of LARGE and MIN_TINY are within the range of float.
+  constexpr double LARGE = 1e30, MIN_TINY = 1e-12, ROOT_PI = 1.77245385090551602730;
   const bool has_cutoff = options.kernel != MapKernel::DIRECT;
   const double cutoff_sq = has_cutoff ? options.cutoff * options.cutoff : LARGE;
   const double inv_cutoff = has_cutoff ? 1.0 / options.cutoff : 0.0;
-  const double tiny = options.tiny > LEAST_TINY ? options.tiny : LEAST_TINY;
+  const double tiny = options.tiny > MIN_TINY ? options.tiny : MIN_TINY;
   const double inv_radius = options.overlap == MapOverlap::SOFT ? 1.0 / options.radius : 0.0;
   MapConstants<Real> c;
   c.cutoff_sq = static_cast<Real>(cutoff_sq);
@@ -60,9 +60,8 @@ template <class Real> inline MapConstants<Real> make_map_constants(const MapOpti
   c.radius_sq = static_cast<Real>(options.radius * options.radius);
   c.ball_top = static_cast<Real>(1.5 * inv_radius);
   c.ball_curve = static_cast<Real>(0.5 * inv_radius * inv_radius * inv_radius);
-  const ErfSeries series = takes_erf_series<Real>(options)
-      ? ErfSeries::make(options.alpha, options.cutoff)
-      : ErfSeries();
+  const ErfSeries series =
+      uses_erf_series<Real>(options) ? ErfSeries::make(options.alpha, options.cutoff) : ErfSeries();
   for (int k = 0; k < ErfSeries::TERMS; ++k)
     c.erf_series[k] = static_cast<Real>(series.coefficient[k]);
   return c;
@@ -197,7 +196,7 @@ namespace map_kernel {
       for (int n = TERMS; n >= 0; --n) {
         constexpr vector_math::InverseFactorials inverse_factorial;
         erf_derivative = erf_over_r - erf_derivative * a_sq;
-        erf_over_r = Real(inverse_factorial.of[n] / (2 * n + 1)) - erf_over_r * a_sq;
+        erf_over_r = Real(inverse_factorial.value[n] / (2 * n + 1)) - erf_over_r * a_sq;
       }
       const bool is_small = a_sq < Real(0.25), in_ball = bare.r_sq < c.radius_sq;
       const Real far_value = bare.inv_r - erfc_over_r,
@@ -217,8 +216,8 @@ namespace map_kernel {
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
                                  Real &value, Real &derivative)
     {
-      const Real place = Real(2) * c.inv_cutoff_sq * bare.r_sq - Real(1);
-      const Real u = place < Real(1) ? place : Real(1);    // finite far beyond the cutoff
+      const Real argument = Real(2) * c.inv_cutoff_sq * bare.r_sq - Real(1);
+      const Real u = argument < Real(1) ? argument : Real(1);    // finite far beyond the cutoff
       Real sum = c.erf_series[ErfSeries::TERMS - 1], sum_derivative = 0;
       for (int k = ErfSeries::TERMS - 2; k >= 0; --k) {
         sum_derivative = sum_derivative * u + sum;
@@ -236,7 +235,7 @@ template <class Real, class Visitor>
 inline void visit_map_kernel(const MapOptions &options, Visitor &&visitor)
 {
   if constexpr (sizeof(Real) == sizeof(float)) {
-    if (takes_erf_series<Real>(options)) return visitor(map_kernel::EwaldInFloat());
+    if (uses_erf_series<Real>(options)) return visitor(map_kernel::EwaldInFloat());
   }
   switch (options.kernel) {
     case MapKernel::SMOOTH:

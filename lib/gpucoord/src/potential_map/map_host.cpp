@@ -31,7 +31,7 @@ namespace {
 
   // Rows per tile. Larger tiles need fewer searches, but more of the collected charges are beyond
   // the cutoff of a row.
-  constexpr int TILE_Y = 4, TILE_Z = 4, POINTS_OF_A_TILE = POINTS_OF_A_ROW * TILE_Y * TILE_Z;
+  constexpr int TILE_Y = 4, TILE_Z = 4, POINTS_PER_TILE = POINTS_PER_ROW * TILE_Y * TILE_Z;
   constexpr int BLOCK = 4096;    // charges of DIRECT that stay in the L2 cache
 
   constexpr double INFINITE = std::numeric_limits<double>::infinity();
@@ -68,11 +68,11 @@ namespace {
     {
       GPUCOORD_COUNT(MAP_HOST);
       sort(charges, 0.5 * extent_of_tile(grid));
-      const std::int64_t tiles[3] = {(grid.n[0] + POINTS_OF_A_ROW - 1) / POINTS_OF_A_ROW,
+      const std::int64_t tiles[3] = {(grid.n[0] + POINTS_PER_ROW - 1) / POINTS_PER_ROW,
                                      (grid.n[1] + TILE_Y - 1) / TILE_Y,
                                      (grid.n[2] + TILE_Z - 1) / TILE_Z};
       run_in_parallel(tiles[0] * tiles[1] * tiles[2], nthreads, [&](std::int64_t t) {
-        const int first[3] = {static_cast<int>(t % tiles[0]) * POINTS_OF_A_ROW,
+        const int first[3] = {static_cast<int>(t % tiles[0]) * POINTS_PER_ROW,
                               static_cast<int>(t / tiles[0] % tiles[1]) * TILE_Y,
                               static_cast<int>(t / tiles[0] / tiles[1]) * TILE_Z};
         tile(grid, first, out);
@@ -84,7 +84,7 @@ namespace {
     {
       GPUCOORD_COUNT(MAP_HOST);
       sort(charges, 0.0);
-      const auto everyone = count_up(points.n);
+      const auto all_indices = count_up(points.n);
       BoxOfPoints box;
       for (int p = 0; p < points.n; ++p) box.add(points.x + 3 * static_cast<std::size_t>(p));
       double range = options.cutoff;
@@ -96,12 +96,12 @@ namespace {
           range = std::max(range, (box.hi[c] - box.lo[c]) / PARTS);
         if (range == 0.0) range = 1.0;
       }
-      const AtomList list = {everyone.data(), points.n, points.n};
+      const AtomList list = {all_indices.data(), points.n, points.n};
       const CellGrid cells = make_cell_grid(points.x, list, {}, range, nthreads);
       bins_of_points.build(cells, points.x, list, nthreads);
       tasks.make(cells, bins_of_points, nthreads);
-      place_of.resize(charges.n);
-      for (int k = 0; k < charges.n; ++k) place_of[bins.row[k]] = k;
+      sorted_index.resize(charges.n);
+      for (int k = 0; k < charges.n; ++k) sorted_index[bins.row[k]] = k;
       run_in_parallel(static_cast<std::int64_t>(tasks.all().size()), nthreads, [&](std::int64_t t) {
         some_points(points, tasks.all()[t], out);
       });
@@ -119,8 +119,8 @@ namespace {
       std::vector<Real> x, y, z, q;    // charges near a box, relative to its center
       std::vector<int> index;          // index among the sorted charges
       std::vector<PointRange> ranges;
-      double sums[POINTS_OF_A_TILE * MAP_VALUES];
-      char near[POINTS_OF_A_TILE];
+      double sums[POINTS_PER_TILE * MAP_VALUES];
+      char near[POINTS_PER_TILE];
       double tested = 0.0;
 
       NearCharges<Real> view(int n) const { return {n, x.data(), y.data(), z.data(), q.data()}; }
@@ -131,24 +131,25 @@ namespace {
     // Returns the larger extent of a tile along y and z, distance.
     static double extent_of_tile(const MapGrid &grid)
     {
-      const int most[3] = {POINTS_OF_A_ROW, TILE_Y, TILE_Z};
+      const int tile_size[3] = {POINTS_PER_ROW, TILE_Y, TILE_Z};
       double extent[3] = {};
       for (int a = 0; a < 3; ++a)
         for (int c = 1; c < 3; ++c)
-          extent[c] += std::max(0, std::min(most[a], grid.n[a]) - 1) * std::fabs(grid.step[a][c]);
+          extent[c] +=
+              std::max(0, std::min(tile_size[a], grid.n[a]) - 1) * std::fabs(grid.step[a][c]);
       return std::max(extent[1], extent[2]);
     }
 
     // Sorts the charges into cells for a range of at least 'least' (distance). If a tile were much
     // larger than the cells, it would search very many rows of cells.
-    void sort(const MapCharges &charges, double least)
+    void sort(const MapCharges &charges, double min_size)
     {
       for (Scratch &s : scratch) s.tested = 0.0;
-      const auto everyone = count_up(charges.n);
-      const AtomList list = {everyone.data(), charges.n, charges.n};
+      const auto all_indices = count_up(charges.n);
+      const AtomList list = {all_indices.data(), charges.n, charges.n};
       cells_of_charges = is_direct()
           ? CellGrid()
-          : make_cell_grid(charges.x, list, {}, std::max(options.cutoff, least), nthreads);
+          : make_cell_grid(charges.x, list, {}, std::max(options.cutoff, min_size), nthreads);
       bins.build(cells_of_charges, charges.x, list, nthreads);
       charge.resize(charges.n);
       for (int k = 0; k < charges.n; ++k) charge[k] = static_cast<Real>(charges.q[bins.row[k]]);
@@ -229,9 +230,9 @@ namespace {
     {
       Scratch &s = scratch[omp_get_thread_num()];
       int size[3];
-      const int most[3] = {POINTS_OF_A_ROW, TILE_Y, TILE_Z};
-      for (int c = 0; c < 3; ++c) size[c] = std::min(most[c], grid.n[c] - first[c]);
-      const auto place = [&](int i, int j, int k, double *x) {
+      const int tile_size[3] = {POINTS_PER_ROW, TILE_Y, TILE_Z};
+      for (int c = 0; c < 3; ++c) size[c] = std::min(tile_size[c], grid.n[c] - first[c]);
+      const auto set_point = [&](int i, int j, int k, double *x) {
         for (int c = 0; c < 3; ++c)
           x[c] = grid.origin[c] + (first[0] + i) * grid.step[0][c] +
               (first[1] + j) * grid.step[1][c] + (first[2] + k) * grid.step[2][c];
@@ -239,28 +240,28 @@ namespace {
       BoxOfPoints box;
       double x[3], origin[3];
       for (int corner = 0; corner < 8; ++corner) {
-        place(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0,
-              corner & 4 ? size[2] - 1 : 0, x);
+        set_point(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0,
+                  corner & 4 ? size[2] - 1 : 0, x);
         box.add(x);
       }
       for (int c = 0; c < 3; ++c) origin[c] = 0.5 * (box.lo[c] + box.hi[c]);
 
-      std::fill(s.sums, s.sums + POINTS_OF_A_TILE * MAP_VALUES, 0.0);
-      std::fill(s.near, s.near + POINTS_OF_A_TILE, static_cast<char>(0));
+      std::fill(s.sums, s.sums + POINTS_PER_TILE * MAP_VALUES, 0.0);
+      std::fill(s.near, s.near + POINTS_PER_TILE, static_cast<char>(0));
       const auto kernel = kernels.row[false][out.field != nullptr];
       for_charges_near(box, origin, s, [&](int n) {
         const NearCharges<Real> charges = s.view(n);
         for (int k = 0; k < size[2]; ++k)
           for (int j = 0; j < size[1]; ++j) {
             RowOfPoints<Real> row;
-            row.n = POINTS_OF_A_ROW;
-            for (int i = 0; i < POINTS_OF_A_ROW; ++i) {
-              place(std::min(i, size[0] - 1), j, k, x);
+            row.n = POINTS_PER_ROW;
+            for (int i = 0; i < POINTS_PER_ROW; ++i) {
+              set_point(std::min(i, size[0] - 1), j, k, x);
               row.x[i] = static_cast<Real>(x[0] - origin[0]);
             }
             row.y = static_cast<Real>(x[1] - origin[1]);
             row.z = static_cast<Real>(x[2] - origin[2]);
-            const int p = (k * TILE_Y + j) * POINTS_OF_A_ROW;
+            const int p = (k * TILE_Y + j) * POINTS_PER_ROW;
             s.tested += kernel(constants, charges, row, s.sums + p * MAP_VALUES);
             if (options.overlap == MapOverlap::ZERO)
               kernels.find_near(constants.radius_sq, charges, row, s.near + p);
@@ -270,7 +271,7 @@ namespace {
       for (int k = 0; k < size[2]; ++k)
         for (int j = 0; j < size[1]; ++j)
           for (int i = 0; i < size[0]; ++i) {
-            const int p = (k * TILE_Y + j) * POINTS_OF_A_ROW + i;
+            const int p = (k * TILE_Y + j) * POINTS_PER_ROW + i;
             const std::size_t to =
                 (static_cast<std::size_t>(first[2] + k) * grid.n[1] + first[1] + j) * grid.n[0] +
                 first[0] + i;
@@ -308,12 +309,13 @@ namespace {
           const int self = points.self ? points.self[bins_of_points.row[p]] : -1;
           const int own = self < 0
               ? n
-              : static_cast<int>(std::find(s.index.begin(), s.index.begin() + n, place_of[self]) -
-                                 s.index.begin());
+              : static_cast<int>(
+                    std::find(s.index.begin(), s.index.begin() + n, sorted_index[self]) -
+                    s.index.begin());
           if (own < n) s.q[own] = 0;
           s.tested += kernel(constants, s.view(n), row,
                              sums.data() + MAP_VALUES * static_cast<std::size_t>(p - task.begin));
-          if (own < n) s.q[own] = charge[place_of[self]];
+          if (own < n) s.q[own] = charge[sorted_index[self]];
         }
       });
       for (int p = task.begin; p < task.end; ++p)
@@ -329,8 +331,8 @@ namespace {
     std::vector<Scratch> scratch;    // [nthreads]
     CellGrid cells_of_charges;
     CellBins bins, bins_of_points;
-    std::vector<Real> charge;     // [charges] in sorted order
-    std::vector<int> place_of;    // [charges] index among the sorted charges
+    std::vector<Real> charge;         // [charges] in sorted order
+    std::vector<int> sorted_index;    // [charges] index among the sorted charges
     CellTasks tasks;
   };
 

@@ -54,8 +54,8 @@ namespace {
     static constexpr int LISTS = 2 * SUBTILES, IN_TILE = LISTS - 1, NO_LIST = LISTS;
     static_assert((SUBTILES == 4 || SUBTILES == 6) && SUBTILES <= MAX_SUBTILES && LISTS < 32,
                   "each list has a case of a switch, and a lane");
-    static constexpr int PLACES = IS_WIDE ? 44 : IS_SINGLE ? 64 : 40;
-    static_assert(PLACES >= 32 + UNROLL - 1 && PLACES % UNROLL == 0,
+    static constexpr int SLOTS = IS_WIDE ? 44 : IS_SINGLE ? 64 : 40;
+    static_assert(SLOTS >= 32 + UNROLL - 1 && SLOTS % UNROLL == 0,
                   "room for the remaining charges and one charge per lane, padded to UNROLL");
     // Blocks per multiprocessor.
     static constexpr int BLOCKS = IS_WIDE ? 6 : FIELD || !IS_SINGLE ? 3 : 5;
@@ -67,7 +67,7 @@ namespace {
 
   // Shared memory of a warp: lists, and data that would need too many registers.
   template <class S, class Real> struct WarpMemory {
-    TileCharge<Real> list[S::LISTS][S::PLACES];
+    TileCharge<Real> list[S::LISTS][S::SLOTS];
     int count[S::LISTS + 1];
     // [rows + 1] offset from the number of a charge to its index among the sorted charges; the last
     // offset leads beyond all charges
@@ -160,36 +160,36 @@ namespace {
 
     // Finds the positions of one charge per lane in list 'number'. peers: lanes with the same list.
     // Returns the lanes whose list has no room.
-    __device__ __forceinline__ unsigned find_places(int number, unsigned &peers, int &place) const
+    __device__ __forceinline__ unsigned find_slots(int number, unsigned &peers, int &slot) const
     {
       const unsigned before = (1u << threadIdx.x % 32) - 1u;
       peers = __match_any_sync(ALL_LANES, number);
-      place = __popc(peers & before) + memory.count[number];
-      return __ballot_sync(ALL_LANES, place >= S::PLACES);
+      slot = __popc(peers & before) + memory.count[number];
+      return __ballot_sync(ALL_LANES, slot >= S::SLOTS);
     }
 
     // Sums the lists of these lanes and moves the positions forward. is_end: sums all charges of
     // each list
-    __device__ __forceinline__ void sum_lists(unsigned lanes, int number, int &place, bool is_end)
+    __device__ __forceinline__ void sum_lists(unsigned lanes, int number, int &slot, bool is_end)
     {
       while (lanes) {
-        const int of_list = __shfl_sync(ALL_LANES, number, __ffs(lanes) - 1),
-                  summed = sum(of_list, is_end);
-        if (number == of_list) place -= summed;
-        lanes &= ~__ballot_sync(ALL_LANES, number == of_list);
+        const int list = __shfl_sync(ALL_LANES, number, __ffs(lanes) - 1),
+                  summed = sum(list, is_end);
+        if (number == list) slot -= summed;
+        lanes &= ~__ballot_sync(ALL_LANES, number == list);
       }
     }
 
     // Stores one charge per lane at its position.
     __device__ __forceinline__ void put(TileCharge<Real> charge, int number, unsigned peers,
-                                        int place)
+                                        int slot)
     {
       __syncwarp();    // lists and counts have been read
       if (number >= S::SUBTILES) charge.x = -charge.x;
       if (number != S::NO_LIST) {
-        memory.list[number][place] = charge;
+        memory.list[number][slot] = charge;
         const bool is_last = peers >> threadIdx.x % 32 == 1u;
-        if (is_last) memory.count[number] = place + 1;
+        if (is_last) memory.count[number] = slot + 1;
       }
       __syncwarp();
     }
@@ -214,9 +214,9 @@ namespace {
       int end = memory.count[number], begin = end % UNROLL;
       if (is_end) {
         begin = 0;
-        constexpr Real NOWHERE = 1e6;
+        constexpr Real FAR_COORDINATE = 1e6;
         const int lane = threadIdx.x % 32, more = (UNROLL - end % UNROLL) % UNROLL;
-        if (lane < more) list[end + lane] = {NOWHERE, NOWHERE, NOWHERE, 0};
+        if (lane < more) list[end + lane] = {FAR_COORDINATE, FAR_COORDINATE, FAR_COORDINATE, 0};
         end += more;
         __syncwarp();
       }
@@ -293,14 +293,14 @@ namespace {
       }
       // Both halves of the warp have sums of both points of a row. Each half keeps the total of one
       // point.
-      const bool takes_first = (half == 0) != is_mirrored;
+      const bool keeps_first = (half == 0) != is_mirrored;
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         PointSums<VALUES, Real> sum = sums[S::TOGETHER * i];
         if constexpr (S::TOGETHER == 2) {
           const Real first = sums[2 * i].v[0], second = sums[2 * i + 1].v[0];
-          sum.v[0] = (takes_first ? first : second) +
-              __shfl_xor_sync(ALL_LANES, takes_first ? second : first, 16);
+          sum.v[0] = (keeps_first ? first : second) +
+              __shfl_xor_sync(ALL_LANES, keeps_first ? second : first, 16);
         }
         if constexpr (FIELD) sum.v[1] = is_mirrored ? -sum.v[1] : sum.v[1];
 #pragma unroll
@@ -375,9 +375,9 @@ namespace {
       const int axis = a + 1, cell = first[a] + i;
       const float size = search.size[a], begin = edge[a] + i * size;
       const float before = cell == 0 ? 0.0f : begin - search.half[axis],
-                  behind = cell == charges.cells.n[axis] - 1 ? 0.0f
-                                                             : -search.half[axis] - (begin + size);
-      return fmaxf(0.0f, fmaxf(before, behind));
+                  above = cell == charges.cells.n[axis] - 1 ? 0.0f
+                                                            : -search.half[axis] - (begin + size);
+      return fmaxf(0.0f, fmaxf(before, above));
     }
 
     const SortedCharges &charges;
@@ -450,12 +450,12 @@ namespace {
       const unsigned ends = or_warp(bit(last - begin));
       const int row = rows_before + __popc(ends & ((1u << lane) - 1u));
       rows_before += __popc(ends);
-      const unsigned place =
+      const unsigned index =
           min(memory.shift[row] + (begin + lane), static_cast<unsigned>(arg.map.charges.end));
       if constexpr (S::IS_PACKED)
-        return arg.map.charges.packed[place];
+        return arg.map.charges.packed[index];
       else
-        return arg.map.charges.charge[place];
+        return arg.map.charges.charge[index];
     }
 
     __device__ TileCharge<Real> from_tile(const Stored &a) const
@@ -540,7 +540,7 @@ namespace {
     __syncwarp();
 
     const int iy = lane % TILE_Y, iz = lane / TILE_Y % TILE_Z, ix = lane / (TILE_Y * TILE_Z);
-    const auto place = [&](int i, int c) {    // relative to the middle
+    const auto coordinate = [&](int i, int c) {    // relative to the middle
       const double at[3] = {i - MIDDLE[0], iy - MIDDLE[1], iz - MIDDLE[2]};
       double x = 0.0;
       for (int a = 0; a < 3; ++a) x += at[a] * arg.grid.step[a][c];
@@ -548,9 +548,9 @@ namespace {
     };
     const int first_point = S::TOGETHER == 2 ? 0 : ix,
               last_point = 2 * S::SUBTILES - (S::TOGETHER == 2 ? 1 : 2 - ix);
-    const ThreadPoints<Real> points = {place(first_point + S::SUBTILES, 0),
-                                       -place(last_point - S::SUBTILES, 0), place(0, 1),
-                                       place(0, 2)};
+    const ThreadPoints<Real> points = {coordinate(first_point + S::SUBTILES, 0),
+                                       -coordinate(last_point - S::SUBTILES, 0), coordinate(0, 1),
+                                       coordinate(0, 2)};
     WarpSummer<Kernel, SOFT, FIELD, Real> summer(arg, points, memory);
 
     Charges<S, Real> charges(arg, memory);
@@ -564,7 +564,7 @@ namespace {
         if (!is_end) next = charges.load(0);
       }
       TileCharge<Real> charge;
-      int number, place = 0;
+      int number, slot = 0;
       unsigned peers = 0, full;
       if (is_end)
         full = summer.find_lists(number);
@@ -572,11 +572,11 @@ namespace {
         charge = charges.from_tile(next);
         next = charges.load(begin + 32);
         number = find_list<S>(arg.tile, arg.map.reach_sq, memory.last_subtile, charge);
-        full = summer.find_places(number, peers, place);
+        full = summer.find_slots(number, peers, slot);
       }
-      summer.sum_lists(full, number, place, is_end);
+      summer.sum_lists(full, number, slot, is_end);
       if (is_end) break;
-      summer.put(charge, number, peers, place);
+      summer.put(charge, number, peers, slot);
     }
 
     const double unit = arg.map.inverse_length;
@@ -606,7 +606,7 @@ namespace {
     const int p = blockIdx.x * THREADS + threadIdx.x;
     if (p >= arg.n) return;
     const DeviceAtom point = arg.point[p];
-    const int self = point.id < 0 ? -1 : arg.where[point.id];
+    const int self = point.id < 0 ? -1 : arg.sorted_index[point.id];
     const NearRows rows(arg.map.charges, arg.map.rows, {point.x, point.y, point.z});
     constexpr int VALUES = FIELD ? 4 : 1;
     PointSums<VALUES, double> total;
@@ -632,7 +632,7 @@ namespace {
       }
       tested += range.y - range.x;
     }
-    const int to = arg.place[p];
+    const int to = arg.caller_index[p];
     arg.phi[to] = total.v[0] * unit;
     if constexpr (FIELD)
       for (int c = 0; c < 3; ++c)

@@ -61,8 +61,8 @@ namespace {
     for (int k = 0; k < n; ++k)
       add_charge<Kernel, SOFT, FIELD>(c, px0 - kept.x[k], kept.dy[k], kept.dz[k], kept.q[k], p0, x0,
                                       y0, z0);
-    const Real of_all[] = {p0, x0, y0, z0};
-    for (int v = 0; v < MAP_VALUES; ++v) sums[v] = of_all[v];
+    const Real all_sums[] = {p0, x0, y0, z0};
+    for (int v = 0; v < MAP_VALUES; ++v) sums[v] = all_sums[v];
   }
 
   constexpr int POINTS_AT_A_TIME = 4;
@@ -83,16 +83,16 @@ namespace {
       add_charge<Kernel, SOFT, FIELD>(c, px2 - x, dy, dz, q, p2, x2, y2, z2);
       add_charge<Kernel, SOFT, FIELD>(c, px3 - x, dy, dz, q, p3, x3, y3, z3);
     }
-    const Real of_all[] = {p0, x0, y0, z0, p1, x1, y1, z1, p2, x2, y2, z2, p3, x3, y3, z3};
-    for (int v = 0; v < POINTS_AT_A_TIME * MAP_VALUES; ++v) sums[v] = of_all[v];
+    const Real all_sums[] = {p0, x0, y0, z0, p1, x1, y1, z1, p2, x2, y2, z2, p3, x3, y3, z3};
+    for (int v = 0; v < POINTS_AT_A_TIME * MAP_VALUES; ++v) sums[v] = all_sums[v];
   }
 
   template <class Kernel, bool SOFT, bool FIELD, bool ALONE, class Real, class Accumulator>
   double sum_row(const MapConstants<Real> &c, const NearCharges<Real> &all,
                  const RowOfPoints<Real> &row, double *sums)
   {
-    static_assert(POINTS_OF_A_ROW % POINTS_AT_A_TIME == 0, "a row is a whole number of steps");
-    constexpr int N = ALONE ? 1 : POINTS_OF_A_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME,
+    static_assert(POINTS_PER_ROW % POINTS_AT_A_TIME == 0, "a row is a whole number of steps");
+    constexpr int N = ALONE ? 1 : POINTS_PER_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME,
                   WIDTH = 64 / sizeof(Real);
     constexpr Real MARGIN_OF_ROUNDING = Real(1.00001);    // keep all charges despite rounding
     const Real middle = Real(0.5) * (row.x[0] + row.x[N - 1]),

@@ -8,17 +8,17 @@
 namespace gpucoord {
 
 // Number of points along x that are summed together and share the y and z of their distances.
-constexpr int POINTS_OF_A_ROW = 8;
+constexpr int POINTS_PER_ROW = 8;
 
 // Values per point: the potential, and the field.
 constexpr int MAP_VALUES = 4;
 
-// Points in a row, relative to the origin of the charges. If there are fewer than POINTS_OF_A_ROW
+// Points in a row, relative to the origin of the charges. If there are fewer than POINTS_PER_ROW
 // points, the last x is repeated.
 template <class Real> struct RowOfPoints {
-  Real x[POINTS_OF_A_ROW];
+  Real x[POINTS_PER_ROW];
   Real y, z;
-  int n;    // 1 or POINTS_OF_A_ROW
+  int n;    // 1 or POINTS_PER_ROW
 };
 
 // Charges near a row, relative to the same origin.

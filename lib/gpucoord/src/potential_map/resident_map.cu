@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps of atoms whose data are resident on a GPU.
 //
 // Launch of the kernels in this file: one thread per atom or value, 256 threads per block.
-// look_at_charges: 256 blocks, with shared memory for the reduction.
+// scan_charges: 256 blocks, with shared memory for the reduction.
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_map.h"
@@ -36,8 +36,8 @@ namespace {
 
   // Sums the charges of each block, and marks the selected atoms.
   template <class X, class Q>
-  __global__ void look_at_charges(const X *x, const Q *q, const int *mask, int groupbit, int nlocal,
-                                  int nall, unsigned char *chosen, ChargeSums *sums)
+  __global__ void scan_charges(const X *x, const Q *q, const int *mask, int groupbit, int nlocal,
+                               int nall, unsigned char *chosen, ChargeSums *sums)
   {
     ChargeSums mine;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < nall; k += THREADS * gridDim.x) {
@@ -109,10 +109,10 @@ namespace {
         });
       };
       with([&](const auto *x, const auto *q) {
-        look_at_charges<<<SUM_BLOCKS, THREADS, 0, stream>>>(
+        scan_charges<<<SUM_BLOCKS, THREADS, 0, stream>>>(
             x, q, in.atoms.mask, in.groupbit, in.atoms.nlocal, nall, chosen.data(), sums.data());
       });
-      check(cudaGetLastError(), "launching look_at_charges");
+      check(cudaGetLastError(), "launching scan_charges");
       const thrust::counting_iterator<int> numbers(0);
       std::size_t bytes = 0;
       check(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, chosen.data(), rows.data(), number,
@@ -122,15 +122,15 @@ namespace {
       check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, chosen.data(), rows.data(),
                                        number, nall, stream),
             "selecting atoms");
-      ChargeSums of_blocks[SUM_BLOCKS], all;
+      ChargeSums block_sums[SUM_BLOCKS], all;
       int n;
-      check(cudaMemcpyAsync(of_blocks, sums.data(), sizeof(of_blocks), cudaMemcpyDeviceToHost,
+      check(cudaMemcpyAsync(block_sums, sums.data(), sizeof(block_sums), cudaMemcpyDeviceToHost,
                             stream),
             "copying from it");
       check(cudaMemcpyAsync(&n, number, sizeof(n), cudaMemcpyDeviceToHost, stream),
             "copying from it");
       check(cudaStreamSynchronize(stream), "summing charges");
-      for (const ChargeSums &s : of_blocks)
+      for (const ChargeSums &s : block_sums)
         all = {all.charged + s.charged, all.q + s.q, all.q_sq + s.q_sq, all.size + s.size,
                std::max(all.bad_atom, s.bad_atom)};
       if (n == 0) return all;

@@ -46,7 +46,7 @@ template <class Real> struct SwitchConstants {
 // The constants that may differ between functions with the same formula and the same integer
 // exponents.
 template <class Real>
-constexpr Real SwitchConstants<Real>::*CONSTANTS_OF_A_FUNCTION[] = {
+constexpr Real SwitchConstants<Real>::*CONSTANTS_PER_FUNCTION[] = {
     &SwitchConstants<Real>::inv_r0,  &SwitchConstants<Real>::inv_r0_sq,
     &SwitchConstants<Real>::d0,      &SwitchConstants<Real>::dmax_sq,
     &SwitchConstants<Real>::stretch, &SwitchConstants<Real>::shift,
@@ -56,7 +56,7 @@ constexpr Real SwitchConstants<Real>::*CONSTANTS_OF_A_FUNCTION[] = {
     &SwitchConstants<Real>::b,       &SwitchConstants<Real>::k,
     &SwitchConstants<Real>::beta,    &SwitchConstants<Real>::center};
 constexpr int NCONSTANTS =
-    sizeof(CONSTANTS_OF_A_FUNCTION<double>) / sizeof(double SwitchConstants<double>::*);
+    sizeof(CONSTANTS_PER_FUNCTION<double>) / sizeof(double SwitchConstants<double>::*);
 static_assert(sizeof(SwitchConstants<double>) ==
                   (NCONSTANTS + 4) * sizeof(double) + 2 * sizeof(int),
               "CONSTANTS_OF_A_FUNCTION has all constants but in, im and the four of window()");

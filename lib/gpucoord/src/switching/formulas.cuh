@@ -45,10 +45,10 @@ namespace formula {
 
 }    // namespace formula
 
-// Whether a formula is as cheap as finding the partners that need it.
+// True if a formula is as cheap as finding the partners that need it.
 template <class Formula> constexpr bool CHEAP = Formula::CHEAP;
 
-// Whether a formula of r^2 uses lengths in units of r0, which saves a factor. Not in double,
+// True if a formula of r^2 uses lengths in units of r0, which saves a factor. Not in double,
 // because dmax would not be exact.
 template <class Formula, class Real>
 constexpr bool IN_R0 = Formula::IN_R0 &&std::is_same<Real, float>::value;

@@ -99,7 +99,7 @@ void Switch::stretch_to_ends()
     definition.check_ends(opt, at_zero, at_dmax);
     stretch_factor = 1.0 / (at_zero - at_dmax);
     shift_term = -at_dmax * stretch_factor;
-    if (!(rounding(Precision::DOUBLE) <= MOST_ROUNDING))    // true also for NaN
+    if (!(rounding(Precision::DOUBLE) <= MAX_ROUNDING))    // true also for NaN
       throw SwitchError("dmax",
                         "the function cannot be stretched: " + ends() + "; choose another " +
                             definition.LENGTHS + " or dmax, or nostretch");
@@ -119,11 +119,11 @@ double Switch::rounding(Precision precision) const
   const bool is_double = precision == Precision::DOUBLE;
   const double eps = is_double ? std::numeric_limits<double>::epsilon()
                                : std::numeric_limits<float>::epsilon();
-  const double least = is_double ? std::numeric_limits<double>::min()
-                                 : std::numeric_limits<float>::min();
-  // s' stretch and shift are rounded before they cancel. s' below 'least' may count as 0.
+  const double minimum = is_double ? std::numeric_limits<double>::min()
+                                   : std::numeric_limits<float>::min();
+  // s' stretch and shift are rounded before they cancel. s' below 'minimum' may count as 0.
   return 0.5 * eps * (std::fabs(at_zero * stretch_factor) + std::fabs(shift_term)) +
-      least * std::fabs(stretch_factor);
+      minimum * std::fabs(stretch_factor);
 }
 
 // Returns a text with s' at both ends, and the lengths that it depends on.
@@ -139,15 +139,15 @@ std::string Switch::ends() const
 std::string Switch::why_imprecise(Precision precision) const
 {
   const double error = rounding(precision), factor = std::fabs(stretch_factor / opt.r0);
-  const double most = precision == Precision::DOUBLE ? std::numeric_limits<double>::max()
-                                                     : std::numeric_limits<float>::max();
+  const double maximum = precision == Precision::DOUBLE ? std::numeric_limits<double>::max()
+                                                        : std::numeric_limits<float>::max();
   char limit[80];
-  if (!(error <= MOST_ROUNDING))
+  if (!(error <= MAX_ROUNDING))
     std::snprintf(limit, sizeof(limit), "makes s wrong by about %.1g, more than %.1g", error,
-                  MOST_ROUNDING);
-  else if (!(factor <= most))
+                  MAX_ROUNDING);
+  else if (!(factor <= maximum))
     std::snprintf(limit, sizeof(limit), "gives ds/dr the factor %.2g, more than %.2g", factor,
-                  most);
+                  maximum);
   else
     return "";
   static const char *const names[] = {"double", "mixed", "single"};
@@ -206,7 +206,7 @@ double SwitchEvaluator::operator()(double r, double *derivative)
 
 std::string Switch::description() const
 {
-  const SwitchInfo &function = SwitchInfo::of(opt.kind);
+  const SwitchInfo &function = SwitchInfo::get(opt.kind);
   std::string numbers = visit_definition(opt.kind, [this](auto definition) {
     return definition.description(opt);
   });

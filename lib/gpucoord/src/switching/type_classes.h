@@ -18,11 +18,11 @@ namespace gpucoord {
 class TypeClasses {
  public:
   // Two types are in the same class if their functions and weights with every type are the same.
-  TypeClasses(const SwitchTable &table, const double *weight) : of_type(table.ntypes() + 1, 0)
+  TypeClasses(const SwitchTable &table, const double *weight) : index_of_type(table.ntypes() + 1, 0)
   {
     std::vector<int> first;    // first type of each class
     const auto weight_of = [&](int i, int j) {
-      return weight ? weight[table.place(i, j)] : 1.0;
+      return weight ? weight[table.index(i, j)] : 1.0;
     };
     const auto same = [&](int i, int j) {
       for (int k = 1; k <= table.ntypes(); ++k)
@@ -32,10 +32,10 @@ class TypeClasses {
     };
     if (table.ntypes() == 0) first.push_back(0);
     for (int i = 1; i <= table.ntypes(); ++i) {
-      of_type[i] = static_cast<int>(first.size());
+      index_of_type[i] = static_cast<int>(first.size());
       for (std::size_t c = 0; c < first.size(); ++c)
-        if (same(i, first[c])) of_type[i] = static_cast<int>(c);
-      if (of_type[i] == static_cast<int>(first.size())) first.push_back(i);
+        if (same(i, first[c])) index_of_type[i] = static_cast<int>(c);
+      if (index_of_type[i] == static_cast<int>(first.size())) first.push_back(i);
     }
     n = static_cast<int>(first.size());
     for (const int i : first)
@@ -51,13 +51,13 @@ class TypeClasses {
   {
     return between[static_cast<std::size_t>(a) * n + b];
   }
-  int of(int type) const { return of_type[type]; }
-  const std::vector<int> &of_types() const { return of_type; }
+  int index(int type) const { return index_of_type[type]; }
+  const std::vector<int> &indices() const { return index_of_type; }
   int size() const { return n; }
 
  private:
   int n = 0;
-  std::vector<int> of_type;            // [ntypes + 1]
+  std::vector<int> index_of_type;      // [ntypes + 1]
   std::vector<Interaction> between;    // [n][n]
 };
 
@@ -71,7 +71,7 @@ class ClassGroups {
   {
     ClassGroups groups;
     for (int c = 0; c < classes.size(); ++c) groups.members.push_back({c});
-    groups.of_type = classes.of_types();
+    groups.index_of_type = classes.indices();
     return groups;
   }
 
@@ -81,7 +81,7 @@ class ClassGroups {
     ClassGroups groups;
     groups.members.emplace_back();
     for (int c = 0; c < classes.size(); ++c) groups.members.front().push_back(c);
-    groups.of_type.assign(classes.of_types().size(), 0);
+    groups.index_of_type.assign(classes.indices().size(), 0);
     return groups;
   }
 
@@ -112,19 +112,19 @@ class ClassGroups {
       members[g].push_back(c);
       group_of[c] = static_cast<int>(g);
     }
-    for (const int c : classes.of_types()) of_type.push_back(group_of[c]);
+    for (const int c : classes.indices()) index_of_type.push_back(group_of[c]);
   }
 
   const std::vector<int> &classes_of(int group) const { return members[group]; }
-  int of(int type) const { return of_type[type]; }
-  const std::vector<int> &of_types() const { return of_type; }
+  int index(int type) const { return index_of_type[type]; }
+  const std::vector<int> &indices() const { return index_of_type; }
   int size() const { return static_cast<int>(members.size()); }
 
  private:
   ClassGroups() = default;
 
   std::vector<std::vector<int>> members;    // classes of each group
-  std::vector<int> of_type;                 // [ntypes + 1]
+  std::vector<int> index_of_type;           // [ntypes + 1]
 };
 
 // The atoms of a list by class, in the order of the list. Class c has the atoms [begin[c], begin[c
@@ -141,12 +141,12 @@ class AtomsByClass {
       nowned[0] = atoms.nowned;
       return;
     }
-    for (int k = 0; k < atoms.n; ++k) ++begin[classes.of(type[atoms.index[k]]) + 1];
+    for (int k = 0; k < atoms.n; ++k) ++begin[classes.index(type[atoms.index[k]]) + 1];
     for (int c = 0; c < classes.size(); ++c) begin[c + 1] += begin[c];
     sorted.resize(atoms.n);
     std::vector<int> next(begin.begin(), begin.end() - 1);
     for (int k = 0; k < atoms.n; ++k) {
-      const int c = classes.of(type[atoms.index[k]]);
+      const int c = classes.index(type[atoms.index[k]]);
       sorted[next[c]++] = atoms.index[k];
       if (k < atoms.nowned) ++nowned[c];
     }
