@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Pair kernels of the host backend.
+// Part of GPUCOORD, GPL-2.0. Pair kernels of the host backend, except the sums over partners by
+// compiled formulas (gather_kernels_host.cpp).
 //
 // This file is compiled once per instruction set. The functions at the end are in a namespace per
 // instruction set. All other functions have internal linkage or are always inlined. The linker
@@ -12,182 +13,22 @@
 #include "compress_host.h"
 #include "gpucoord/pairs.h"
 
-#include <cstddef>
-#include <utility>
-
 #ifndef GPUCOORD_ISA
 #error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
 #endif
 
 namespace gpucoord {
 
+// Set the kernels that depend on the formula. gather_kernels_host.cpp defines these functions for
+// each formula.
+namespace GPUCOORD_ISA {
+
+  template <class Formula> void set_gather_kernels(Precision, PairKernels<float> &);
+  template <class Formula> void set_gather_kernels(Precision, PairKernels<double> &);
+
+}    // namespace GPUCOORD_ISA
+
 namespace {
-
-  constexpr int CHUNK = PARTNER_CHUNK;
-
-  // Returns sum - a b, rounded once if the processor has fma. GCC's own choice would depend on
-  // WANT, and forces would depend on whether the virial is computed. Clang uses fma for this
-  // expression in all variants (-ffp-contract=on), and does not vectorize reductions with
-  // __builtin_fma.
-#if !defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
-#define GPUCOORD_BUILTIN_FMA
-#endif
-  inline float subtract_product(float sum, float a, float b)
-  {
-#ifdef GPUCOORD_BUILTIN_FMA
-    return __builtin_fmaf(-a, b, sum);
-#else
-    return sum - a * b;
-#endif
-  }
-  inline double subtract_product(double sum, double a, double b)
-  {
-#ifdef GPUCOORD_BUILTIN_FMA
-    return __builtin_fma(-a, b, sum);
-#else
-    return sum - a * b;
-#endif
-  }
-
-  template <class Real> struct OnesAndZeros {
-    Real value[CHUNK + 16] = {};
-    constexpr OnesAndZeros()
-    {
-      for (int k = 0; k < CHUNK; ++k) value[k] = 1;
-    }
-  };
-  template <class Real> constexpr OnesAndZeros<Real> ONES_AND_ZEROS;
-
-  template <class Formula, class Real, class Accumulator, unsigned WANT>
-  void gather(const SwitchConstants<Real> &constants, CustomFunction *, int n, const Real *x,
-              const Real *y, const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
-  {
-    const SwitchConstants<Real> c = constants;
-    Accumulator total[NSUMS] = {};
-    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16];
-    for (int begin = 0; begin < n; begin += CHUNK) {
-      const int size = n - begin < CHUNK ? n - begin : CHUNK;
-      const int count = keep_in_range(c.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
-                                      self - begin, dx, dy, dz);
-      if (count == 0) continue;
-      // Process whole vectors: a scalar remainder would take as long. The padding has weight 0.
-      constexpr int WIDTH = 64 / sizeof(Real);
-      const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
-      for (int k = count; k < padded; ++k) dx[k] = dy[k] = dz[k] = 0;
-      const Real *const counts = ONES_AND_ZEROS<Real>.value + CHUNK - count;
-      Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
-#pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
-      for (int k = 0; k < padded; ++k) {
-        const Real r_sq = dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k];
-        Real value, dfunc;
-        Formula::eval(c, r_sq, value, dfunc);
-        if (WANT & WINDOWED)
-          dfunc *= window(c, r_sq);
-        else
-          s += counts[k] * value;
-        if (WANT & DERIVATIVES) {
-          gx = subtract_product(gx, dfunc, dx[k]);
-          gy = subtract_product(gy, dfunc, dy[k]);
-          gz = subtract_product(gz, dfunc, dz[k]);
-        }
-        if (WANT & VIRIAL) {
-          const Real fx = dfunc * dx[k], fy = dfunc * dy[k], fz = dfunc * dz[k];
-          vxx -= fx * dx[k];
-          vyy -= fy * dy[k];
-          vzz -= fz * dz[k];
-          vxy -= fx * dy[k];
-          vxz -= fx * dz[k];
-          vyz -= fy * dz[k];
-        }
-      }
-      const Real chunk[NSUMS] = {s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz};
-      for (int k = 0; k < NSUMS; ++k) total[k] += chunk[k];
-    }
-    for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
-  }
-
-  // Evaluates the function of partner k. Element k of each array has its constants. GCC keeps a
-  // struct declared in the loop itself in memory and then does not vectorize the loop.
-  template <class Formula, class Real, std::size_t... F>
-  inline void evaluate_partner(const SwitchConstants<Real> &common, const Real *const *constant,
-                               int k, Real r_sq, Real &value, Real &dfunc,
-                               std::index_sequence<F...>)
-  {
-    SwitchConstants<Real> c = common;
-    ((c.*CONSTANTS_PER_FUNCTION<Real>[F] = constant[F][k]), ...);
-    Formula::eval(c, r_sq, value, dfunc);
-  }
-
-  template <class Formula, class Real, class Accumulator, unsigned WANT>
-  void gather_classes(const ClassConstants<Real> &functions, CustomFunction *const *, int n,
-                      const Real *x, const Real *y, const Real *z, const int *class_index,
-                      const Real *weights, Real xi, Real yi, Real zi, int self, double *sums)
-  {
-    const SwitchConstants<Real> common = functions.common;
-    const int nclasses = functions.nclasses;
-    Accumulator total[NSUMS] = {};
-    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], weight[CHUNK + 16], kept[CHUNK + 16];
-    Real values[NCONSTANTS][CHUNK + 16];
-    int classes[CHUNK + 16];
-    const Real *constant[NCONSTANTS];
-    for (int f = 0; f < NCONSTANTS; ++f) constant[f] = functions.equal[f];
-    for (int v = 0; v < functions.nvarying; ++v)
-      constant[functions.varying[v]] = values[functions.varying[v]];
-    for (int begin = 0; begin < n; begin += CHUNK) {
-      const int size = n - begin < CHUNK ? n - begin : CHUNK;
-      const Real *const range_sq = functions.range_sq, *const xj = x + begin, *const yj = y + begin,
-                        *const zj = z + begin;
-      const int *const cj = class_index + begin;
-      const int count = weights
-          ? keep_in_ranges<true>(nclasses, range_sq, size, xj, yj, zj, cj, weights + begin, xi, yi,
-                                 zi, self - begin, dx, dy, dz, kept, classes)
-          : keep_in_ranges<false>(nclasses, range_sq, size, xj, yj, zj, cj, weights, xi, yi, zi,
-                                  self - begin, dx, dy, dz, kept, classes);
-      if (count == 0) continue;
-      // Process whole vectors, as in gather().
-      constexpr int WIDTH = 64 / sizeof(Real);
-      const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
-      for (int k = count; k < padded; ++k) {
-        dx[k] = dy[k] = dz[k] = 0;
-        classes[k] = classes[0];
-      }
-      look_up(padded, classes, nclasses, functions.weight, weight);
-      if (weights)
-        for (int k = 0; k < count; ++k) weight[k] *= kept[k];
-      for (int k = count; k < padded; ++k) weight[k] = 0;
-      for (int v = 0; v < functions.nvarying; ++v)
-        look_up(padded, classes, nclasses, functions.values + v * nclasses,
-                values[functions.varying[v]]);
-      Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
-#pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
-      for (int k = 0; k < padded; ++k) {
-        const Real r_sq = dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k];
-        Real value, dfunc;
-        evaluate_partner<Formula>(common, constant, k, r_sq, value, dfunc,
-                                  std::make_index_sequence<NCONSTANTS>());
-        dfunc *= weight[k];
-        if (WANT & WINDOWED)
-          dfunc *= window(common, r_sq);
-        else
-          s += weight[k] * value;
-        gx = subtract_product(gx, dfunc, dx[k]);
-        gy = subtract_product(gy, dfunc, dy[k]);
-        gz = subtract_product(gz, dfunc, dz[k]);
-        if (WANT & VIRIAL) {
-          const Real fx = dfunc * dx[k], fy = dfunc * dy[k], fz = dfunc * dz[k];
-          vxx -= fx * dx[k];
-          vyy -= fy * dy[k];
-          vzz -= fz * dz[k];
-          vxy -= fx * dy[k];
-          vxz -= fx * dz[k];
-          vyz -= fy * dz[k];
-        }
-      }
-      const Real chunk[NSUMS] = {s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz};
-      for (int k = 0; k < NSUMS; ++k) total[k] += chunk[k];
-    }
-    for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
-  }
 
   // Adds the terms of a partner, times its weight. A custom expression is evaluated in double, one
   // pair at a time.
@@ -259,21 +100,8 @@ namespace {
     }
   }
 
-  template <class Formula, class Real, class Accumulator> void fill(PairKernels<Real> &kernels)
-  {
-    kernels.gather[VALUE] = gather<Formula, Real, Accumulator, VALUE>;
-    kernels.gather[DERIVATIVES] = gather<Formula, Real, Accumulator, DERIVATIVES>;
-    kernels.gather[VIRIAL] = gather<Formula, Real, Accumulator, VIRIAL>;
-    kernels.gather[DERIVATIVES | VIRIAL] = gather<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
-    kernels.gather_windowed = gather<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
-    kernels.gather_classes = gather_classes<Formula, Real, Accumulator, DERIVATIVES>;
-    kernels.gather_classes_virial =
-        gather_classes<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
-    kernels.gather_classes_windowed =
-        gather_classes<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
-  }
-
-  template <class Real, class Accumulator> PairKernels<Real> make(const Switch &function)
+  template <class Real, class Accumulator>
+  PairKernels<Real> make(const Switch &function, Precision precision)
   {
     PairKernels<Real> kernels;
     kernels.displacements = displacements<Real>;
@@ -286,8 +114,8 @@ namespace {
       kernels.gather_classes_virial = gather_custom_classes<Real, Accumulator, false>;
       kernels.gather_classes_windowed = gather_custom_classes<Real, Accumulator, true>;
     } else
-      visit_formula(function, [&kernels](auto formula) {
-        fill<decltype(formula), Real, Accumulator>(kernels);
+      visit_formula(function, [&](auto formula) {
+        GPUCOORD_ISA::set_gather_kernels<decltype(formula)>(precision, kernels);
       });
     return kernels;
   }
@@ -299,14 +127,14 @@ namespace GPUCOORD_ISA {
   GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision precision,
                                           PairKernels<float> &kernels)
   {
-    kernels = precision == Precision::SINGLE ? make<float, float>(function)
-                                             : make<float, double>(function);
+    kernels = precision == Precision::SINGLE ? make<float, float>(function, precision)
+                                             : make<float, double>(function, precision);
   }
 
-  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision,
+  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision precision,
                                           PairKernels<double> &kernels)
   {
-    kernels = make<double, double>(function);
+    kernels = make<double, double>(function, precision);
   }
 
   void get_keep_near_box(KeepNearBoxFunction<float> &kernel)
