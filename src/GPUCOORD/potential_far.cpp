@@ -196,11 +196,12 @@ double PotentialFar::bytes(bool with_field) const
 {
   // Bytes per mesh point: its value, factor, spectrum and two copies for transforms; the wave
   // vectors of the field; and LAMMPS' send buffers for transforms, as measured.
-  constexpr double OF_A_POINT = 64.0, OF_FIELD = 24.0, TO_SEND = 26.0;
+  constexpr double BYTES_PER_POINT = 64.0, BYTES_OF_FIELD = 24.0, BYTES_TO_SEND = 26.0;
   if (the_mesh.n[0] == 0 || on_gpu) return 0.0;
   const MeshBrick mine = brick();
   return static_cast<double>(mine.n[0]) * mine.n[1] * mine.n[2] *
-      (OF_A_POINT + (with_field ? OF_FIELD : 0.0) + (comm->nprocs > 1 ? TO_SEND : 0.0));
+      (BYTES_PER_POINT + (with_field ? BYTES_OF_FIELD : 0.0) +
+       (comm->nprocs > 1 ? BYTES_TO_SEND : 0.0));
 }
 
 bool PotentialFar::prepare(double sum_q_sq, double sum_q)

@@ -76,7 +76,7 @@ class GPUCOORD_API AtomFunction {
   using Reduce = std::function<void(double *numbers, int n, Reduction)>;
 
   struct Result {
-    double value = 0.0;       // this rank's share of S if is_sum(), otherwise S
+    double value = 0.0;       // this rank's part of S if is_sum(), otherwise S
     std::int64_t bad = -1;    // smallest k whose f or f' is not finite; -1: none
   };
   // Evaluates the n atoms of this rank. s: [n]. Sets dSds, [n], and f, [n]. f is f(s_i), the share

@@ -61,7 +61,7 @@ struct OrderResult : Contribution {
 // - columns 4 to 9, with ATOM_VIRIAL: virials xx yy zz xy xz yz of the terms of S whose pair
 //   contains the atom. Over the atoms of all ranks, they add up to 2 W.
 //
-// The value is the rank's share of S. If S is not a sum over atoms (AtomFunction::is_sum();
+// The value is the rank's part of S. If S is not a sum over atoms (AtomFunction::is_sum();
 // OrderKind::GLOBAL), the value is S itself on all ranks. Positions must be finite. Results do not
 // depend on the number of threads.
 class GPUCOORD_API OrderParameter {

@@ -319,7 +319,7 @@ namespace {
     };
 
     // Sums of one molecule.
-    struct OfMolecule {
+    struct MoleculeTotals {
       double lennard_jones = 0.0, electrostatic = 0.0, field = 0.0, virial[6] = {}, force[3] = {},
              torque[3] = {};
     };
@@ -449,7 +449,7 @@ namespace {
       kernels.gather_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
                              mj.sites[0], s.partners.stride(), s.partners[3]);
       const bool separate = STORES || wants_all;
-      OfMolecule sums;
+      MoleculeTotals sums;
       for (int begin = 0; begin < count; begin += PARTNERS_PER_CHUNK) {
         const int n = std::min(PARTNERS_PER_CHUNK, count - begin);
         if (separate) clear(n, s.sums);
@@ -489,7 +489,7 @@ namespace {
     template <bool STORES>
     void add_sites(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                    const std::vector<PairOfSites<Real>> &list, int p, int begin, int n, Scratch &s,
-                   double &energy, OfMolecule &sums)
+                   double &energy, MoleculeTotals &sums)
     {
       int a = -1;
       OwnSite<Real> own = {};
@@ -529,7 +529,7 @@ namespace {
 
     // x: [3][n] centers of the partners relative to that of the molecule, distance
     static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners,
-                           OfMolecule &sums)
+                           MoleculeTotals &sums)
     {
       static constexpr int A[] = {0, 1, 2, 0, 0, 1}, B[] = {0, 1, 2, 1, 2, 2};
       for (int c = 0; c < 6; ++c) {

@@ -92,7 +92,7 @@ namespace {
 }    // namespace
 
 // One evaluator of an expression per thread.
-template <class Evaluator> struct OfThreads {
+template <class Evaluator> struct PerThread {
   template <class... Arguments> void reserve(int nthreads, const Arguments &...arguments)
   {
     while (static_cast<int>(all.size()) < nthreads)
@@ -103,8 +103,8 @@ template <class Evaluator> struct OfThreads {
 };
 
 struct AtomFunction::Custom {
-  OfThreads<Expression> expressions;
-  OfThreads<SwitchEvaluator> sigmas;
+  PerThread<Expression> expressions;
+  PerThread<SwitchEvaluator> sigmas;
 };
 
 AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
