@@ -258,8 +258,8 @@ TEST(Metadynamics, equals_sum_hills)
 
   Metadynamics two(options(2, 8, false));
   run_series(two);
-  const double s[2] = {5.0, 3.1};
-  EXPECT_NEAR(-8.0 / 7.0 * two.evaluate(s, dVdS), -0.62317549414781204, 1e-13);
+  const double s_two[2] = {5.0, 3.1};
+  EXPECT_NEAR(-8.0 / 7.0 * two.evaluate(s_two, dVdS), -0.62317549414781204, 1e-13);
   EXPECT_NEAR(-8.0 / 7.0 * dVdS[0], 0.18867793198860755, 1e-12);
   EXPECT_NEAR(-8.0 / 7.0 * dVdS[1], -1.8409445973371974, 1e-12);
 
