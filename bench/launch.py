@@ -138,11 +138,11 @@ class Bench:
     def table(self, name, *columns, precision=None, spread=None, lammps=False, gpus=0):
         """Begin a table. gpus: the number of GPUs that its figures use, 0 on the host."""
         used = self.gpus[:gpus]
-        cores = f"{self.cores} cores of {cpu_name() or 'a CPU'}"
+        cores = f"{self.cores} CPU cores"
         release = re.search(r"Massively Parallel Simulator - (.*)", output_of(self.lmp, "-h") or "") if lammps else None
         table = results.Table(name, columns, {
             "source": "bench/run.py",
-            "machine": f"{len(used)} {used[0]}, {cores}" if used else cores,
+            "machine": f"{'One' if gpus == 1 else gpus} {used[0]}, {cores}" if used else cores,
             "gpu": used[0] if used else None,
             "cpu": cpu_name(),
             "date": datetime.date.today().isoformat(),
