@@ -1,4 +1,5 @@
-# GPUCOORD: make demo | test | check-... | bench | bench-pages | doc | clean | help, or make alone to build.
+# GPUCOORD: make demo | test | check-... | wheel | bench | bench-pages | doc | clean | help, or make
+# alone to build.
 # Variables, given as `make NAME=value` or in the environment:
 #   LAMMPS             system: Debian's packages lammps and liblammps-dev, of Debian 13 or newer   [built]
 #   LAMMPS_RELEASE     20260704 or 20250204: the LAMMPS to use  [20260704]
@@ -33,6 +34,7 @@ export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
 .PHONY: all setup configure demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
 .NOTPARALLEL:
+.DEFAULT_GOAL := all
 
 configure: setup
 	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(VARIANTS) \
