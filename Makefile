@@ -99,10 +99,11 @@ check-wheel: wheel
 	@cmake/check-wheel.sh
 
 release-check: test check-releases check-wheel
-	@cmake/check-upstream.sh $(LAMMPS_TREE) build/upstream manual
+	@GPUCOORD_REQUIRE_WHEELS=1 cmake/check-upstream.sh $(LAMMPS_TREE) build/upstream manual
+	@cmake --build build --target lammps_with_package_and_cuda
+	@[ ! -e build/package-cuda/lmp ] || GPUCOORD_PACKAGE_WITH_CUDA=$$PWD/build/package-cuda \
+	  cmake/run-tests.sh build -R build/test_package_build
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
-	@! cmake --build build --target help | grep -q '^lammps_with_package_and_cuda:' || { \
-	  cmake --build build --target lammps_with_package_and_cuda && cmake/run-tests.sh build -R build/test_package_build; }
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: all
@@ -137,7 +138,7 @@ help:
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases"
 	@echo "make wheel             build the Python wheel for LAMMPS' wheel, build/wheel/gpucoord-*.whl"
 	@echo "make check-wheel       the same, and test it in a fresh virtual environment"
-	@echo "make release-check     run all tests, then build all other supported LAMMPS releases and run the tests with them"
+	@echo "make release-check     run all tests with each supported LAMMPS release; test the wheel; build all pages of the manual"
 	@echo "make check-pages       check that these pages and plots are what doc/results gives"
 	@echo "make check-upstream    check style and pages of a LAMMPS tree with the package as LAMMPS does"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"

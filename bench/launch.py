@@ -138,7 +138,7 @@ class Bench:
     def table(self, name, *columns, precision=None, spread=None, lammps=False, gpus=0):
         """Begin a table. gpus: the number of GPUs that its figures use, 0 on the host."""
         used = self.gpus[:gpus]
-        cores = f"{self.cores} CPU cores"
+        cores = f"{self.cores} CPU cores" if used else f"{self.cores} cores of {cpu_name() or 'a CPU'}"
         release = re.search(r"Massively Parallel Simulator - (.*)", output_of(self.lmp, "-h") or "") if lammps else None
         table = results.Table(name, columns, {
             "source": "bench/run.py",

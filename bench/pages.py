@@ -26,8 +26,8 @@ from run import PARTS
 PAGES = ("performance", "accuracy")
 PEERS = "peers"
 GENERATED = "<!-- Written by `make bench-pages` from doc/*.in.md and doc/results/*.json. -->"
-# Columns of a peer that are no conditions on a row.
-OF_PEER = ("program", "table", "column", "value", "source", "no row")
+# Columns of a figure of another program that are not conditions on a row
+OTHER_COLUMNS = ("program", "table", "column", "value", "source", "no row")
 
 
 class PageError(Exception):
@@ -75,7 +75,7 @@ def peer_of(peers, columns, row):
     """Return the first figure whose conditions the row meets, or None."""
     cells = dict(zip(columns, row))
     for peer in peers:
-        conditions = {column: cell for column, cell in peer.items() if column not in OF_PEER}
+        conditions = {column: cell for column, cell in peer.items() if column not in OTHER_COLUMNS}
         wanted = conditions.pop("atoms", None)
         is_comparable = wanted is None or is_same_size(wanted, cells["atoms"])
         if is_comparable and all(cells.get(column) == cell for column, cell in conditions.items()):
@@ -114,10 +114,12 @@ def check_peers(tables):
     for peer in peers:
         table = tables.table(*peer["table"].split("/"))
         rivals = [other for other in peers if (other["table"], other["program"]) == (peer["table"], peer["program"])]
-        is_met = any(peer_of(rivals, table["columns"], row) is peer for row in table["rows"])
+        columns = table["columns"]
+        is_met = any(peer_of(rivals, columns, row) is peer and value_of(row[columns.index(peer["column"])])
+                     for row in table["rows"])
         if is_met != ("no row" in peer):
             continue
-        conditions = ", ".join(f"{column} {text_of(cell)}" for column, cell in peer.items() if column not in OF_PEER)
+        conditions = ", ".join(f"{column} {text_of(cell)}" for column, cell in peer.items() if column not in OTHER_COLUMNS)
         where = f"{os.path.join(tables.folder, PEERS)}.json: the figure of {peer['program']} with {conditions}"
         if is_met:
             raise PageError(f"{where} meets a row of {peer['table']}, but its column 'no row' says that none does: empty that column")

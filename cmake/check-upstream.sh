@@ -8,6 +8,7 @@
 # Environment: GPUCOORD_CACHE, GPUCOORD_REQUIRE_WHEELS, PYTHON.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+[ $# -lt 3 ] || [ "$3" = manual ] || { echo "Error: '$3' is no check: give manual, or nothing" >&2; exit 1; }
 lammps=${1:?usage: check-upstream.sh LAMMPS_TREE FOLDER} folder=${2:?usage: check-upstream.sh LAMMPS_TREE FOLDER}
 python=${PYTHON:-/usr/bin/python3}
 

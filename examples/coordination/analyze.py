@@ -72,6 +72,9 @@ def first_peak_and_minimum(r, g):
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "output")
     ends, rdf = read_blocks(folder / "rdf.dat")
+    if len(ends) < 2:
+        sys.exit(f"analyze.py: {folder / 'rdf.dat'} has {len(ends)} blocks of 2,000 steps, and errors need 2 - run 4,000 "
+                 "steps or more")
     step, *hydration, density = np.loadtxt(folder / "hydration.dat").T
     r = rdf[0, :, 0]
     width = r[1] - r[0]

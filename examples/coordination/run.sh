@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the example on up to 2 cores and analyzes it. Usage: run.sh [OUTPUT FOLDER [STEPS]]
+# Runs the example on up to 2 cores and analyzes it. Usage: run.sh [FOLDER [STEPS]], 4,000 steps or more
 # LMP: LAMMPS with GPUCOORD [../../build/lmp]; PYTHON: a Python with numpy and matplotlib [/usr/bin/python3]
 set -euo pipefail
 . "$(dirname "$0")/../common.sh"

@@ -43,7 +43,9 @@ class Memory(unittest.TestCase):
         for rank in ranks:
             code, output = run_faulty(script, rank, function, call, 0)
             self.assertEqual(code, 0, output)
-            count, = map(int, re.findall("^fault: (\\d+) sites$", output, re.MULTILINE))
+            counts = re.findall("^fault: (\\d+) sites$", output, re.MULTILINE)
+            self.assertEqual(len(counts), 1, f"no memory is allocated in {function}\n{output}")
+            count = int(counts[0])
             # The first and the last site, and others between them.
             chosen = sorted({1 + k * (count - 1) // (MAX_SITES - 1) for k in range(MAX_SITES)})
             results = start_all(run_faulty, [(script, rank, function, call, site) for site in chosen])
@@ -71,8 +73,8 @@ class Memory(unittest.TestCase):
         """Sums over ranks and communication with ghost atoms take place within the evaluation."""
         message = (r"Compute coord/orientorder c: (?:out of memory on rank {0} with \d+ atoms of the groups|rank {0} failed with \d+ "
                    r"owned atoms of the groups and \d+ ghost atoms: out of memory) - use more ranks or a smaller dmax")
-        for order, function, rank in (("local function max 0.1", "evaluate_share", 0), ("dot", "evaluate_share", 1),
-                                      ("average", "begin_share", 1)):
+        for order, function, rank in (("local function max 0.1", "evaluate_local", 0), ("dot", "evaluate_local", 1),
+                                      ("average", "begin_local", 1)):
             self.check(SYSTEM + VARIABLE.format(f"all coord/orientorder order {order}") +
                        "thermo_style custom step c_c c_c[1]\nrun 2\n", f"ComputeCoordOrder::{function}", message, ranks=(rank,))
 
@@ -81,7 +83,7 @@ class Memory(unittest.TestCase):
                    r"owned atoms of the groups and \d+ ghost atoms: out of memory) - use more ranks or a smaller reach "
                    r"\(longest vector \+ cutoff\*sigma\)")
         self.check(SYSTEM + "compute c all coord/envsim structure diamond 4.0 sigma 0.1 device host\n"
-                   "thermo_style custom step c_c c_c[1]\nrun 2\n", "ComputeCoordOrder::evaluate_share", message, ranks=(1,))
+                   "thermo_style custom step c_c c_c[1]\nrun 2\n", "ComputeCoordOrder::evaluate_local", message, ranks=(1,))
 
     def test_gathered_atoms_in_a_bias(self):
         """The bias sums two variables, and gathers for the second one."""

@@ -1,5 +1,5 @@
-"""GPUCOORD as a package of a LAMMPS tree gives the same value as the plugin. The build with CUDA, which
-make release-check makes, is checked if it exists."""
+"""GPUCOORD as a package of a LAMMPS tree gives the same value as the plugin. make release-check also gives
+the folder of a build with CUDA, in GPUCOORD_PACKAGE_WITH_CUDA."""
 
 import os
 import re
@@ -54,15 +54,17 @@ def check(package):
 
 
 def main():
-    build = os.environ["GPUCOORD_BUILD"]
-    package, with_cuda = (os.path.join(build, folder, "lmp") for folder in ("package", "package-cuda"))
+    package = os.path.join(os.environ["GPUCOORD_BUILD"], "package", "lmp")
     if not os.path.exists(package):
         print("SKIPPED: LAMMPS with the package is not built; make test or the target "
               "lammps_with_package builds it")
         sys.exit(77)
     check(package)
-    if os.path.exists(with_cuda):
-        check(with_cuda)
+    with_cuda = os.environ.get("GPUCOORD_PACKAGE_WITH_CUDA")
+    if with_cuda:
+        check(os.path.join(with_cuda, "lmp"))
+        with open(os.path.join(with_cuda, "configure.log")) as log:
+            assert "GPUCOORD: CUDA backend by" in log.read(), f"{with_cuda} has no CUDA backend"
 
 
 if __name__ == "__main__":
