@@ -217,6 +217,14 @@ More.
         with self.assertRaisesRegex(pages.PageError, where + "2,100, precision mixed meets a row of some-part/S, but its column 'no"):
             self.check_peers("not measured", "not measured")
 
+    def test_peer_of_an_empty_cell(self):
+        table = copy.deepcopy(TABLE)
+        for row in table["rows"]:
+            row[table["columns"].index("ms")] = None
+        self.save("some-part", {"S": table})
+        with self.assertRaisesRegex(pages.PageError, "2,100, precision mixed meets no row"):
+            self.check_peers(None, "not measured")
+
     def test_second_peer_of_a_row(self):
         """Only the first figure that a row meets is shown."""
         peers = copy.deepcopy(PEERS)
