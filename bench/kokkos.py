@@ -178,14 +178,14 @@ def systems(bench):
         setup = melt_of((bench.size(edge, 4),) * 3, bench.steps(EQUILIBRATION), 10 * scale - 0.1, ball, ghosts)
         return System("LJ melt", setup, bench.steps(steps), cases)
 
-    def of_function():
+    def function_case():
         return Case("harmonic, function more_than", variable=FUNCTION, table="function")
 
-    def of_orders():
+    def order_cases():
         return (*(Case(f"harmonic, q6 {order}", variable=Q6 + order, table="orders") for order in ("local", "average", "dot")),
                 Case("harmonic, envsim fcc", variable=FCC, table="orders"))
 
-    def of_entropy():
+    def entropy_case():
         return Case("harmonic, pair entropy", variable=ENTROPY, table="orders")
 
     nx, ny, nz = (bench.size(edge, 8) for edge in (25, 10, 40))
@@ -196,8 +196,8 @@ def systems(bench):
         melt(20, 2000,
              Case("harmonic"),
              Case("harmonic of an expression", expression="s+1e-9*s^2"),
-             of_function(), *of_orders()),
-        melt(20, 2000, of_entropy(), ghosts=3.2),
+             function_case(), *order_cases()),
+        melt(20, 2000, entropy_case(), ghosts=3.2),
         melt(40, 400,
              Case("harmonic"),
              Case("linear", (LINEAR,)),
@@ -205,8 +205,8 @@ def systems(bench):
              Case("harmonic and linear of one variable", (HARMONIC, LINEAR)),
              Case("harmonic, double", precision="double"),
              Case("harmonic", group="cube")),
-        melt(63, 200, Case("harmonic"), of_function(), *of_orders()),
-        melt(63, 200, of_entropy(), ghosts=3.2),
+        melt(63, 200, Case("harmonic"), function_case(), *order_cases()),
+        melt(63, 200, entropy_case(), ghosts=3.2),
         # For new neighbor lists of the water, LAMMPS copies arrays of 11 MB between host and GPU, and
         # its times scatter.
         System("SPC/Fw water", water, bench.steps(200), (

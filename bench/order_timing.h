@@ -23,12 +23,12 @@
 #include <random>
 #include <vector>
 
-// Face-centered cubic, edge^3 unit cells. Each coordinate moves by at most 'most'.
-inline PeriodicAtoms displaced_crystal(int edge, double cell, double distance, double reach)
+// Face-centered cubic, edge^3 unit cells. Each coordinate moves by at most max_displacement.
+inline PeriodicAtoms displaced_crystal(int edge, double cell, double max_displacement, double reach)
 {
   const double basis[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
   std::mt19937 random(20260704);
-  std::uniform_real_distribution<double> moved(-distance, distance);
+  std::uniform_real_distribution<double> moved(-max_displacement, max_displacement);
   PeriodicAtoms crystal;
   for (int i = 0; i < edge * edge * edge; ++i) {
     const int index[3] = {i % edge, i / edge % edge, i / edge / edge};

@@ -20,7 +20,7 @@ from results import Number
 TURNS = 12
 EDGES = {256_000: 40, 10_976: 14, 48_668: 23}
 STEPS = {256_000: 400, 10_976: 2000, 48_668: 1000}
-STEPS_OF_PEER = {10_976: 100, 48_668: 20}
+FIX_PLUMED_STEPS = {10_976: 100, 48_668: 20}
 
 VARIABLE = f"compute cv all {RATIONAL} precision mixed"
 # PLUMED 2.11-dev crashes in COORDINATION of one group of 42,592 atoms. Two groups work.
@@ -100,11 +100,11 @@ def compared_with_fix_plumed(bench):
     table = bench.table("steps", "atoms", "ms a step, fix coord/plumed", "ms a step, fix plumed", "times", precision="mixed",
                         spread="the median minus the fastest run", lammps=True, gpus="g" in bench.kokkos())
     with tempfile.TemporaryDirectory() as folder:
-        for n in STEPS_OF_PEER:
+        for n in FIX_PLUMED_STEPS:
             setup, natoms = melt(bench, n)
             variable = OF_TWO_GROUPS.format(n=natoms)
             numbers = write_inputs(folder, natoms, value_of(bench, folder, setup, variable) + 0.1)
-            steps, peers = bench.steps(STEPS[n]), max(20, STEPS_OF_PEER[n])
+            steps, peers = bench.steps(STEPS[n]), max(20, FIX_PLUMED_STEPS[n])
             ours = [setup, variable, f"fix b all {CASES[1][1].format(**numbers)}"]
             ours += ['print "bench 0"', f"run {steps}"] * 4
             theirs = [f"plugin load {os.path.abspath(os.environ['PLUMED_PLUGIN'])}", setup,

@@ -42,8 +42,8 @@ class CoordGather : protected Pointers {
 
   gpucoord::AllPairsInput allpairs(const gpucoord::Box &) const;
 
-  // Collective. Gathers one number of each gathered atom from its owner. of_row: [nlocal]. Returns
-  // the numbers of the atoms of the first group, or of the first atom of each pair.
+  // Collective. Gathers one number of each gathered atom from its owner. row_numbers: [nlocal].
+  // Returns the numbers of the atoms of the first group, or of the first atom of each pair.
   const std::vector<double> &numbers_of_group(const double *row_numbers);
   const std::vector<double> &numbers_of_pairs(const double *row_numbers);
 

@@ -102,16 +102,7 @@ void FixCoordBias::init()
   find_variables();
   evaluation->begin_run();
   check_order_of_fixes();
-  evaluations_per_step = 1;
-  if (respa_of(update)) {
-    const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
-    const auto *const dt = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
-    ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
-    // With timestep 0 the steps of all levels are 0. The atoms do not move, so the first evaluation
-    // of a timestep is already that of its last positions.
-    if (dt[ilevel_respa] != 0.0)
-      evaluations_per_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
-  }
+  reset_dt();
 
   if (!has_begun) begin();
   if (comm->me == 0) print_setup();
@@ -122,6 +113,20 @@ void FixCoordBias::init()
     warned_of_rerun = true;
   }
   is_set_up = true;
+}
+
+// Also called by fix dt/reset, after it has set the timesteps of the levels.
+void FixCoordBias::reset_dt()
+{
+  evaluations_per_step = 1;
+  if (!respa_of(update)) return;
+  const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
+  const auto *const dt = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
+  ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
+  // With timestep 0 the steps of all levels are 0. The atoms do not move, so the first evaluation
+  // of a timestep is already that of its last positions.
+  if (dt[ilevel_respa] != 0.0)
+    evaluations_per_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
 }
 
 /* ----------------------------------------------------------------------

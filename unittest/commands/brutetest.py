@@ -125,12 +125,12 @@ class Switch:
 class Box:
     """Edge vectors in LAMMPS' form, and which of them are periodic."""
 
-    def __init__(self, lengths, tilt=(0, 0, 0), periodic=(True, True, True), lo=(0, 0, 0), of_lammps=False):
-        """of_lammps: the edges come from LAMMPS and remain unchanged."""
+    def __init__(self, lengths, tilt=(0, 0, 0), periodic=(True, True, True), lo=(0, 0, 0), from_lammps=False):
+        """from_lammps: the edges come from LAMMPS and remain unchanged."""
         (lx, ly, lz), (xy, xz, yz) = lengths, tilt
         self.edges = np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]], float)
         self.lo = np.array(lo, float)
-        if not of_lammps:
+        if not from_lammps:
             self.edges, self.lo = coordtest.on_grid(self.edges), coordtest.on_grid(self.lo)
         self.periodic = tuple(periodic)
         self.tilted = any(tilt)

@@ -149,8 +149,8 @@ class Model:
         return [f"pair_style {self.style(words)}", *self.coefficients(f"{coordtest.folder()}/components")]
 
     def field(self):
-        of_field = 1.0 if np.isinf(self.rf) else 2 * (self.rf - 1) / (2 * self.rf + 1)
-        return self.coulomb * of_field / self.cutoff_charge**3
+        field_factor = 1.0 if np.isinf(self.rf) else 2 * (self.rf - 1) / (2 * self.rf + 1)
+        return self.coulomb * field_factor / self.cutoff_charge**3
 
     def self_energy(self, component):
         moment = np.zeros(3)

@@ -177,7 +177,7 @@ inline OrderSystem random_order_system(int n, Groups groups, int ntypes, bool is
   return s;
 }
 
-// Random positions that are at least 'least' apart, including images.
+// Random positions that are at least 'distance' apart, including images.
 inline Numbers spread_points(int n, const brute::Cell &cell, double distance, unsigned seed)
 {
   std::mt19937_64 random(seed);

@@ -72,8 +72,8 @@ def main():
              xlim=(0, None))
     left.legend(frameon=False, loc="lower right")
     figure.savefig(folder / "ethylene_oxide.png", dpi=150)
-    (a, of_a), (b, of_b) = found
-    if not abs(a - b) < 3 * np.hypot(of_a, of_b):
+    (a, error_a), (b, error_b) = found
+    if not abs(a - b) < 3 * np.hypot(error_a, error_b):
         sys.exit("analyze.py: the reaction fields give dielectric constants that differ")
 
 

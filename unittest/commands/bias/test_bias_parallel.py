@@ -220,6 +220,14 @@ class Respa(unittest.TestCase):
             self.assertEqual({name: len(rows) for name, rows in respa[1].items()}, dict.fromkeys(("sum", "grid"), self.STEPS // 3))
             self.same(f"timestep 0, levels {levels}", respa, self.run_of(self.kinds(1), 0))
 
+    def test_fix_dt_reset(self):
+        """A timestep that fix dt/reset changes from 0: hills are deposited at the last positions of a timestep."""
+        reset = [f"fix reset all dt/reset 1 {4 * self.SHORT} {4 * self.SHORT} 100"]
+        levels = {"harmonic": 1, "moving": 3, "sum": 1, "grid": 2}
+        style = "run_style respa 3 2 2 pair 1"
+        self.same("from timestep 0", self.run_of(self.kinds(1), 0, style, levels, reset),
+                  self.run_of(self.kinds(1), 0, "timestep 1e-12\n" + style, levels, reset))
+
     def test_moving_at_the_innermost_level(self):
         """Parameters change once per timestep, at its beginning. This test includes the pressure,
         because all forces act at all steps."""

@@ -141,7 +141,7 @@ class References(unittest.TestCase):
         lmp.file(os.path.join(INPUT, reference["input_file"].strip()))
         lmp.file(os.path.join(INPUT, reference["input_coeffs"].strip()))
         lo, hi, *_ = lmp.extract_box()
-        box = Box(np.subtract(hi, lo), lo=lo, of_lammps=True)
+        box = Box(np.subtract(hi, lo), lo=lo, from_lammps=True)
         n = lmp.get_natoms()
         mask, tags = (lmp.numpy.extract_atom(key)[:n].copy() for key in ("mask", "id"))
         members = {group: np.sort(tags[mask >> k & 1 == 1]) - 1

@@ -34,7 +34,7 @@ namespace gpucoord {
 
 namespace {
 
-  int of_this_rank(const char *variable)
+  int value_on_rank(const char *variable)
   {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -50,8 +50,8 @@ namespace {
 
     void count()
     {
-      if (++done != of_this_rank("FAKE_FAILS")) return;
-      if (of_this_rank("FAKE_NO_MEMORY")) throw std::bad_alloc();
+      if (++done != value_on_rank("FAKE_FAILS")) return;
+      if (value_on_rank("FAKE_NO_MEMORY")) throw std::bad_alloc();
       throw DeviceError("{fake} out of memory: 3 GB asked, 1 GB free");
     }
   };
@@ -96,7 +96,7 @@ namespace {
    private:
     static void spoil(int row, unsigned want, double *peratom)
     {
-      if (want & DERIVATIVES && of_this_rank("FAKE_GRADIENT"))
+      if (want & DERIVATIVES && value_on_rank("FAKE_GRADIENT"))
         peratom[peratom_columns(want) * static_cast<std::size_t>(row) + 1] += 0.01;
     }
 
@@ -214,14 +214,14 @@ namespace {
   void start(int device)
   {
     fprintf(stderr, "fake GPU: device %d\n", device);
-    if (of_this_rank("FAKE_INIT")) throw DeviceError("{fake} busy");
+    if (value_on_rank("FAKE_INIT")) throw DeviceError("{fake} busy");
   }
 
 }    // namespace
 
 CudaDevices find_cuda_devices()
 {
-  const int count = of_this_rank("FAKE_GPUS");
+  const int count = value_on_rank("FAKE_GPUS");
   return {count, count ? "" : "{fake} none"};
 }
 
@@ -286,7 +286,7 @@ std::unique_ptr<FarField> make_cuda_far_field(int device)
 
 bool has_cuda_far_field()
 {
-  return of_this_rank("FAKE_FAR");
+  return value_on_rank("FAKE_FAR");
 }
 
 }    // namespace gpucoord

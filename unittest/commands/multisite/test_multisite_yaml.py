@@ -116,7 +116,7 @@ class System:
                         "fix ours all external pf/callback 1 1"]:
             self.lmp.command(command)
         lo, hi, xy, yz, xz, *_ = self.lmp.extract_box()
-        self.box = Box(np.subtract(hi, lo), (xy, xz, yz), lo=lo, of_lammps=True)
+        self.box = Box(np.subtract(hi, lo), (xy, xz, yz), lo=lo, from_lammps=True)
         self.types = coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_atom("type")).astype(int)
         self.lmp.set_fix_external_callback("ours", self.force)
 
@@ -163,7 +163,7 @@ class System:
                 momenta[:len(ids)] = self.without_axes(coordtest.in_order_of_id(self.lmp, momenta), self.quaternions())[ids]
         return self.found
 
-    def of_atoms(self, name):
+    def gathered(self, name):
         return coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_atom(name))
 
 
@@ -207,9 +207,9 @@ class References(unittest.TestCase):
             for project in True, False:
                 system = System(self, reference, model, commands, project)
                 torques = system.run(2 * STEPS).torques
-                x = system.of_atoms("x") - vectors(reference["run_pos"])
+                x = system.gathered("x") - vectors(reference["run_pos"])
                 x -= np.round(x / np.diag(system.box.edges)) * np.diag(system.box.edges)
-                errors = {"positions": np.abs(x).max(), "velocities": error_of(vectors(reference["run_vel"]), system.of_atoms("v")),
+                errors = {"positions": np.abs(x).max(), "velocities": error_of(vectors(reference["run_vel"]), system.gathered("v")),
                           "torques": error_of(vectors(reference["run_torque"]), torques)}
                 if project:
                     self.compare(name, errors)

@@ -302,9 +302,9 @@ namespace {
       }
     }
 
-    // Runs the pass over the atoms of a, of_a(want, weights), and the pass over the atoms of b, if
-    // they are needed. order: order of the weights; null: the caller's order. rows_a, rows_b: rows
-    // in the per-atom output
+    // Runs the passes pass_a(want, weights) over the atoms of a and pass_b(want, weights) over the
+    // atoms of b, if they are needed. order: order of the weights; null: the caller's order.
+    // rows_a, rows_b: rows in the per-atom output
     template <class PassA, class PassB>
     Contribution make_passes(const SecondPass *function, const std::int64_t *order, bool two,
                              unsigned want, double *peratom, const PassA &pass_a,

@@ -98,10 +98,10 @@ namespace {
     double *const s_of_atoms;
   };
 
-  // pass(reference, of_b, counted, weights) adds each pair of an atom of a with an atom of b to the
-  // atom of a, or to the atom of b if of_b is true. counted: factor of the pair in the value and
-  // the virial. weights: weights of the atoms of a; null: 1. function: null if S is the sum of
-  // s(r_ij) over pairs, where each pair counts with the factor 'counted'
+  // pass(reference, adds_to_b, counted, weights) adds each pair of an atom of a with an atom of b
+  // to the atom of a, or to the atom of b if adds_to_b is true. counted: factor of the pair in the
+  // value and the virial. weights: weights of the atoms of a; null: 1. function: null if S is the
+  // sum of s(r_ij) over pairs, where each pair counts with the factor 'counted'
   template <class AddPairs>
   Contribution evaluate_passes(const SecondPass *function, double counted, bool two,
                                const SwitchTable &table, const double *weight, unsigned want,

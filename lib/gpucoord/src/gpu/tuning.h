@@ -21,7 +21,7 @@ namespace tuning {
   constexpr int ALL_PAIRS_TILE = 32;
   // The partners of a block of atoms are split over several warps until there are this many warps.
   // It is the same for all GPUs, because the bits of the results depend on it.
-  constexpr int MIN_WARPS = 4096;
+  constexpr int TARGET_WARPS = 4096;
   constexpr int MAX_SPLITS = 64, MAX_SPLITS_ALL_PAIRS = 256;
   // Number of partners collected in shared memory before they are summed. The warp processor has
   // three values: for a cheap formula, and for a formula that is evaluated for selected partners in
@@ -40,9 +40,9 @@ namespace tuning {
   // Up to this number of 32-bit words, a single thread lists the partners of an atom; above it, a
   // warp.
   constexpr int MAX_WORDS_PER_THREAD = 16;
-  // Several threads share the partners of an atom until there are MIN_THREADS threads, each with
+  // Several threads share the partners of an atom until there are TARGET_THREADS threads, each with
   // at least MIN_PARTNERS partners.
-  constexpr int MIN_THREADS = 1 << 17, MIN_ORDER_THREADS = 1 << 16, MIN_PARTNERS = 4;
+  constexpr int TARGET_THREADS = 1 << 17, TARGET_ORDER_THREADS = 1 << 16, MIN_PARTNERS = 4;
   // If at least this fraction of atoms has partners, the lists are used in place, with empty lists
   // for the other atoms.
   constexpr double ROWS_IN_PLACE = 0.9;
@@ -55,14 +55,14 @@ namespace tuning {
   constexpr int MIN_ROWS_IN_BLOCKS = 1 << 17;
   constexpr double MIN_PARTNERS_IN_BLOCKS = 24.0;
   constexpr int LISTS_BEFORE_BLOCKS_AGAIN = 50;
-  // Largest number of blocks of kernels over lists. It is the same for all GPUs; see MIN_WARPS.
+  // Largest number of blocks of kernels over lists. It is the same for all GPUs; see TARGET_WARPS.
   constexpr int MAX_PARTNER_BLOCKS = 4096;
   // Blocks of 128 threads per multiprocessor that limit the registers of the molecule kernels.
   constexpr int MOLECULE_BLOCKS_FLOAT = 3, MOLECULE_BLOCKS_DOUBLE = 2;
-  // Rigid molecules: the partners are split until there are MIN_MOLECULE_WARPS warps, each
+  // Rigid molecules: the partners are split until there are TARGET_MOLECULE_WARPS warps, each
   // with at least MIN_MOLECULES_PER_TEAM partners. One pass collects MOLECULES_PER_PASS partners,
   // about one batch. There are at most MAX_PASSES passes.
-  constexpr int MIN_MOLECULE_WARPS = 1 << 14;
+  constexpr int TARGET_MOLECULE_WARPS = 1 << 14;
   constexpr double MIN_MOLECULES_PER_TEAM = 128.0, MOLECULES_PER_PASS = 440.0;
   constexpr int MAX_PASSES = 32;
   // Number of atoms copied at a time, so that copies and host work overlap.

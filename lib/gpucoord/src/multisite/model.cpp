@@ -148,13 +148,13 @@ void MultisiteModel::check_float() const
 {
   // Far within the range of float, because kernels multiply the strengths by powers of the distance
   // and of its inverse.
-  constexpr double MIN_SINGLE = 1e-30, MAX_SINGLE = 1e30;
+  constexpr double MIN_MAGNITUDE = 1e-30, MAX_MAGNITUDE = 1e30;
   const auto need = [](double number, const Component &component, const std::string &what) {
-    if (number == 0.0 || (std::fabs(number) >= MIN_SINGLE && std::fabs(number) <= MAX_SINGLE))
+    if (number == 0.0 || (std::fabs(number) >= MIN_MAGNITUDE && std::fabs(number) <= MAX_MAGNITUDE))
       return;
     check(false, component,
-          what + " is " + in_text(number) + ", and single precision holds " + in_text(MIN_SINGLE) +
-              " to " + in_text(MAX_SINGLE));
+          what + " is " + in_text(number) + ", and single precision holds " +
+              in_text(MIN_MAGNITUDE) + " to " + in_text(MAX_MAGNITUDE));
   };
   struct Strength {
     double value;
@@ -186,10 +186,10 @@ void MultisiteModel::check_float() const
   const double rc_sq = settings.cutoff * settings.cutoff;
   const auto need_less = [&](double number, const Component &component, const std::string &what,
                              double sigma) {
-    check(number <= MAX_SINGLE, component,
+    check(number <= MAX_MAGNITUDE, component,
           what + " is " + in_text(number) + " for sigma " + in_text(sigma) + " and cutoff " +
               in_text(settings.cutoff) + ", and single precision holds up to " +
-              in_text(MAX_SINGLE));
+              in_text(MAX_MAGNITUDE));
   };
   for (int i = 0; i < static_cast<int>(all.size()); ++i)
     for (int j = i; j < static_cast<int>(all.size()); ++j)

@@ -227,7 +227,7 @@ namespace {
           const double partners = near_partners(grid, ci, cj, model.range(i, j));
           const int max_teams = std::max(
               1, static_cast<int>(std::min(partners / tuning::MIN_MOLECULES_PER_TEAM, 1e3)));
-          const int splits = std::clamp(tuning::MIN_MOLECULE_WARPS / warps, 1,
+          const int splits = std::clamp(tuning::TARGET_MOLECULE_WARPS / warps, 1,
                                         std::min(max_teams, tuning::MAX_SPLITS));
           const double passes = std::ceil(partners / (tuning::MOLECULES_PER_PASS * splits));
           all.push_back(
@@ -309,7 +309,7 @@ namespace {
     // all_sums: [nowned][columns], by component. parts: [splits][n][columns] of one component.
     DeviceBuffer<double> all_sums, parts;
     DeviceBuffer<MoleculeSums> warp_sums, the_total;
-    std::size_t ntotals = 0;    // number of valid elements of of_warps
+    std::size_t ntotals = 0;    // number of valid elements of warp_sums
     DeviceBuffer<int> counters;
     DeviceBuffer<char> workspace;
   };

@@ -111,7 +111,7 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
     opt(options), custom(std::make_unique<Custom>())
 {
   const auto beta = [this] {
-    need_positive<AtomFunctionError>("beta", "beta", opt.beta);
+    require_positive<AtomFunctionError>("beta", "beta", opt.beta);
   };
   switch (opt.kind) {
     case Kind::SUM:

@@ -251,7 +251,7 @@ template <class Real> struct DirectForces {
     for (Real &sum : v) sum = 0;
   }
   // Adds the terms of a partner: dS/dx is minus the sum of the forces along d, and the virial is
-  // minus d (x) force. of_s: dS/ds_ij, summed over both ends of the pair
+  // minus d (x) force. dSds: dS/ds_ij, summed over both ends of the pair
   __device__ void add(const Bond<Real> &d, Real ds, Real dSds)
   {
     const Real force = dSds * ds, virial = force * d.r;

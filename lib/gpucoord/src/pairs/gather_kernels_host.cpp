@@ -65,7 +65,7 @@ namespace {
   };
   template <class Real> constexpr OnesAndZeros<Real> ONES_AND_ZEROS;
 
-  template <class Formula, class Real, class Accumulator, unsigned WANT>
+  template <class Real, class Accumulator, unsigned WANT>
   void gather(const SwitchConstants<Real> &constants, CustomFunction *, int n, const Real *x,
               const Real *y, const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
   {
@@ -115,7 +115,7 @@ namespace {
 
   // Evaluates the function of partner k. Element k of each array has its constants. GCC keeps a
   // struct declared in the loop itself in memory and then does not vectorize the loop.
-  template <class Formula, class Real, std::size_t... F>
+  template <class Real, std::size_t... F>
   inline void evaluate_partner(const SwitchConstants<Real> &common, const Real *const *constant,
                                int k, Real r_sq, Real &value, Real &dfunc,
                                std::index_sequence<F...>)
@@ -125,7 +125,7 @@ namespace {
     Formula::eval(c, r_sq, value, dfunc);
   }
 
-  template <class Formula, class Real, class Accumulator, unsigned WANT>
+  template <class Real, class Accumulator, unsigned WANT>
   void gather_classes(const ClassConstants<Real> &functions, CustomFunction *const *, int n,
                       const Real *x, const Real *y, const Real *z, const int *class_index,
                       const Real *weights, Real xi, Real yi, Real zi, int self, double *sums)
@@ -170,8 +170,8 @@ namespace {
       for (int k = 0; k < padded; ++k) {
         const Real r_sq = dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k];
         Real value, dfunc;
-        evaluate_partner<Formula>(common, constant, k, r_sq, value, dfunc,
-                                  std::make_index_sequence<NCONSTANTS>());
+        evaluate_partner(common, constant, k, r_sq, value, dfunc,
+                         std::make_index_sequence<NCONSTANTS>());
         dfunc *= weight[k];
         if (WANT & WINDOWED)
           dfunc *= window(common, r_sq);
@@ -196,34 +196,32 @@ namespace {
     for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
   }
 
-  template <class Formula, class Real, class Accumulator> void fill(PairKernels<Real> &kernels)
+  template <class Real, class Accumulator> void set_kernels(PairKernels<Real> &kernels)
   {
-    kernels.gather[VALUE] = gather<Formula, Real, Accumulator, VALUE>;
-    kernels.gather[DERIVATIVES] = gather<Formula, Real, Accumulator, DERIVATIVES>;
-    kernels.gather[VIRIAL] = gather<Formula, Real, Accumulator, VIRIAL>;
-    kernels.gather[DERIVATIVES | VIRIAL] = gather<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
-    kernels.gather_windowed = gather<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
-    kernels.gather_classes = gather_classes<Formula, Real, Accumulator, DERIVATIVES>;
-    kernels.gather_classes_virial =
-        gather_classes<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
-    kernels.gather_classes_windowed =
-        gather_classes<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
+    kernels.gather[VALUE] = gather<Real, Accumulator, VALUE>;
+    kernels.gather[DERIVATIVES] = gather<Real, Accumulator, DERIVATIVES>;
+    kernels.gather[VIRIAL] = gather<Real, Accumulator, VIRIAL>;
+    kernels.gather[DERIVATIVES | VIRIAL] = gather<Real, Accumulator, DERIVATIVES | VIRIAL>;
+    kernels.gather_windowed = gather<Real, Accumulator, DERIVATIVES | WINDOWED>;
+    kernels.gather_classes = gather_classes<Real, Accumulator, DERIVATIVES>;
+    kernels.gather_classes_virial = gather_classes<Real, Accumulator, DERIVATIVES | VIRIAL>;
+    kernels.gather_classes_windowed = gather_classes<Real, Accumulator, DERIVATIVES | WINDOWED>;
   }
 
 }    // namespace
 
 namespace GPUCOORD_ISA {
 
-  template <class F> void set_gather_kernels(Precision precision, PairKernels<float> &kernels)
+  template <class> void set_gather_kernels(Precision precision, PairKernels<float> &kernels)
   {
     if (precision == Precision::SINGLE)
-      fill<F, float, float>(kernels);
+      set_kernels<float, float>(kernels);
     else
-      fill<F, float, double>(kernels);
+      set_kernels<float, double>(kernels);
   }
-  template <class F> void set_gather_kernels(Precision, PairKernels<double> &kernels)
+  template <class> void set_gather_kernels(Precision, PairKernels<double> &kernels)
   {
-    fill<F, double, double>(kernels);
+    set_kernels<double, double>(kernels);
   }
 
   template void set_gather_kernels<Formula>(Precision, PairKernels<float> &);

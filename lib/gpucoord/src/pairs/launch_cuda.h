@@ -34,7 +34,7 @@ inline int team_size(const CellsShape &shape)
 // enough warps.
 inline int splits_of(int warps, int maximum)
 {
-  return std::clamp(tuning::MIN_WARPS / warps, 1, maximum);
+  return std::clamp(tuning::TARGET_WARPS / warps, 1, maximum);
 }
 
 constexpr int GATHER_THREADS = 128;    // threads per block, except for engine 'cells'

@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The inner loops of the host backend.
 //
-// pair_kernels_host.cpp is compiled once per instruction set. The set is selected at run time, so
+// pair_kernels_host.cpp is compiled once per instruction set, and gather_kernels_host.cpp once per
+// instruction set and form of a switching function. The set is selected at run time, so
 // that one build runs on every machine of a cluster.
 
 #ifndef GPUCOORD_PAIR_KERNELS_HOST_H
@@ -47,8 +48,8 @@ template <class Real> struct ClassConstants {
   const int *function;
 };
 
-// Like GatherFunction, for partners of several classes. of_class: class of each partner. custom: by
-// index in the table. weights: factor of the terms of each partner; null: 1
+// Like GatherFunction, for partners of several classes. class_index: class of each partner. custom:
+// by index in the table. weights: factor of the terms of each partner; null: 1
 template <class Real>
 using GatherClassesFunction = void (*)(const ClassConstants<Real> &, CustomFunction *const *custom,
                                        int n, const Real *x, const Real *y, const Real *z,

@@ -384,7 +384,7 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
 // Only order parameters always list pairs.
 int ResidentPairs::min_threads() const
 {
-  return listing == Listing::ALWAYS ? tuning::MIN_ORDER_THREADS : tuning::MIN_THREADS;
+  return listing == Listing::ALWAYS ? tuning::TARGET_ORDER_THREADS : tuning::TARGET_THREADS;
 }
 
 void ResidentPairs::choose_tiles(FoundRows &rows) const

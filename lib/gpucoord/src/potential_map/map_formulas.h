@@ -41,12 +41,12 @@ template <class Real> GPUCOORD_HD bool uses_erf_series(const MapOptions &options
 
 template <class Real> inline MapConstants<Real> make_map_constants(const MapOptions &options)
 {
-  // The squares of LARGE and MIN_TINY are within the range of float.
-  constexpr double LARGE = 1e30, MIN_TINY = 1e-12, ROOT_PI = 1.77245385090551602730;
+  // The squares of LARGE and MIN_DISTANCE are within the range of float.
+  constexpr double LARGE = 1e30, MIN_DISTANCE = 1e-12, ROOT_PI = 1.77245385090551602730;
   const bool has_cutoff = options.kernel != MapKernel::DIRECT;
   const double cutoff_sq = has_cutoff ? options.cutoff * options.cutoff : LARGE;
   const double inv_cutoff = has_cutoff ? 1.0 / options.cutoff : 0.0;
-  const double tiny = options.tiny > MIN_TINY ? options.tiny : MIN_TINY;
+  const double tiny = options.tiny > MIN_DISTANCE ? options.tiny : MIN_DISTANCE;
   const double inv_radius = options.overlap == MapOverlap::SOFT ? 1.0 / options.radius : 0.0;
   MapConstants<Real> c;
   c.cutoff_sq = static_cast<Real>(cutoff_sq);

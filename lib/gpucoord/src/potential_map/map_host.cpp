@@ -140,16 +140,16 @@ namespace {
       return std::max(extent[1], extent[2]);
     }
 
-    // Sorts the charges into cells for a range of at least 'least' (distance). If a tile were much
+    // Sorts the charges into cells for a range of at least min_range. If a tile were much
     // larger than the cells, it would search very many rows of cells.
-    void sort(const MapCharges &charges, double min_size)
+    void sort(const MapCharges &charges, double min_range)
     {
       for (Scratch &s : scratch) s.tested = 0.0;
       const auto all_indices = count_up(charges.n);
       const AtomList list = {all_indices.data(), charges.n, charges.n};
       cells_of_charges = is_direct()
           ? CellGrid()
-          : make_cell_grid(charges.x, list, {}, std::max(options.cutoff, min_size), nthreads);
+          : make_cell_grid(charges.x, list, {}, std::max(options.cutoff, min_range), nthreads);
       bins.build(cells_of_charges, charges.x, list, nthreads);
       charge.resize(charges.n);
       for (int k = 0; k < charges.n; ++k) charge[k] = static_cast<Real>(charges.q[bins.row[k]]);

@@ -10,7 +10,7 @@ namespace gpucoord {
 
 namespace {
 
-  void need_positive(const char *name, double value)
+  void require_positive(const char *name, double value)
   {
     if (value > 0.0 && std::isfinite(value)) return;
     std::ostringstream text;
@@ -23,10 +23,10 @@ namespace {
 void check_map_options(const MapOptions &options)
 {
   const bool has_cutoff = options.kernel != MapKernel::DIRECT;
-  if (has_cutoff) need_positive("the cutoff", options.cutoff);
-  if (options.kernel == MapKernel::EWALD) need_positive("alpha", options.alpha);
+  if (has_cutoff) require_positive("the cutoff", options.cutoff);
+  if (options.kernel == MapKernel::EWALD) require_positive("alpha", options.alpha);
   if (options.overlap != MapOverlap::SKIP) {
-    need_positive("the radius of overlap", options.radius);
+    require_positive("the radius of overlap", options.radius);
     if (has_cutoff && options.radius > options.cutoff) {
       std::ostringstream text;
       text << "the radius of overlap is " << options.radius << " but must not exceed the cutoff, "
@@ -42,8 +42,8 @@ void check_map_options(const MapOptions &options)
 void check_map_bins(const MapBins &bins, const MapOptions &options)
 {
   if (!bins.are_fixed) return;
-  need_positive("the size of bins", bins.size);
-  need_positive("the depth of bins", bins.depth);
+  require_positive("the size of bins", bins.size);
+  require_positive("the depth of bins", bins.depth);
   if (options.kernel == MapKernel::DIRECT)
     throw std::invalid_argument("kernel direct has no cutoff and does not support bins");
   if (options.overlap == MapOverlap::ZERO)

@@ -52,7 +52,7 @@ template <class Error> void check_positive(const char *field, const std::string 
 
 // For a parameter without default: NaN stands for one that is not given.
 template <class Error = SwitchError>
-void need_positive(const char *field, const std::string &name, double value)
+void require_positive(const char *field, const std::string &name, double value)
 {
   if (std::isnan(value)) throw Error(field, name + " is required: give a number > 0");
   check_positive<Error>(field, name, value);
@@ -71,7 +71,7 @@ struct AnyFunction {
   static std::vector<SwitchParameter> parameters() { return {}; }
 
   // Checks and sets r0. d0 is valid, and dmax is greater than d0 or not given.
-  static void set_width(SwitchOptions &o) { need_positive("r0", "r0", o.r0); }
+  static void set_width(SwitchOptions &o) { require_positive("r0", "r0", o.r0); }
   // Checks the parameters of this function and sets defaults. If dmax is still not given
   // afterwards, it becomes infinite.
   static void check(SwitchOptions &) {}

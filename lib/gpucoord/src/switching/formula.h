@@ -59,7 +59,7 @@ constexpr int NCONSTANTS =
     sizeof(CONSTANTS_PER_FUNCTION<double>) / sizeof(double SwitchConstants<double>::*);
 static_assert(sizeof(SwitchConstants<double>) ==
                   (NCONSTANTS + 4) * sizeof(double) + 2 * sizeof(int),
-              "CONSTANTS_OF_A_FUNCTION has all constants but in, im and the four of window()");
+              "CONSTANTS_PER_FUNCTION has all constants but in, im and the four of window()");
 
 // Returns x^2 (3 - 2 x), limited to 0 for x < 0 and 1 for x > 1.
 template <class Real> GPUCOORD_HD Real smooth_step(Real x)
