@@ -15,6 +15,7 @@
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
+#   GPUCOORD_REQUIRE_WHEELS      1: failed downloads from PyPI are errors instead of skipped tests and checks  [0]
 #   GPUCOORD_BENCH_VARIANTS      ON: also variants that only benchmarks and tests use  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)

@@ -65,17 +65,17 @@ def crystal(bench, backends):
 
 
 def gpu(bench):
-    processors = {"cuda": "lists, or warp", **({"cuda-block": "block"} if bench.has_variants() else {})}
+    kernels = {"cuda": "in use", **({"cuda-block": "thread block"} if bench.has_variants() else {})}
     resident, functions = {}, {}
-    table = bench.table("arrays", "atoms", "neighbors", "processor", "precision", "ms", "copies", "pairs", "found again",
+    table = bench.table("arrays", "atoms", "neighbors", "kernel", "precision", "ms", "copies", "pairs", "pair search, ms",
                         "evaluated", spread=SPREAD, gpus=1)
     for edge, distance in cases(bench, RANGES, MORE):
-        for backend, processor in processors.items():
+        for backend, kernel in kernels.items():
             for precision in ("mixed", "double") if backend == "cuda" else ("mixed",):
                 numbers = bench.program(PROGRAM, backend, edge, distance, precision, bench.threads, REPEATS)
                 ms, copies, bins, pairs, _, in_range, _, _, function = (number.value for number in numbers[2:])
                 evaluated = in_range / (1e-3 * pairs) / CEILING if precision != "double" else None
-                table.row(*counts(numbers), processor, precision, numbers[2], copies, pairs, bins, evaluated)
+                table.row(*counts(numbers), kernel, precision, numbers[2], copies, pairs, bins, evaluated)
                 if backend == "cuda" and precision == "mixed":
                     functions[edge, distance] = numbers[10], function / ms
 
@@ -101,7 +101,7 @@ def gpu(bench):
 
 def many_types(bench):
     """Several types with per-pair parameters, resident on the GPU, compared with one type."""
-    table = bench.table("types", "atoms", "types", "precision", *RESIDENT, "times", "times, with virial", spread=SPREAD, gpus=1)
+    table = bench.table("types", "atoms", "types", "precision", *RESIDENT, "over one type", "over one type, with virial", spread=SPREAD, gpus=1)
     for edge, distance in cases(bench, RANGES[:1]):
         for precision, several in TYPES.items():
             for ntypes in several:

@@ -27,6 +27,11 @@ def gpu_names():
     return names.split("\n")[:-1] if names else []
 
 
+def short_name(gpu):
+    """Return the name of a GPU without vendor, memory and what follows it: H100 for NVIDIA H100 80GB HBM3."""
+    return re.sub(r"[ -]\d+GB\b.*", "", gpu.removeprefix("NVIDIA "))
+
+
 def cpu_name():
     with open("/proc/cpuinfo") as file:
         found = re.search(r"^model name\s*: (.*)", file.read(), re.M)
@@ -142,7 +147,7 @@ class Bench:
         release = re.search(r"Massively Parallel Simulator - (.*)", output_of(self.lmp, "-h") or "") if lammps else None
         table = results.Table(name, columns, {
             "source": "bench/run.py",
-            "machine": f"{'One' if gpus == 1 else gpus} {used[0]}, {cores}" if used else cores,
+            "machine": f"{'one' if gpus == 1 else gpus} {short_name(used[0])}, {cores}" if used else cores,
             "gpu": used[0] if used else None,
             "cpu": cpu_name(),
             "date": datetime.date.today().isoformat(),

@@ -2,14 +2,14 @@
 
 Random charges with a density of 0.1 per cubic Angstrom, cutoff 12 Angstrom. Useful pairs are within the
 cutoff. Tested pairs are all pairs whose distance is computed. Their ratio is the share within the cutoff.
-The ceiling is the number of pairs that the reciprocal square root units of an H100 can test, 16 per
-clock and multiprocessor.
+The peak is the throughput of reciprocal square roots of an H100: 16 pairs per clock and
+multiprocessor.
 """
 
 from launch import SPREAD
 
 PROGRAM = "bench/bench_map"
-CEILING = 132 * 16 * 1.98e9
+PEAK = 132 * 16 * 1.98e9
 CUTOFF = 12
 # kernel, atoms, spacing of points, precision, field
 GPU = [("smooth", atoms, 1.0, "mixed", "no") for atoms in (10000, 100000, 1000000, 4000000)]
@@ -39,12 +39,12 @@ def host(bench):
 
 def gpu(bench):
     table = bench.table("maps", *COLUMNS, "the sort, ms", "host arrays, ms", "useful pairs/s", "in the cutoff",
-                        "tested, of the ceiling", spread=SPREAD, gpus=1)
+                        "fraction of peak", spread=SPREAD, gpus=1)
     for case in GPU:
         words, numbers = run(bench, "cuda", case, 7)
         ms, sort, copies, useful, tested = (numbers[k].value for k in range(2, 7))
         table.row(*words, numbers[2], sort, copies, useful / (1e-3 * ms), useful / tested,
-                  tested / (1e-3 * (ms - sort)) / CEILING)
+                  tested / (1e-3 * (ms - sort)) / PEAK)
     table = bench.table("bins", "cube edge", "charges a cube", "overflow, %", "overflow on the GPU, ms",
                         "overflow on the host, ms", precision="mixed", spread=SPREAD, gpus=1)
     for edge, depth in BINS:

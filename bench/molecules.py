@@ -161,8 +161,8 @@ def host(bench):
 
 
 def gpu(bench):
-    processors = {"cuda": "warp", "cuda-block": "block", "cuda-any": "warp, any number of sites"}
-    table = bench.table("updates", "model", "phase", "molecules", "partners", "processor", "precision", "ms",
+    kernels = {"cuda": "in use", "cuda-block": "thread block", "cuda-any": "any number of sites"}
+    table = bench.table("updates", "model", "phase", "molecules", "partners", "kernel", "precision", "ms",
                         "with energies, ms", "with copies, ms", "million updates/s", spread=SPREAD, gpus=1)
     cases = [(model, phase, edge, "cuda", "single") for model in MODELS for phase in ("liquid", "gas")
              for edge in (GPU_EDGES if model == "eo" else GPU_EDGES[:3])]
@@ -171,12 +171,12 @@ def gpu(bench):
               if bench.has_variants() or other[0] != "cuda-block"]
     for model, phase, edge, backend, precision in cases:
         molecules, partners, ms, with_energies, rate, copies = updates(bench, backend, model, phase, edge, precision, 5)
-        table.row(MODELS[model], phase, molecules, partners, processors[backend], precision, ms, with_energies, copies, rate)
+        table.row(MODELS[model], phase, molecules, partners, kernels[backend], precision, ms, with_energies, copies, rate)
 
 
 def kokkos(bench):
     table = bench.table("steps", "molecules", "precision", "multisite, ms a step", "multisite/kk, ms a step",
-                        "million updates/s", "times", spread=FASTEST, lammps=True, gpus=1)
+                        "million updates/s", "times faster", spread=FASTEST, lammps=True, gpus=1)
     for edge in KOKKOS_EDGES:
         edge = bench.size(edge, 6)
         steps = int(min(1000, max(50, 20_000_000 // edge**3)))

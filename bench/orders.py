@@ -14,7 +14,7 @@ EDGES = (20, 63)    # unit cells of 4 atoms
 ORDERS = ("local", "average", "dot", "connections", "global")
 STRUCTURES = ("fcc", "hcp")
 REPEATS = 15    # evaluations within a run
-COLUMNS = ("ms", "with virial, ms", "new pairs, ms", "bytes an atom")
+COLUMNS = ("ms", "with virial, ms", "new pairs, ms", "bytes per atom")
 
 
 def measure(bench, on_gpu):

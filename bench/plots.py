@@ -56,7 +56,7 @@ def data_of(folder):
         "coordination-host", "coordination-gpu", "coordination-types", "kokkos", "peers"))
     figures = peers["figures"]
     resident = "value and derivatives, ms"
-    arrays = rows_of(gpu["arrays"], precision="mixed", processor="lists, or warp")
+    arrays = rows_of(gpu["arrays"], precision="mixed", kernel="in use")
     sums = rows_of(host["S"], precision="mixed")
     threads = max(row["threads"] for row in sums)
     sums = [row for row in sums if row["threads"] == threads]

@@ -97,7 +97,7 @@ def biases(bench):
 
 
 def compared_with_fix_plumed(bench):
-    table = bench.table("steps", "atoms", "ms a step, fix coord/plumed", "ms a step, fix plumed", "times", precision="mixed",
+    table = bench.table("steps", "atoms", "ms a step, fix coord/plumed", "ms a step, fix plumed", "times faster", precision="mixed",
                         spread="the median minus the fastest run", lammps=True, gpus="g" in bench.kokkos())
     with tempfile.TemporaryDirectory() as folder:
         for n in FIX_PLUMED_STEPS:

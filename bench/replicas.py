@@ -79,7 +79,7 @@ def run(bench):
         with mps():
             row("one after another, MPS on", *alone())
             row(f"{N} processes at once, MPS on", *times_of(bench, N))
-    table = bench.table("runs", "how", "ms without bias", "ms with bias", "times faster, with bias", precision="mixed",
+    table = bench.table("runs", "mode", "ms without bias", "ms with bias", "times faster, with bias", precision="mixed",
                         spread=f"half the range of {TURNS} turns", lammps=True, gpus="g" in bench.kokkos())
     for cells in rows:
         table.row(*cells)

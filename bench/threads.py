@@ -55,7 +55,7 @@ def measure(bench, edge, style, steps, threads, ranks, density=0.8442, move=0.1,
 
 def run(bench):
     numbers = [2**k for k in range(bench.threads.bit_length()) if 2**k <= bench.threads]
-    columns = [*(f"{n}, ms" for n in numbers), *(f"{n}, times" for n in numbers[1:])]
+    columns = [*(f"{n}, ms" for n in numbers), *(f"{n}, times faster" for n in numbers[1:])]
     fields = {"precision": "mixed", "spread": f"half the range of {TURNS} turns", "lammps": True}
 
     def rows(table, more, *case, **system):

@@ -43,6 +43,11 @@ class Texts(unittest.TestCase):
                                     (3.3e-6, 2e-7, "(3.3 ± 0.2)e-6"), (2.5e6, 3e5, "(2.5 ± 0.3)e6")):
             self.assertEqual(text_of(Number(value, spread)), text)
 
+    def test_names_of_gpus(self):
+        for name, short in (("NVIDIA H100 80GB HBM3", "H100"), ("NVIDIA H200", "H200"), ("NVIDIA A100-SXM4-80GB", "A100-SXM4"),
+                            ("NVIDIA GeForce RTX 4090", "GeForce RTX 4090")):
+            self.assertEqual(launch.short_name(name), short)
+
     def test_measured(self):
         """Median and half of the range."""
         self.assertEqual(results.measured([5.0, 1.0, 2.0]), Number(2.0, 2.0))

@@ -15,7 +15,6 @@ BLOCKS = []
 for name in "README.md", "examples/README.md":
     with open(os.path.join(REPOSITORY, name)) as readme:
         BLOCKS += re.findall(r"^```\n(.*?)^```$", readme.read(), re.MULTILINE | re.DOTALL)
-PLUGIN = os.path.join(os.environ["GPUCOORD_BUILD"], "gpucoordplugin.so")
 
 # Two types of atoms near the sites of a lattice with a given number of sites along each edge.
 LATTICE = """
@@ -72,9 +71,9 @@ quadrupole 0 0 0 0 0 1 -0.4
 
 
 def snippet(first_word):
-    """Return the block that begins with this word, with the plugin of this build."""
+    """Return the block that begins with this word."""
     block, = [block for block in BLOCKS if block.startswith(first_word + " ")]
-    return block.replace("<GPUCOORD>/build/gpucoordplugin.so", PLUGIN)
+    return block
 
 
 class Snippets(unittest.TestCase):
@@ -91,7 +90,7 @@ class Snippets(unittest.TestCase):
 
     def test_first(self):
         """S follows its definition, and V is the sum of the hills in the file."""
-        block, run_command = snippet("plugin").rstrip().rsplit("\n", 1)
+        block, run_command = snippet("units").rstrip().rsplit("\n", 1)
         self.assertRegex(run_command, r"^run \d+$")
         run = coordtest.run_lammps(f"{block}\ndump x all custom 500 x.dump id x y z\n"
                                    "dump_modify x format float %.17g sort id\n"
@@ -100,7 +99,6 @@ class Snippets(unittest.TestCase):
         self.check_values(block, table["c_cv"], dumptest.read_dump(run.path("x.dump")),
                           lambda frame: (np.array([0]), np.arange(1, len(frame["id"]))))
 
-        # Heights in the file include the factor biasfactor/(biasfactor - 1). The run adds the last hill
         # Heights in the file include the factor biasfactor/(biasfactor - 1).
         _, center, sigma, height, biasfactor = np.loadtxt(run.path("HILLS")).T
         height *= (biasfactor - 1) / biasfactor
