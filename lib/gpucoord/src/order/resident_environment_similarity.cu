@@ -254,7 +254,7 @@ namespace {
     EnvironmentArguments<Real> arg = {};
     DeviceBuffer<Four<Real>> vectors;
     DeviceBuffer<int> first, symmetric;
-    // type_table: NamedTypes::of_type. named_types: [nall] mapped types of the atoms.
+    // type_table: NamedTypes::number_of_type. named_types: [nall] mapped types of the atoms.
     DeviceBuffer<int> type_table, named_types;
     int ntypes = 0;
   };
