@@ -43,5 +43,5 @@ def read_dump(path):
         names = next(lines).split()[2:]
         data = np.array([[float(word) for word in next(lines).split()] for _ in range(n)]).reshape(n, len(names))
         data = data[np.argsort(data[:, names.index("id")])]
-        frames.append(Frame(step, Box(hi - lo, tilt, periodic, lo, of_lammps=True), dict(zip(names, data.T))))
+        frames.append(Frame(step, Box(hi - lo, tilt, periodic, lo, from_lammps=True), dict(zip(names, data.T))))
     return frames

@@ -37,7 +37,7 @@ class PythonExample(unittest.TestCase):
 
         x = np.array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)
         low, high, *_ = lmp.extract_box()
-        box = brutetest.Box(np.subtract(high, low), lo=low, of_lammps=True)
+        box = brutetest.Box(np.subtract(high, low), lo=low, from_lammps=True)
         switch = brutetest.Switch("cubic", d0=1.2, dmax=1.8)
         s = brutetest.brute_force(box, x, switch, a=np.array([0]), b=np.arange(1, len(x))).value
         self.assertAlmostEqual(table[-1, 1], s, delta=PRINTED)

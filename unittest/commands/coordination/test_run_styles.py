@@ -197,7 +197,7 @@ class RunStyles(unittest.TestCase):
                 lmp.command("run 3")
                 lmp.command("run 0")
                 low, high, xy, yz, xz, _, _ = lmp.extract_box()
-                now = Box(np.subtract(high, low), (xy, xz, yz), lo=low, of_lammps=True)
+                now = Box(np.subtract(high, low), (xy, xz, yz), lo=low, from_lammps=True)
                 tilts.append(xy)
                 x = np.ctypeslib.as_array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3).copy()
                 for ident, (_, _, switch, arguments) in COMPUTES.items():

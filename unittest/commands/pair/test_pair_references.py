@@ -168,7 +168,7 @@ class System:
         self.lmp.file(os.path.join(INPUT, reference["input_file"].strip()))
         self.commands(*(line for line in lines_of(reference["post_commands"]) if line.startswith("change_box")))
         lo, hi, xy, yz, xz, *_ = self.lmp.extract_box()
-        self.box = Box(np.subtract(hi, lo), (xy, xz, yz), lo=lo, of_lammps=True)
+        self.box = Box(np.subtract(hi, lo), (xy, xz, yz), lo=lo, from_lammps=True)
         self.n = self.lmp.get_natoms()
         self.types = coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_atom("type"))
         self.terms = potentials(reference, self.lmp.extract_setting("ntypes"))
