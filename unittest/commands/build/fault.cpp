@@ -158,22 +158,22 @@ struct Fault {
     const int nframes = backtrace(frames, MAX_FRAMES);
     int k = 0;
     while (k < nframes && frames[k] != caller) ++k;    // skip the frames of this library
-    std::uint64_t site = 1;
+    std::uint64_t stack = 1;                           // hash of the return addresses
     for (; k < nframes; ++k) {
-      site = site * 1099511628211ULL + reinterpret_cast<std::uint64_t>(frames[k]);
+      stack = stack * 1099511628211ULL + reinterpret_cast<std::uint64_t>(frames[k]);
       const Module *const module = modules.at(frames[k]);
       if (!module || !module->is_in(frames[k], function)) continue;
-      return is_due_at(site);
+      return is_due_at(stack);
     }
     return false;
   }
 
-  bool is_due_at(std::uint64_t site)
+  bool is_due_at(std::uint64_t stack)
   {
     int k = 0;
-    while (k < nsites && sites[k] != site) ++k;
+    while (k < nsites && sites[k] != stack) ++k;
     if (k == MAX_SITES) return false;
-    if (k == nsites) sites[nsites++] = site;
+    if (k == nsites) sites[nsites++] = stack;
     if (++calls[k] != call || ++nnumbered != site) return false;
     fprintf(stderr, "fault: at site %d\n", site);
     return true;
