@@ -196,7 +196,12 @@ namespace {
     for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
   }
 
-  template <class Real, class Accumulator> void set_kernels(PairKernels<Real> &kernels)
+}    // namespace
+
+namespace GPUCOORD_ISA {
+
+  template <class, class Accumulator, class Real>
+  void set_gather_kernels(PairKernels<Real> &kernels)
   {
     kernels.gather[VALUE] = gather<Real, Accumulator, VALUE>;
     kernels.gather[DERIVATIVES] = gather<Real, Accumulator, DERIVATIVES>;
@@ -208,24 +213,9 @@ namespace {
     kernels.gather_classes_windowed = gather_classes<Real, Accumulator, DERIVATIVES | WINDOWED>;
   }
 
-}    // namespace
-
-namespace GPUCOORD_ISA {
-
-  template <class> void set_gather_kernels(Precision precision, PairKernels<float> &kernels)
-  {
-    if (precision == Precision::SINGLE)
-      set_kernels<float, float>(kernels);
-    else
-      set_kernels<float, double>(kernels);
-  }
-  template <class> void set_gather_kernels(Precision, PairKernels<double> &kernels)
-  {
-    set_kernels<double, double>(kernels);
-  }
-
-  template void set_gather_kernels<Formula>(Precision, PairKernels<float> &);
-  template void set_gather_kernels<Formula>(Precision, PairKernels<double> &);
+  template void set_gather_kernels<Formula, float>(PairKernels<float> &);
+  template void set_gather_kernels<Formula, double>(PairKernels<float> &);
+  template void set_gather_kernels<Formula, double>(PairKernels<double> &);
 
 }    // namespace GPUCOORD_ISA
 

@@ -19,12 +19,12 @@
 
 namespace gpucoord {
 
-// Set the kernels that depend on the formula. gather_kernels_host.cpp defines these functions for
+// Sets the kernels that depend on the formula. gather_kernels_host.cpp defines this function for
 // each formula.
 namespace GPUCOORD_ISA {
 
-  template <class Formula> void set_gather_kernels(Precision, PairKernels<float> &);
-  template <class Formula> void set_gather_kernels(Precision, PairKernels<double> &);
+  template <class Formula, class Accumulator, class Real>
+  void set_gather_kernels(PairKernels<Real> &);
 
 }    // namespace GPUCOORD_ISA
 
@@ -100,8 +100,7 @@ namespace {
     }
   }
 
-  template <class Real, class Accumulator>
-  PairKernels<Real> make(const Switch &function, Precision precision)
+  template <class Real, class Accumulator> PairKernels<Real> make(const Switch &function)
   {
     PairKernels<Real> kernels;
     kernels.displacements = displacements<Real>;
@@ -115,7 +114,7 @@ namespace {
       kernels.gather_classes_windowed = gather_custom_classes<Real, Accumulator, true>;
     } else
       visit_formula(function, [&](auto formula) {
-        GPUCOORD_ISA::set_gather_kernels<decltype(formula)>(precision, kernels);
+        GPUCOORD_ISA::set_gather_kernels<decltype(formula), Accumulator>(kernels);
       });
     return kernels;
   }
@@ -127,14 +126,14 @@ namespace GPUCOORD_ISA {
   GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision precision,
                                           PairKernels<float> &kernels)
   {
-    kernels = precision == Precision::SINGLE ? make<float, float>(function, precision)
-                                             : make<float, double>(function, precision);
+    kernels = precision == Precision::SINGLE ? make<float, float>(function)
+                                             : make<float, double>(function);
   }
 
-  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision precision,
+  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision,
                                           PairKernels<double> &kernels)
   {
-    kernels = make<double, double>(function, precision);
+    kernels = make<double, double>(function);
   }
 
   void get_keep_near_box(KeepNearBoxFunction<float> &kernel)
