@@ -135,7 +135,7 @@ def commit_of(table, rows):
 
 
 def provenance(table, rows, sources, conditions, link):
-    """Return the sentences about a table of which the page shows these rows."""
+    """Return the sentences about these rows of a table."""
     words = [table["machine"], f"precision {table['precision']}" if table["precision"] else "",
              *(condition.replace(" =", "") for condition in conditions),
              f"LAMMPS {table['lammps']}" if table["lammps"] else "", commit_of(table, rows)]

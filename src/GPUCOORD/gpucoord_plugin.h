@@ -30,8 +30,8 @@ void gpucoord_add_commands(LAMMPS *lmp);
 // which must be string literals.
 class StyleRegistry {
  public:
-  StyleRegistry(LAMMPS *lmp, void *handle, lammpsplugin_regfunc register_plugin) :
-      lmp(lmp), register_plugin(register_plugin), plugin()
+  StyleRegistry(LAMMPS *lmp_in, void *handle, lammpsplugin_regfunc regfunc) :
+      lmp(lmp_in), register_plugin(regfunc), plugin()
   {
     plugin.version = LAMMPS_VERSION;
     plugin.author = "The GPUCOORD developers";
