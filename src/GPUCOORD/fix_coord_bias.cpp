@@ -102,7 +102,7 @@ void FixCoordBias::init()
   find_variables();
   evaluation->begin_run();
   check_order_of_fixes();
-  reset_dt();
+  find_level();
 
   if (!has_begun) begin();
   if (comm->me == 0) print_setup();
@@ -115,8 +115,17 @@ void FixCoordBias::init()
   is_set_up = true;
 }
 
-// Also called by fix dt/reset, after it has set the timesteps of the levels.
+// Called by fix dt/reset, after it has set the timesteps of the levels.
 void FixCoordBias::reset_dt()
+{
+  find_level();
+}
+
+/* ----------------------------------------------------------------------
+   The rRESPA level of this fix, and its number of evaluations in a timestep.
+------------------------------------------------------------------------- */
+
+void FixCoordBias::find_level()
 {
   evaluations_per_step = 1;
   if (!respa_of(update)) return;

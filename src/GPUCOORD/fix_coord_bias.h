@@ -68,6 +68,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void check_order_of_fixes();
   CollectiveVariable *variable_of(std::size_t) const;    // null: no such variable
   void find_variables();
+  void find_level();
   void begin();
   void print_setup();
 
