@@ -67,7 +67,8 @@ def select(table, conditions):
         fixed.append(column)
         rows = [row for row in rows if text_of(row[table["columns"].index(column)]) == text]
     if not rows:
-        raise PageError(f"no row meets {' and '.join(conditions)}" if conditions else "the table is empty")
+        raise PageError(f"no row meets {' and '.join(conditions)}: correct the placeholder" if conditions else
+                        "the table is empty: run `make bench`")
     return rows, fixed
 
 

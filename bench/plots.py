@@ -47,7 +47,8 @@ def check_points(plot, names, shown):
     """Raise ResultError if a plot shows nothing for one of the names."""
     for name in names:
         if name not in shown:
-            raise ResultError(f"plot {plot}: no row of the results gives points of '{name}'")
+            raise ResultError(f"plot {plot}: no row of the results gives points of '{name}': run `make bench`, or "
+                              "correct bench/plots.py")
 
 
 def data_of(folder):

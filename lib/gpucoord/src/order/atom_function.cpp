@@ -4,8 +4,8 @@
 
 #include "atom_formulas.h"
 
+#include "../core/checks.h"
 #include "../pairs/cell_tasks_host.h"
-#include "../switching/definition.h"
 #include "../switching/switch_dispatch.h"
 #include "gpucoord/expression.h"
 

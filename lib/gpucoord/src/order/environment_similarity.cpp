@@ -4,7 +4,7 @@
 
 #include "environment_similarity_options.h"
 
-#include "../switching/definition.h"
+#include "../core/checks.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,6 @@
 #include "orient_order_options.h"
 #include "wigner.h"
 
-#include "../switching/definition.h"
-
 #include <cstddef>
 #include <vector>
 

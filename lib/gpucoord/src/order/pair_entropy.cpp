@@ -2,7 +2,7 @@
 
 #include "gpucoord/pair_entropy.h"
 
-#include "../switching/definition.h"
+#include "../core/checks.h"
 
 #include <cmath>
 

@@ -4,12 +4,12 @@
 #ifndef GPUCOORD_SWITCH_DEFINITION_H
 #define GPUCOORD_SWITCH_DEFINITION_H
 
+#include "../core/checks.h"
 #include "formula.h"
 
 #include "gpucoord/switching.h"
 
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -35,29 +35,6 @@ namespace parameter {
 
 }    // namespace parameter
 
-inline std::string text_of(double value, int digits = 10)
-{
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.*g", digits, value);
-  return text;
-}
-
-// Error: a class whose constructor takes field and message. field: the member of the options.
-// name: its name in messages
-template <class Error> void check_positive(const char *field, const std::string &name, double value)
-{
-  if (!(value > 0.0) || std::isinf(value))
-    throw Error(field, name + " is " + text_of(value) + " but must be > 0 and finite");
-}
-
-// For a parameter without default: NaN stands for one that is not given.
-template <class Error = SwitchError>
-void require_positive(const char *field, const std::string &name, double value)
-{
-  if (std::isnan(value)) throw Error(field, name + " is required: give a number > 0");
-  check_positive<Error>(field, name, value);
-}
-
 // functions/NAME.h specializes this struct. A specialization derives from AnyFunction and has a
 // NAME.
 template <SwitchKind KIND> struct Definition;
@@ -71,7 +48,7 @@ struct AnyFunction {
   static std::vector<SwitchParameter> parameters() { return {}; }
 
   // Checks and sets r0. d0 is valid, and dmax is greater than d0 or not given.
-  static void set_width(SwitchOptions &o) { require_positive("r0", "r0", o.r0); }
+  static void set_width(SwitchOptions &o) { require_positive<SwitchError>("r0", "r0", o.r0); }
   // Checks the parameters of this function and sets defaults. If dmax is still not given
   // afterwards, it becomes infinite.
   static void check(SwitchOptions &) {}

@@ -21,9 +21,9 @@ template <> struct Definition<SwitchKind::Q> : AnyFunction {
 
   static void set_width(SwitchOptions &o)
   {
-    require_positive("beta", "beta (1/distance)", o.beta);
-    require_positive("lambda", "lambda", o.lambda);
-    require_positive("ref", "ref (distance)", o.ref);
+    require_positive<SwitchError>("beta", "beta (1/distance)", o.beta);
+    require_positive<SwitchError>("lambda", "lambda", o.lambda);
+    require_positive<SwitchError>("ref", "ref (distance)", o.ref);
     o.r0 = 1.0;
   }
 

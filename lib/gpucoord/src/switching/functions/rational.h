@@ -43,9 +43,9 @@ template <> struct Definition<SwitchKind::RATIONAL> : AnyFunction {
 
   static void check(SwitchOptions &o)
   {
-    require_positive("n", "nn", o.n);
+    require_positive<SwitchError>("n", "nn", o.n);
     if (std::isnan(o.m)) o.m = 2 * o.n;
-    require_positive("m", "mm", o.m);
+    require_positive<SwitchError>("m", "mm", o.m);
     if (o.m == o.n)
       throw SwitchError(
           "m", "mm equals nn = " + text_of(o.n) + ", so s would be 1 everywhere: give mm > nn");

@@ -16,8 +16,8 @@ template <> struct Definition<SwitchKind::SMAP> : AnyFunction {
 
   static void check(SwitchOptions &o)
   {
-    require_positive("a", "a", o.a);
-    require_positive("b", "b", o.b);
+    require_positive<SwitchError>("a", "a", o.a);
+    require_positive<SwitchError>("b", "b", o.b);
   }
 
   template <class Real> static void set_constants(const SwitchOptions &o, SwitchConstants<Real> &c)
