@@ -12,7 +12,7 @@
 #   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
 #   JOBS               parallel compiler processes              [number of cores]
 #   GPUCOORD_CUDA      ON, OFF, or AUTO: if nvcc is found       [AUTO]
-#   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
+#   GPUCOORD_CUDA_ARCHITECTURES  GPU architectures to build for, '80;90'  [the GPU here, or common ones]
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
 #   GPUCOORD_REQUIRE_WHEELS      1: failed downloads from PyPI are errors instead of skipped tests and checks  [0]

@@ -1,4 +1,4 @@
-"""Part kokkos: the time that a bias adds to a KOKKOS timestep that stays on the GPU.
+"""Part kokkos: the time that a bias adds to a KOKKOS timestep whose data are resident on the GPU.
 
 The systems are melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5, skin 0.3, neighbor
 lists rebuilt every 20 steps, fix nve), and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu,

@@ -80,7 +80,7 @@ void BiasBoard::add_with_children(CollectiveVariable *variable, unsigned want, b
   mine.on_host |= on_host;
 }
 
-void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment moment, int level)
+void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Phase phase, int level)
 {
   // This fix was defined after the last setup (run pre no).
   if (std::find(users.begin(), users.end(), caller) == users.end()) caller->check_variables();
@@ -96,7 +96,7 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
     if (!has_level(user, level)) continue;
     user->check_variables();
     if (user != caller && user->fix()->datamask_modify) atoms_to_host();
-    user->prepare(moment);
+    user->prepare(phase);
     const unsigned want = user->want(vflag);
     // The data masks of a fix without KOKKOS cover all atom data. LAMMPS then considers all atom
     // data as changed on the host. A variable without KOKKOS changes forces on the host. In both
@@ -108,7 +108,7 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
                             });
     const unsigned on_host = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
     const bool needs_host =
-        want && (is_on_host || user->bias_evaluation().needs_values(user->step_of(moment)));
+        want && (is_on_host || user->bias_evaluation().needs_values(user->step_of(phase)));
     for (CollectiveVariable *variable : mine)
       add_with_children(variable, want | on_host, needs_host);
   }

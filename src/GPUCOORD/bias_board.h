@@ -31,12 +31,12 @@ class VariableUser {
   virtual void check_variables() const = 0;
   virtual const std::vector<CollectiveVariable *> &variables() const = 0;
   // Collective. Called before want() in each force evaluation.
-  virtual void prepare(gpucoord::Step::Moment) {}
+  virtual void prepare(gpucoord::Step::Phase) {}
   // Returns the outputs (gpucoord::Want) that it needs of its variables in this force evaluation;
   // 0: the variables are not needed.
   virtual unsigned want(int vflag) const = 0;
   // Returns the description of this force evaluation.
-  virtual gpucoord::Step step_of(gpucoord::Step::Moment) const = 0;
+  virtual gpucoord::Step step_of(gpucoord::Step::Phase) const = 0;
   virtual const BiasEvaluation &bias_evaluation() const = 0;
   // Returns the rRESPA level at which the fix acts.
   virtual int level() const = 0;
@@ -88,9 +88,9 @@ class BiasBoard : protected Pointers {
   static constexpr int ALL_LEVELS = -1;
   // Each user calls this first in each force evaluation. With KOKKOS on a GPU, fix coord/plumed
   // calls it before the pair style. level: rRESPA level
-  void announce(VariableUser *, int vflag, gpucoord::Step::Moment, int level = ALL_LEVELS);
-  // Returns whether the variables of this user stay on the GPU, so that the host need not wait for
-  // them.
+  void announce(VariableUser *, int vflag, gpucoord::Step::Phase, int level = ALL_LEVELS);
+  // Returns whether the variables of this user are resident on the GPU, so that the host need not
+  // wait for them.
   bool are_enqueued(const VariableUser *) const;
   // Enqueues the variables that evaluate() will wait for, if a GPU can compute other forces
   // meanwhile.

@@ -74,7 +74,7 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
     if (!resident) resident = gpucoord::make_resident_bias();
     if (holder != Holder::DEVICE) return;
     seen = resident->last_seen();
-    // The GPU may be writing. Only after a wait do all numbers belong to the same evaluation.
+    // The GPU may be writing these values. wait() returns values of a single evaluation.
     if (seen.not_finite || seen.outside) seen = resident->wait(stream);
   });
   if (holder == Holder::DEVICE) raise_errors(seen);
@@ -140,7 +140,7 @@ void EnqueuedBias::raise_errors(const State &state)
     });
   } else {
     // The host finds the same error, and its message gives the end of the grid.
-    last_step.moment = gpucoord::Step::Moment::STEP;
+    last_step.phase = gpucoord::Step::Phase::STEP;
     call([&] {
       bias.evaluate(last_step, state.s);
     });

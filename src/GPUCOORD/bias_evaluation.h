@@ -29,7 +29,7 @@ namespace LAMMPS_NS {
 
 class BiasEvaluation : protected Pointers {
  public:
-  using Moment = gpucoord::Step::Moment;
+  using Phase = gpucoord::Step::Phase;
 
   // owner: beginning of messages, "Fix coord/bias ID"
   BiasEvaluation(LAMMPS *, std::string owner, gpucoord::Bias &, VariableUser &);
@@ -42,10 +42,7 @@ class BiasEvaluation : protected Pointers {
   void end_run();
 
   // Collective. Must be called first in each force evaluation; see BiasBoard.
-  void announce(int vflag, Moment moment, int level)
-  {
-    board->announce(&user, vflag, moment, level);
-  }
+  void announce(int vflag, Phase phase, int level) { board->announce(&user, vflag, phase, level); }
   // Sets the parameters of this evaluation, including those from variables of the input script.
   void set_parameters(const gpucoord::Step &);
   // Collective. strength: factor of the forces

@@ -299,8 +299,8 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
 {
   std::copy_n(s, nvariables(), value.begin());
   stop = 0;    // PLUMED sets it in prepareDependencies if there is nothing to do
-  const bool updates = step.moment == Step::Moment::LAST_OF_STEP ||
-      (step.moment == Step::Moment::SETUP && updates_at_setup);
+  const bool updates = step.phase == Step::Phase::LAST_OF_STEP ||
+      (step.phase == Step::Phase::SETUP && updates_at_setup);
   plumed->command(updates ? "performCalc" : "performCalcNoUpdate");
   if (updates) now.own[0] = static_cast<double>(step.number);
   atom_data.stops = stop;
@@ -340,9 +340,10 @@ void PlumedBias::load(gpucoord::Archive &archive)
   for (auto *matrix : {&atom_data.box, &atom_data.virial})
     for (auto &row : *matrix) {
       const auto numbers = archive.read_numbers();
-      if (numbers.size() != row.size()) throw std::runtime_error("its saved state is damaged");
+      if (numbers.size() != row.size())
+        throw std::runtime_error("its saved state is damaged - use another restart file");
       std::copy(numbers.begin(), numbers.end(), row.begin());
     }
   if (atom_data.x.size() != 3 * ids.size() || atom_data.force.size() != atom_data.x.size())
-    throw std::runtime_error("its saved state is damaged");
+    throw std::runtime_error("its saved state is damaged - use another restart file");
 }

@@ -207,8 +207,8 @@ CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
   auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
   if (!variable || variable->number() != child.number)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/custom {}: compute {} is not the one that it was defined with, which "
-               "was deleted - define compute {} again after it, or give the new compute another ID",
+               "Compute coord/custom {}: compute {} was deleted and defined again - define "
+               "compute {} again after it",
                id, child.compute_id, id);
   return variable;
 }

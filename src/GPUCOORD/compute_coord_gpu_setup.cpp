@@ -46,7 +46,7 @@ void ComputeCoordGPU::print_setup(Path path)
       "{}: {}, precision {}, engine {}, {}\n", name, device_choice().description(),
       precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
       data_path(path) +
-          (comm->nprocs > 1 ? fmt::format(", S of {} ranks added up by MPI", comm->nprocs) : ""));
+          (comm->nprocs > 1 ? fmt::format(", S summed over {} ranks by MPI", comm->nprocs) : ""));
   for (std::size_t k = 0; k < args->functions.size(); ++k) {
     const gpucoord::Switch &function = table->functions()[k];
     mesg += fmt::format("  {} {}", args->functions[k].words, function.description());

@@ -122,7 +122,7 @@ void FixCoordBias::reset_dt()
 }
 
 /* ----------------------------------------------------------------------
-   The rRESPA level of this fix, and its number of evaluations in a timestep.
+   Finds the rRESPA level of this fix and the number of its evaluations in a timestep.
 ------------------------------------------------------------------------- */
 
 void FixCoordBias::find_level()
@@ -133,19 +133,21 @@ void FixCoordBias::find_level()
   const auto *const dt = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
   ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
   // With timestep 0 the steps of all levels are 0. The atoms do not move, so the first evaluation
-  // of a timestep is already that of its last positions.
+  // of a timestep is also the last one.
   if (dt[ilevel_respa] != 0.0)
     evaluations_per_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
 }
 
-/* ----------------------------------------------------------------------
-   Variables of the input script may be redefined. Computes must not be.
-------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------- */
 
 CollectiveVariable *FixCoordBias::variable_of(std::size_t v) const
 {
   return dynamic_cast<CollectiveVariable *>(modify->get_compute_by_id(bias->names()[v]));
 }
+
+/* ----------------------------------------------------------------------
+   Variables of the input script may be redefined. Computes must not be.
+------------------------------------------------------------------------- */
 
 void FixCoordBias::find_variables()
 {
@@ -160,9 +162,8 @@ void FixCoordBias::find_variables()
                  owner, name);
     if (variable->number() != numbers[v])
       error->all(FLERR, Error::NOLASTLINE,
-                 "{}: compute {} is not the one that the fix was defined with, which "
-                 "was deleted - define the fix again after the compute, or give the new compute "
-                 "another ID",
+                 "{}: compute {} was deleted and defined again - define the fix again after the "
+                 "compute",
                  owner, name);
     const std::string dynamic = variable->dynamic_group();
     if (!dynamic.empty())
@@ -204,9 +205,9 @@ void FixCoordBias::check_order_of_fixes()
         });
     if (thermo_virial && is_barostat)
       error->all(FLERR, Error::NOLASTLINE,
-                 "{} must be defined before fix {} of style {}, which needs its "
-                 "virial - define it first",
-                 owner, fix->id, style);
+                 "{} must be defined before fix {} of style {}, which needs the "
+                 "virial of the bias - define fix {} first",
+                 owner, fix->id, style, id);
     // Fix deform does not use the pressure.
     const bool changes_box = (fix->box_change & (BOX_CHANGE_SIZE | BOX_CHANGE_SHAPE)) &&
         style != "deform" && !utils::strmatch(style, "^deform/kk");
@@ -221,8 +222,8 @@ void FixCoordBias::check_order_of_fixes()
     if (warns && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
       error->warning(FLERR,
                      "{} is defined after fix {} of style {}, which does not see "
-                     "its forces - define it first",
-                     owner, fix->id, style);
+                     "the forces of the bias - define fix {} first",
+                     owner, fix->id, style, id);
   }
 }
 
@@ -300,14 +301,14 @@ void FixCoordBias::setup(int vflag)
   bias->begin_run(update->ntimestep);
   Respa *const respa = respa_of(update);    // with run pre no, run_style may follow init()
   if (respa) respa->copy_flevel_f(ilevel_respa);
-  apply(vflag, Moment::SETUP);
+  apply(vflag, Phase::SETUP);
   if (respa) respa->copy_f_flevel(ilevel_respa);
 }
 
 void FixCoordBias::min_setup(int vflag)
 {
   first_of_minimization = update->ntimestep;
-  apply(vflag, Moment::SETUP);
+  apply(vflag, Phase::SETUP);
 }
 
 void FixCoordBias::post_run()
@@ -319,7 +320,7 @@ void FixCoordBias::post_run()
 
 void FixCoordBias::post_force(int vflag)
 {
-  apply(vflag, Moment::LAST_OF_STEP);
+  apply(vflag, Phase::LAST_OF_STEP);
 }
 
 void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
@@ -328,38 +329,38 @@ void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
   if (update->ntimestep != last_step) evaluations_done = 0;
   last_step = update->ntimestep;
   ++evaluations_done;
-  apply(vflag, evaluations_done == evaluations_per_step ? Moment::LAST_OF_STEP : Moment::STEP,
+  apply(vflag, evaluations_done == evaluations_per_step ? Phase::LAST_OF_STEP : Phase::STEP,
         ilevel);
 }
 
 void FixCoordBias::min_post_force(int vflag)
 {
-  apply(vflag, Moment::MINIMIZATION);
+  apply(vflag, Phase::MINIMIZATION);
 }
 
 /* ---------------------------------------------------------------------- */
 
-void FixCoordBias::apply(int vflag, Moment moment, int level)
+void FixCoordBias::apply(int vflag, Phase phase, int level)
 {
-  evaluation->announce(vflag, moment, level);
+  evaluation->announce(vflag, phase, level);
   v_init(vflag);
   if (!is_due()) {
     // Variables of the input script may need computes. These must be announced one evaluation
     // earlier.
-    if (moment == Moment::SETUP && bias->moves())
+    if (phase == Phase::SETUP && bias->moves())
       modify->addstep_compute_all((update->ntimestep / bias->stride() + 1) * bias->stride());
     return;
   }
-  const auto step = step_of(moment);
+  const auto step = step_of(phase);
   evaluation->set_parameters(step);
   evaluation->evaluate(step, strength());
   add_forces();
 }
 
-gpucoord::Step FixCoordBias::step_of(Moment moment) const
+gpucoord::Step FixCoordBias::step_of(Phase phase) const
 {
   gpucoord::Step step;
-  step.moment = moment;
+  step.phase = phase;
   step.number = update->ntimestep;
   step.elapsed = update->ntimestep - first_step;
   step.time =
@@ -433,7 +434,8 @@ void FixCoordBias::restart(char *buf)
     if (begin == ARCHIVE) {
       int size;
       memcpy(&size, buf + sizeof(begin), sizeof(size));
-      if (size < 0) throw std::runtime_error("its saved state is damaged");
+      if (size < 0)
+        throw std::runtime_error("its saved state is damaged - use another restart file");
       saved.state = gpucoord::Archive(std::string(buf + sizeof(begin) + sizeof(size), size));
       saved.kind = saved.state.read_text();
       saved.nvariables = saved.state.read_integer();
@@ -444,11 +446,12 @@ void FixCoordBias::restart(char *buf)
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
   if (saved.kind != bias->kind() || saved.nvariables != bias->nvariables())
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: the restart file has a fix of this ID of kind {} with {} variable{}, "
-               "not of kind {} with {} - use the command of the earlier run, or another fix ID",
-               owner, saved.kind, saved.nvariables, saved.nvariables == 1 ? "" : "s", bias->kind(),
-               bias->nvariables());
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "{}: the restart file has kind {} with {} variable{} for this fix ID, but the command "
+        "has kind {} with {} - use the command of the earlier run, or another fix ID",
+        owner, saved.kind, saved.nvariables, saved.nvariables == 1 ? "" : "s", bias->kind(),
+        bias->nvariables());
   try {
     bias->load(saved.state);
     if (saved.state.unread())

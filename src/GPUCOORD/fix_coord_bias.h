@@ -55,12 +55,12 @@ class FixCoordBias : public Fix, public VariableUser {
   void check_variables() const override;
   const std::vector<CollectiveVariable *> &variables() const override { return found; }
   unsigned want(int vflag) const override;
-  gpucoord::Step step_of(gpucoord::Step::Moment) const override;
+  gpucoord::Step step_of(gpucoord::Step::Phase) const override;
   const BiasEvaluation &bias_evaluation() const override { return *evaluation; }
   int level() const override { return ilevel_respa; }
 
  protected:
-  using Moment = gpucoord::Step::Moment;
+  using Phase = gpucoord::Step::Phase;
   using MakeBias = std::function<std::unique_ptr<gpucoord::Bias>(LAMMPS *, int, char **)>;
 
   FixCoordBias(class LAMMPS *, int, char **, const std::string &style_name, const MakeBias &);
@@ -73,7 +73,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void print_setup();
 
   bool is_due() const;
-  virtual void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS);
+  virtual void apply(int vflag, Phase, int level = BiasBoard::ALL_LEVELS);
   double strength() const;
   void add_forces();
 

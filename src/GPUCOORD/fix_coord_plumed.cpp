@@ -83,7 +83,7 @@ void FixCoordPlumed::reset_dt()
 void FixCoordPlumed::min_setup(int vflag)
 {
   first_of_minimization = update->ntimestep;
-  apply(vflag, Moment::MINIMIZATION);
+  apply(vflag, Phase::MINIMIZATION);
 }
 
 /* ----------------------------------------------------------------------
@@ -91,10 +91,10 @@ void FixCoordPlumed::min_setup(int vflag)
    exception; see apply().
 ------------------------------------------------------------------------- */
 
-void FixCoordPlumed::prepare(Moment moment)
+void FixCoordPlumed::prepare(Phase phase)
 {
   const bool is_rerun = input->command && strcmp(input->command, "rerun") == 0;
-  may_be_known = moment == Moment::SETUP && plumed->known_step() != PlumedBias::NONE && !is_rerun;
+  may_be_known = phase == Phase::SETUP && plumed->known_step() != PlumedBias::NONE && !is_rerun;
   std::fill(needed.begin(), needed.end(), 1);
   if (!may_be_known) prepare_plumed();
 }
@@ -148,15 +148,15 @@ unsigned FixCoordPlumed::want(int vflag) const
 void FixCoordPlumed::pre_force(int vflag)
 {
   plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
-  evaluation->announce(vflag, Moment::LAST_OF_STEP, BiasBoard::ALL_LEVELS);
+  evaluation->announce(vflag, Phase::LAST_OF_STEP, BiasBoard::ALL_LEVELS);
   is_announced = true;
   evaluation->start_variables();
 }
 
-void FixCoordPlumed::apply(int vflag, Moment moment, int level)
+void FixCoordPlumed::apply(int vflag, Phase phase, int level)
 {
   // After pre_force(), an error may have ended the last timestep.
-  if (!is_announced || moment == Moment::SETUP) evaluation->announce(vflag, moment, level);
+  if (!is_announced || phase == Phase::SETUP) evaluation->announce(vflag, phase, level);
   is_announced = false;
   v_init(vflag);
   evaluation->evaluate_variables();
@@ -167,12 +167,12 @@ void FixCoordPlumed::apply(int vflag, Moment moment, int level)
   const bool is_same = may_be_known && is_same_configuration(s);
   const bool is_known = is_same && plumed->known_step() == update->ntimestep;
   if (!is_known)
-    evaluate_plumed(moment, s, is_same);
+    evaluate_plumed(phase, s, is_same);
   else if (is_new) {
     // PLUMED evaluates the first timestep of a restarted run, but the forces are the known ones.
     const gpucoord::BiasState state = bias->state();
     const PlumedBias::Atoms known = plumed->atoms();
-    evaluate_plumed(moment, s, is_same);
+    evaluate_plumed(phase, s, is_same);
     bias->set_state(state);
     plumed->atoms() = known;
     plumed->set_known_step(update->ntimestep);
@@ -184,11 +184,11 @@ void FixCoordPlumed::apply(int vflag, Moment moment, int level)
 }
 
 // Collective. is_same: PLUMED has already evaluated this configuration
-void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s, bool is_same)
+void FixCoordPlumed::evaluate_plumed(Phase phase, const std::vector<double> &s, bool is_same)
 {
   plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
   if (may_be_known) prepare_plumed();
-  const auto step = step_of(moment);
+  const auto step = step_of(phase);
   atoms->collect();
   evaluation->call([&] {
     for (std::size_t k = 0; k < requested.size() && !requests_all(); ++k)

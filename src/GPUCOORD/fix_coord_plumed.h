@@ -37,7 +37,7 @@ class FixCoordPlumed : public FixCoordBias {
   void reset_dt() override;
   double memory_usage() override;
 
-  void prepare(Moment) override;
+  void prepare(Phase) override;
   unsigned want(int vflag) const override;
   double bytes_copied() const override { return atoms->bytes_copied(); }
 
@@ -45,14 +45,14 @@ class FixCoordPlumed : public FixCoordBias {
   std::unique_ptr<PlumedAtoms> atoms;
 
  private:
-  void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS) override;
+  void apply(int vflag, Phase, int level = BiasBoard::ALL_LEVELS) override;
   void prepare_plumed();
   bool requests_all() const;
   [[noreturn]] static void fail_for_missing(int atom_id);
   void check_missing_atoms() const;
   void broadcast_atoms();
   PlumedBias::Matrix current_box() const;
-  void evaluate_plumed(Moment, const std::vector<double> &s, bool is_same);
+  void evaluate_plumed(Phase, const std::vector<double> &s, bool is_same);
   void use_known_forces(const std::vector<double> &s);
   bool is_same_configuration(const std::vector<double> &s);
   void add_forces_on_atoms();

@@ -77,7 +77,7 @@ template <class DeviceType, class Base>
 std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
 {
   if (is_resident(path)) {
-    std::string text = "atoms and derivatives stay on the GPU";
+    std::string text = "atoms and derivatives resident on the GPU";
     if (uses_neighbors) text += ", pairs of LAMMPS' neighbor list";
     const bool packs_on_host = comm->style != Comm::BRICK ||
         lmp->kokkos->forward_compute_comm_legacy;
@@ -85,7 +85,8 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
       text += fmt::format(", {} of ghost atoms through the host", this->words.ghost_numbers);
     return text + device->ghosts_path();
   }
-  return Base::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+  return Base::data_path(path) +
+      (coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "");
 }
 
 /* ---------------------------------------------------------------------- */
@@ -247,7 +248,7 @@ void ComputeCoordKokkos<DeviceType, Base>::start_local(LocalEvaluation &local)
   gpucoord::Request request;
   request.want = local.want;
   request.for_forces_only = keeps_gradients(local) && !local.peratom;
-  // Positions outside of force evaluations have no number.
+  // 0: positions outside of force evaluations have no version number.
   request.positions = local.is_for_forces ? device->positions() : 0;
   evaluate_on_device(local, request);
 }
@@ -268,7 +269,7 @@ void ComputeCoordKokkos<DeviceType, Base>::compute_local(LocalEvaluation &local)
     if (local.peratom && !local.bad_atom) on_device()->peratom(local.peratom, device->stream());
     if (function && !local.bad_atom) fetch_function(local);
   });
-  this->nlocal_selected = Base::NOT_SELECTED;    // these numbers are not those of the lists
+  this->nlocal_selected = Base::NOT_SELECTED;    // the host's lists are old
   nowned_a = static_cast<int>(on_device()->natoms_a());
   nowned_b = static_cast<int>(on_device()->natoms_b());
 }

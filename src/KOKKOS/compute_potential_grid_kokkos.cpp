@@ -59,9 +59,9 @@ template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::is_on_g
 
 template <class DeviceType> std::string ComputePotentialGridKokkos<DeviceType>::data_path() const
 {
-  if (may_be_resident()) return "atoms and maps stay on the GPU" + device->ghosts_path();
+  if (may_be_resident()) return "atoms and maps resident on the GPU" + device->ghosts_path();
   return ComputePotentialGrid::data_path() +
-      (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+      (coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "");
 }
 
 template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_up()

@@ -48,8 +48,9 @@ template <class DeviceType> bool PairCoordKokkos<DeviceType>::is_on_gpu() const
 
 template <class DeviceType> std::string PairCoordKokkos<DeviceType>::data_path() const
 {
-  if (is_on_gpu()) return "atoms and forces stay on the GPU";
-  return PairCoord::data_path() + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+  if (is_on_gpu()) return "atoms and forces resident on the GPU";
+  return PairCoord::data_path() +
+      (coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "");
 }
 
 template <class DeviceType> void PairCoordKokkos<DeviceType>::init_style()

@@ -48,9 +48,10 @@ template <class DeviceType> bool PairMultisiteKokkos<DeviceType>::is_on_gpu() co
 
 template <class DeviceType> std::string PairMultisiteKokkos<DeviceType>::data_path() const
 {
-  if (is_on_gpu()) return "molecules, forces and torques stay on the GPU" + device->ghosts_path();
+  if (is_on_gpu())
+    return "molecules, forces and torques resident on the GPU" + device->ghosts_path();
   return PairMultisite::data_path() +
-      (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+      (coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "");
 }
 
 template <class DeviceType> void PairMultisiteKokkos<DeviceType>::init_style()

@@ -17,7 +17,7 @@
 
 namespace {
 
-using Moment = Step::Moment;
+using Phase = Step::Phase;
 
 std::vector<std::string> split(const std::string &text)
 {
@@ -27,10 +27,10 @@ std::vector<std::string> split(const std::string &text)
   return words;
 }
 
-Step step(std::int64_t number, Moment moment = Moment::LAST_OF_STEP)
+Step step(std::int64_t number, Phase phase = Phase::LAST_OF_STEP)
 {
   Step result;
-  result.moment = moment;
+  result.phase = phase;
   result.number = result.elapsed = number;
   result.time = 0.5 * static_cast<double>(number);
   return result;
@@ -184,14 +184,14 @@ TEST_F(Kinds, derivatives_are_limits_of_differences)
     double maximum = 0.0;
     for (const double s : {0.3, 0.9, 1.6}) {
       std::vector<double> at = {s, 1.0 - s};
-      evaluate(*bias, at, step(20, Moment::STEP));
+      evaluate(*bias, at, step(20, Phase::STEP));
       const auto dVdS = bias->state().dVdS;
       for (int v = 0; v < 2; ++v) {
         const double middle = at[v], h = 1e-5;
         at[v] = middle + h;
-        const double up = evaluate(*bias, at, step(20, Moment::STEP));
+        const double up = evaluate(*bias, at, step(20, Phase::STEP));
         at[v] = middle - h;
-        const double down = evaluate(*bias, at, step(20, Moment::STEP));
+        const double down = evaluate(*bias, at, step(20, Phase::STEP));
         at[v] = middle;
         EXPECT_NEAR((up - down) / (2 * h), dVdS[v], 1e-7 * (1.0 + std::fabs(dVdS[v])));
         maximum = std::max(maximum, std::fabs(dVdS[v]));
@@ -225,7 +225,7 @@ TEST_F(Kinds, work_of_moving_parameters)
     last = s;
   }
   // In a minimization, parameters do not change, and there is no work.
-  evaluate(*bias, {2.0}, step(5, Moment::MINIMIZATION));
+  evaluate(*bias, {2.0}, step(5, Phase::MINIMIZATION));
   EXPECT_EQ(outputs(*bias)["s0 of c_s"], 3.0);
   EXPECT_FALSE(bias->on_device().moves);
   EXPECT_NEAR(bias->state().work, work, 1e-12);
@@ -297,17 +297,17 @@ TEST_F(Kinds, hills)
   double dVdS, work = 0.0;
   for (int k = 0; k <= 30; ++k) {
     const double s = series(k);
-    for (const auto moment : {Moment::STEP, Moment::LAST_OF_STEP, Moment::LAST_OF_STEP}) {
+    for (const auto phase : {Phase::STEP, Phase::LAST_OF_STEP, Phase::LAST_OF_STEP}) {
       // A hill is added once per timestep, and not at the beginning of a run.
       const bool is_due =
-          moment == Moment::LAST_OF_STEP && k % 5 == 0 && k > 0 && expected.nhills() < k / 5;
-      EXPECT_EQ(bias->needs_host(step(k, moment)), is_due);
+          phase == Phase::LAST_OF_STEP && k % 5 == 0 && k > 0 && expected.nhills() < k / 5;
+      EXPECT_EQ(bias->needs_host(step(k, phase)), is_due);
       if (is_due) {
         const double before = expected.evaluate(&s, &dVdS);
         expected.add(expected.next_hill(&s, before));
         work += expected.evaluate(&s, &dVdS) - before;
       }
-      EXPECT_EQ(evaluate(*bias, {s}, step(k, moment)), expected.evaluate(&s, &dVdS));
+      EXPECT_EQ(evaluate(*bias, {s}, step(k, phase)), expected.evaluate(&s, &dVdS));
       EXPECT_EQ(bias->state().dVdS[0], dVdS);
     }
     EXPECT_EQ(bias->on_device().grid.version, expected.nhills());
@@ -418,7 +418,7 @@ TEST_F(Kinds, a_saved_bias_continues_exactly)
     again->begin(start);
     again->begin_run(14);
     EXPECT_TRUE(warned.empty());
-    evaluate(*again, at(14), step(14, Moment::SETUP));
+    evaluate(*again, at(14), step(14, Phase::SETUP));
     EXPECT_TRUE(warned.empty());
     for (int k = 15; k <= 30; ++k) evaluate(*again, at(k), step(k));
     EXPECT_EQ(again->state().energy, last.energy);
@@ -446,7 +446,7 @@ TEST_F(Kinds, other_words_after_a_restart)
   start.is_restarted = true;
   start.restart_step = 10;
   again->begin(start);
-  for (int run = 0; run < 2; ++run) evaluate(*again, {2.0}, step(10, Moment::SETUP));
+  for (int run = 0; run < 2; ++run) evaluate(*again, {2.0}, step(10, Phase::SETUP));
   EXPECT_EQ(warned,
             std::vector<std::string>{"c_s continues with s0 2.05 and k 1, but the restart file had "
                                      "2.1 and 1 - check the values of this command"});
@@ -469,8 +469,8 @@ TEST_F(Kinds, other_words_of_a_static_bias_after_a_restart)
     start.restart_step = 10;
     again->begin(start);
     for (const double s : {3.0, 5.0}) {
-      evaluate(*again, {s}, step(10, Moment::SETUP));
-      evaluate(*fresh, {s}, step(10, Moment::SETUP));
+      evaluate(*again, {s}, step(10, Phase::SETUP));
+      evaluate(*fresh, {s}, step(10, Phase::SETUP));
       EXPECT_EQ(again->state().energy, fresh->state().energy);
       EXPECT_EQ(again->state().dVdS, fresh->state().dVdS);
       EXPECT_EQ(again->state().work, 0.0);
@@ -568,7 +568,7 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
     EXPECT_EQ(messages, expected);
     const double s = 5.0;
     double dVdS;
-    EXPECT_EQ(evaluate(*bias, {s}, step(3, Moment::SETUP)), metad.evaluate(&s, &dVdS));
+    EXPECT_EQ(evaluate(*bias, {s}, step(3, Phase::SETUP)), metad.evaluate(&s, &dVdS));
   }
 }
 

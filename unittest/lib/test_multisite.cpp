@@ -155,7 +155,8 @@ TEST(Multisite, BadComponents)
   };
   Component c;
   c.name = "X";
-  EXPECT_EQ(message_of(c), "component X: it has no sites");
+  EXPECT_EQ(message_of(c),
+            "component X: it has no sites - add a center, charge, dipole or quadrupole");
   c.centers = {{{0, 0, 0}, -0.5, 1.0}};
   EXPECT_EQ(message_of(c), "component X: epsilon is -0.5 but must be >= 0");
   c.centers = {{{0, 0, 0}, 0.5, 0.0}};

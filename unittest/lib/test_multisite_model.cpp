@@ -161,7 +161,7 @@ TEST(MultisiteModel, TailOfMoleculesThatReachTooFar)
     EXPECT_STREQ(e.what(),
                  "the cutoff between centers of mass is 3, and sites of A and A reach 3 together: "
                  "the long-range "
-                 "correction needs a longer cutoff, or one between sites");
+                 "correction is not defined - use a longer cutoff, or a cutoff between sites");
   }
   // Slightly longer: sites at the same position repel each other without bound.
   const auto tail = MultisiteModel({a}, options(3.0 * (1.0 + 1e-12))).tail(0, 0);

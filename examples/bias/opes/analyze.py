@@ -113,9 +113,8 @@ def windows_of(folder):
         f, error = np.loadtxt(HERE / "windows.txt").T[1:]
         return f, error, None, "windows.txt"
     windows = salt.read_windows(folder / "windows.dat")
-    parts = {c: np.array_split(s, salt.BLOCKS) for c, s in windows.items()}
-    blocks = [{c: part[b] for c, part in parts.items()} for b in range(salt.BLOCKS)]
-    every = [salt.combine(samples) for samples in [windows] + blocks]
+    ions = [{c: s[:, i] for c, s in windows.items()} for i in range(salt.count_ions(windows))]
+    every = [salt.combine(samples) for samples in [windows] + ions]
     coarse = np.array([salt.profile(np.histogram(s, EDGES, weights=w)[0]) for s, w, _ in every])
     coarse -= coarse[:, [SIX]]
     samples, weights, _ = every[0]

@@ -241,8 +241,7 @@ CONTINUE = (FIX + METAD_R + "\nrun 20\nwrite_restart r\n{}\nclear\nread_restart 
 # Scripts whose last line must fail, after SYSTEM, and the message after 'Fix coord/bias b: '.
 PRE_NO = "the fix or compute cv was defined or deleted after the last setup - use run without pre no"
 CV = VARIABLES.strip().split("\n")[0]
-OTHER_COMPUTE = ("compute cv is not the one that the fix was defined with, which was deleted - define the fix again after "
-                 "the compute, or give the new compute another ID")
+OTHER_COMPUTE = "compute cv was deleted and defined again - define the fix again after the compute"
 RUNS = {
     # Groups, computes and variables.
     "dynamic group": ("variable y atom id<10\ngroup a dynamic all var y\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
@@ -287,7 +286,7 @@ RUNS = {
 
     # The order of fixes.
     **{f"after {style}": (f"fix p all {style} {words}\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
-        f"must be defined before fix p of style {style}, which needs its virial - define it first")
+        f"must be defined before fix p of style {style}, which needs the virial of the bias - define fix b first")
        for style, words in (("npt", "temp 300 300 1 iso 0 0 1"), ("nph", "iso 0 0 1"), ("press/berendsen", "iso 0 0 1"),
                             ("box/relax", "iso 0"), ("rigid/nph", "group 1 short iso 0 0 1"))},
 
@@ -365,11 +364,11 @@ RUNS = {
         "the first 2 hills of hills file R are not those of the run that wrote the restart file: their checksum differs - "
         "give the hills file of that run, or use another fix ID and append yes for a new run with these hills"),
     "restart with another kind": (CONTINUE.format("") + FIX + "c_cv harmonic k 1 s0 2",
-        "the restart file has a fix of this ID of kind metad with 1 variable, not of kind harmonic with 1 - use the "
+        "the restart file has kind metad with 1 variable for this fix ID, but the command has kind harmonic with 1 - use the "
         "command of the earlier run, or another fix ID"),
     "restart with another number of variables": (
         CONTINUE.format("") + FIX + "c_cv c_cw metad sigma 1 1 height 1 pace 10 file R",
-        "the restart file has a fix of this ID of kind metad with 1 variable, not of kind metad with 2 - use the "
+        "the restart file has kind metad with 1 variable for this fix ID, but the command has kind metad with 2 - use the "
         "command of the earlier run, or another fix ID"),
     "restart with a later grid": (
         CONTINUE.format("shell cp grid3 G") + FIX + "c_cv metad sigma 0.5 height 1 pace 10 file R grid 0 1 bins 2 "
@@ -570,8 +569,8 @@ class Warnings(unittest.TestCase):
     def test_warnings(self):
         put_files()
         shake = [("fix s all shake 1e-4 10 0 b 1\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
-                  "Fix coord/bias b is defined after fix s of style shake, which does not see its forces - define it "
-                  "first")]
+                  "Fix coord/bias b is defined after fix s of style shake, which does not see the forces of the "
+                  "bias - define fix b first")]
         self.check([
             *([] if coordtest.kokkos_copies_lack("fix shake", coordtest.NO_SHAKE) else shake),
             ("dump d all atom 1 d{0}\nrun 3\nundump d\nreset_timestep 0\n" + FIX + METAD.replace("file H", "file W{0}") +

@@ -72,13 +72,13 @@ class FakeGPU(WithFakeGPUs):
         for gpus, rank in ("1,0", " on rank 1"), ("0,1", ""):
             line = setup_line(run(self.load + SYSTEM + AUTO + "run 0\n", 2, FAKE_GPUS=gpus))
             self.assertRegex(line, rf"^host \([^;]+, 1 thread per rank; no GPU{rank}: {{fake}} none\), precision "
-                                   f"double, engine cells, {OWNED}, S of 2 ranks added up by MPI$")
+                                   f"double, engine cells, {OWNED}, S summed over 2 ranks by MPI$")
 
     def test_device_of_each_rank(self):
         for ranks, gpus, devices, sharing in ((1, 1, [0], ""), (2, 1, [0, 0], ", 2 ranks share it"),
                                               (2, 2, [0, 1], ""), (3, 2, [0, 0, 1], ", 2 ranks share it")):
             output = run(self.load + SYSTEM + CUDA + "run 0\n", ranks, FAKE_GPUS=str(gpus))
-            summed = f", S of {ranks} ranks added up by MPI" if ranks > 1 else ""
+            summed = f", S summed over {ranks} ranks by MPI" if ranks > 1 else ""
             self.assertEqual(setup_line(output), f"cuda (Fake, device 0{sharing}), precision double, engine cells, "
                                                  f"{OWNED} copied to the GPU at every evaluation{summed}")
             self.assertEqual(sorted(map(int, re.findall(r"fake GPU: device (\S+)", output))), devices)
@@ -126,7 +126,7 @@ class FakeGPU(WithFakeGPUs):
         name = "Compute coord/orientorder"
         output = run(self.load + SYSTEM + script.format("dot"), 2, FAKE_GPUS="1")
         self.assertRegex(output, rf"\n{name} c: cuda \(Fake, device 0, 2 ranks share it\), precision double, engine cells, {OWNED} copied "
-                                 "to the GPU at every evaluation, S of 2 ranks added up by MPI\n")
+                                 "to the GPU at every evaluation, S summed over 2 ranks by MPI\n")
         cases = [(script.format("local"), 2, {"FAKE_GPUS": "1,0"},
                   f"{name} device cuda: rank 1 has no GPU: {{fake}} none - use device host or device auto"),
                  (script.format("local"), 2, {"FAKE_GPUS": "1", "FAKE_INIT": "0,1"},

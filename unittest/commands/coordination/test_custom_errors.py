@@ -57,8 +57,7 @@ ARGUMENTS = [
 D = "Compute coord/custom d: "
 E = D.replace("d:", "e:")
 GONE = "compute {0} no longer exists - keep it while compute {1} uses it"
-OTHER = ("compute {0} is not the one that it was defined with, which was deleted - define compute {1} again after it, or give "
-         "the new compute another ID")
+OTHER = "compute {0} was deleted and defined again - define compute {1} again after it"
 SMOOTH = ", but must be finite - use an expression that is smooth at all values of its variables"
 CV = VARIABLES.strip().split("\n")[0]
 NESTED = DIFFERENCE + "compute e all coord/custom d^2 d c_d\n"

@@ -91,9 +91,9 @@ class Parallel(unittest.TestCase):
         lines = re.findall(r"^Compute coord/gpu \w+: .*", run.text, re.M)
         self.assertEqual(len(lines), len(COMPUTES))
         for line in lines:
-            self.assertEqual(re.findall(", S of .*", line), [f", S of {ranks} ranks added up by MPI"] * (ranks > 1))
+            self.assertEqual(re.findall(", S summed .*", line), [f", S summed over {ranks} ranks by MPI"] * (ranks > 1))
             ghosts = re.findall("ghost atoms by (?:GPU-aware MPI|LAMMPS through the host)", line)
-            self.assertEqual(len(ghosts), "stay on the GPU" in line and ranks > 1)
+            self.assertEqual(len(ghosts), "resident on the GPU" in line and ranks > 1)
         if rebuilds:
             builds = int(re.search(r"Neighbor list builds = (\d+)", run.text).group(1))
             self.assertTrue(2 <= builds <= STEPS / 4, f"{builds} rebuilds: the skin is not used up between them")

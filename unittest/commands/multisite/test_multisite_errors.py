@@ -92,7 +92,7 @@ STYLES.append(("2.5 rf", MISSING.format("pair_style multisite rf")))
 
 COMPONENT = "component one\nmass 1\n{}\n"
 FILES = {    # invalid files, and the error after their name
-    "no_sites": (COMPONENT.format(""), ": component one: it has no sites"),
+    "no_sites": (COMPONENT.format(""), ": component one: it has no sites - add a center, charge, dipole or quadrupole"),
     "dipole_axis": (COMPONENT.format("dipole 0 0 0 0 0 0 1.0"),
                     ": component one: the axis of a dipole has length 0 but must have a direction"),
     "quadrupole_axis": (COMPONENT.format("quadrupole 0 0 0 0 0 0 1.0"),
@@ -246,7 +246,7 @@ RUNS = {
         "Pair multisite: a long-range correction needs 3 dimensions - use tail no"),
     "tail and a short cutoff": (RUN + "pair_style multisite 0.6 tail yes\nrun 0",
         "Pair multisite: the cutoff between centers of mass is 0.6, and sites of all and all reach 0.648074 together: the "
-        "long-range correction needs a longer cutoff, or one between sites"),
+        "long-range correction is not defined - use a longer cutoff, or a cutoff between sites"),
 
     # Hybrid styles. In their pair_coeff, LAMMPS has moved the types before the style reads it, and
     # shows the changed command.

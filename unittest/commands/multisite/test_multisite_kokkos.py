@@ -40,8 +40,8 @@ class Kokkos(MultisiteTest):
         here = multisitetest.run_lammps(script).text
         script = [line + " device host" if line.startswith("pair_style") else line for line in script]
         on_host = multisitetest.run_lammps(script).text
-        by_host = "engine cells, owned and ghost molecules" + ", by way of the host" * coordtest.ON_KOKKOS_GPU
-        self.assertIn(("engine cells, molecules, forces and torques stay on the GPU" if STAYS else by_host) + "\n", here)
+        by_host = "engine cells, owned and ghost molecules" + ", copied through the host" * coordtest.ON_KOKKOS_GPU
+        self.assertIn(("engine cells, molecules, forces and torques resident on the GPU" if STAYS else by_host) + "\n", here)
         self.assertIn(by_host + "\n", on_host)
 
     def test_trajectory(self):

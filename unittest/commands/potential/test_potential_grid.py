@@ -412,10 +412,10 @@ class PotentialGrid(unittest.TestCase):
         found = re.findall(r"^Compute potential/grid (?:.*\n)(?:  .*\n)", run.text, re.MULTILINE)
         self.assertEqual(len(found), 2, "once each")
         self.assertRegex(found[0], rf"^Compute potential/grid c: {DEVICE_LINE}, precision mixed, kernel smooth, "
-                         r"cutoff 3\.1, overlap soft 0\.5, (?:owned and ghost atoms|atoms and maps stay on the GPU)\n"
+                         r"cutoff 3\.1, overlap soft 0\.5, (?:owned and ghost atoms|atoms and maps resident on the GPU)\n"
                          r"  7 x 6 x 5 points at corners of cells, units native, dielectric 2, with field\n$")
         self.assertRegex(found[1], rf"^Compute potential/grid d: {DEVICE_LINE}, precision single, kernel direct, "
-                         r"overlap skip, atoms gathered over ranks(?:, by way of the host)?\n  2 x 3 x 4 points at centers of cells, units native\n$")
+                         r"overlap skip, atoms gathered over ranks(?:, copied through the host)?\n  2 x 3 x 4 points at centers of cells, units native\n$")
 
 
 if __name__ == "__main__":

@@ -45,13 +45,13 @@ class GPUCOORD_API ParseError : public std::invalid_argument {
 
 // A force evaluation.
 struct Step {
-  enum class Moment {
+  enum class Phase {
     SETUP,           // before the first timestep of a run or minimization
     STEP,            // more evaluations follow in this timestep
     LAST_OF_STEP,    // hills are deposited in this evaluation
     MINIMIZATION     // an iteration of a minimization; time does not advance
   };
-  Moment moment = Moment::LAST_OF_STEP;
+  Phase phase = Phase::LAST_OF_STEP;
   std::int64_t number = 0;     // timestep
   std::int64_t elapsed = 0;    // timesteps since the bias was defined, without minimizations
   double time = 0.0;           // caller's units

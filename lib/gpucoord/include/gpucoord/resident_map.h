@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps of atoms whose data are resident on a GPU. The maps and
-// their mean stay on the GPU until they are fetched.
+// their mean remain on the GPU until they are fetched.
 
 #ifndef GPUCOORD_RESIDENT_MAP_H
 #define GPUCOORD_RESIDENT_MAP_H

@@ -385,7 +385,7 @@ namespace {
 
   bool MetadynamicsBias::is_hill_due(const Step &step) const
   {
-    return step.moment == Step::Moment::LAST_OF_STEP && step.number % pace == 0 &&
+    return step.phase == Step::Phase::LAST_OF_STEP && step.number % pace == 0 &&
         step.number > last_hill_step;
   }
 

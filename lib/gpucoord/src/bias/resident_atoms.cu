@@ -69,8 +69,8 @@ namespace {
       f.reserve(3 * chosen.size());
       check(cudaMemcpyAsync(index.data(), chosen.data(), n * sizeof(int), cudaMemcpyHostToDevice,
                             stream),
-            "copying to it");
-      check(cudaStreamSynchronize(stream), "copying to it");
+            "copying data to the GPU");
+      check(cudaStreamSynchronize(stream), "copying data to the GPU");
       copied += static_cast<std::int64_t>(n * sizeof(int));
     }
 

@@ -108,8 +108,8 @@ namespace {
     void set(const State &state, DeviceStream stream) override
     {
       check(cudaMemcpyAsync(device.data(), &state, sizeof(State), cudaMemcpyHostToDevice, stream),
-            "copying to it");
-      check(cudaStreamSynchronize(stream), "copying to it");
+            "copying data to the GPU");
+      check(cudaStreamSynchronize(stream), "copying data to the GPU");
       host[0] = state;
       copied += sizeof(State);
     }

@@ -228,7 +228,7 @@ namespace {
                           const std::function<double(const std::string &)> &value_of)
   {
     // Parameters do not change in a minimization.
-    const bool move = is_moving && step.moment != Step::Moment::MINIMIZATION;
+    const bool move = is_moving && step.phase != Step::Phase::MINIMIZATION;
     have_moved = move && have_parameters;
     if (!move && have_parameters) return;
     last_terms = terms;
@@ -250,7 +250,7 @@ namespace {
                                  shortest_text(terms[v].k) + ", but it must be >= 0");
       terms[v].s0 = value(s0[v]);
     }
-    if ((have_moved || !is_moving) && step.moment == Step::Moment::SETUP &&
+    if ((have_moved || !is_moving) && step.phase == Step::Phase::SETUP &&
         step.number == restart_step) {
       restart_step = BiasStart::NONE;
       warn_of_other_parameters();

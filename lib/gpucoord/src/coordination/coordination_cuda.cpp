@@ -483,7 +483,7 @@ namespace {
       if (any)
         check(cudaMemcpyAsync(totals_host.data(), totals.data(), sizeof(WarpSums),
                               cudaMemcpyDeviceToHost, stream),
-              "copying from it");
+              "copying data to the host");
       if (peratom) {
         fetch(sums_a, rows_a, peratom);
         fetch(sums_b, rows_b, peratom);

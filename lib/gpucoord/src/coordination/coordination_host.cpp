@@ -531,7 +531,7 @@ namespace {
       gather_tables(between.tables[ci], request, s, size, 0, 0, 0, self, sums);
     }
 
-    // Destinations of s of a pair. It counts only for its first atom.
+    // Where s(r) of a pair is added. It is added only to the number of its first atom.
     struct OutputsOfS {
       double *s;          // SecondPass::s
       double *peratom;    // [nlocal][columns]; null: not requested

@@ -43,7 +43,7 @@ namespace {
     flat.empty = total == 0;
     check(cudaMemcpyAsync(flat.first.device.data(), flat.first.pinned.data(),
                           (n + 1) * sizeof(std::int64_t), cudaMemcpyHostToDevice, stream),
-          "copying to it");
+          "copying data to the GPU");
     flat.neighbor.reserve(total);
     int last_row = -1;
 #pragma omp parallel for schedule(static) num_threads(nthreads) reduction(max : last_row)
@@ -60,7 +60,7 @@ namespace {
     if (total > 0)
       check(cudaMemcpyAsync(flat.neighbor.device.data(), flat.neighbor.pinned.data(),
                             total * sizeof(int), cudaMemcpyHostToDevice, stream),
-            "copying to it");
+            "copying data to the GPU");
     flat.last_row = last_row;
     flat.version = in.version;
   }

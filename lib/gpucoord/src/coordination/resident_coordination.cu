@@ -338,7 +338,7 @@ namespace {
         part_ends.push_back(first + rows.view.nvalue);
         part_ends.push_back(first + rows.view.n);
       });
-      check(cudaStreamSynchronize(stream), "copying from it");
+      check(cudaStreamSynchronize(stream), "copying data to the host");
       rebuild_of_rows = pairs->nrebuilds();
     }
 
@@ -481,7 +481,7 @@ namespace {
     {
       copied += static_cast<std::int64_t>(n * sizeof(T));
       check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
     }
 
     std::shared_ptr<ResidentPairs> pairs;

@@ -135,7 +135,7 @@ Contribution StagedCells::evaluate_function(const CellsInput &in, unsigned want,
     if (n > 0)
       check(cudaMemcpyAsync(s.pinned.data(), s.device.data(), n * sizeof(double),
                             cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
   };
   Totals totals = evaluate_kept_pairs(in, enqueue, stream);
   check(cudaStreamSynchronize(stream), "computing coordination numbers");

@@ -41,7 +41,7 @@ void send(Staged<T> &to, std::size_t n, cudaStream_t stream, Fill fill)
     fill(first, first + size);
     check(cudaMemcpyAsync(to.device.data() + first, to.pinned.data() + first, size * sizeof(T),
                           cudaMemcpyHostToDevice, stream),
-          "copying to it");
+          "copying data to the GPU");
   }
 }
 
@@ -60,9 +60,9 @@ template <class T> void send_table(const std::vector<T> &from, DeviceBuffer<T> &
 {
   to.reserve(from.size());
   check(cudaMemcpy(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
-        "copying to it");
+        "copying data to the GPU");
   // A copy from pageable memory may return before it is complete.
-  check(cudaStreamSynchronize(cudaStreamLegacy), "copying to it");
+  check(cudaStreamSynchronize(cudaStreamLegacy), "copying data to the GPU");
 }
 
 inline Bounds no_bounds()
@@ -133,7 +133,7 @@ class Arrivals {
       check(cudaMemcpyAsync(host + columns * first, device + columns * first,
                             columns * (end(chunk) - first) * sizeof(double), cudaMemcpyDeviceToHost,
                             stream),
-            "copying from it");
+            "copying data to the host");
       arrived[chunk].record(stream);
     }
   }

@@ -52,7 +52,7 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in,
   for (Component &component : all) {
     check(!component.centers.empty() || !component.charges.empty() || !component.dipoles.empty() ||
               !component.quadrupoles.empty(),
-          component, "it has no sites");
+          component, "it has no sites - add a center, charge, dipole or quadrupole");
     for (const LennardJonesSite &site : component.centers) {
       check(site.epsilon >= 0.0, component,
             "epsilon is " + in_text(site.epsilon) + " but must be >= 0");
@@ -208,7 +208,7 @@ void MultisiteModel::check_float() const
 // of t1^2k t2^2l / ((2k+1)! (2l+1)!) Laplacian^(k+l) R^-n, with Laplacian R^p = p (p+1) R^(p-2).
 // With m = k + l, the terms of one m sum to (n+2m-2)! / (n-2)! 2 A_m / (2m+2)! R^-(n+2m). A_m is
 // the sum of (t1+t2)^2j (t1-t2)^2(m-j) over j = 0 to m. All terms are positive, so that no digits
-// are lost. The closed forms TICC, TICS and TISS have this expansion, but lose digits.
+// are lost. Lustig's closed forms (Mol. Phys. 65, 175 (1988)) have this expansion, but lose digits.
 TailCorrection MultisiteModel::tail(int i, int j) const
 {
   // The mean diverges if the arms meet. Within about 1e-4 of this case, the sum has not converged
@@ -217,10 +217,11 @@ TailCorrection MultisiteModel::tail(int i, int j) const
   constexpr double PI = 3.14159265358979323846;
   const double rc = settings.cutoff;
   if (!settings.site_cutoff && !(rc > reach(i) + reach(j)))
-    throw std::invalid_argument(
-        "the cutoff between centers of mass is " + in_text(rc) + ", and sites of " + all[i].name +
-        " and " + all[j].name + " reach " + in_text(reach(i) + reach(j)) +
-        " together: the long-range correction needs a longer cutoff, or one between sites");
+    throw std::invalid_argument("the cutoff between centers of mass is " + in_text(rc) +
+                                ", and sites of " + all[i].name + " and " + all[j].name +
+                                " reach " + in_text(reach(i) + reach(j)) +
+                                " together: the long-range correction is not defined - use a "
+                                "longer cutoff, or a cutoff between sites");
   TailCorrection sum;
   for (int a = 0; a < static_cast<int>(all[i].centers.size()); ++a)
     for (int b = 0; b < static_cast<int>(all[j].centers.size()); ++b) {

@@ -90,7 +90,7 @@ namespace {
       if (all)
         check(cudaMemcpyAsync(m.total.data(), m.engine->total(), sizeof(MoleculeSums),
                               cudaMemcpyDeviceToHost, m.stream),
-              "copying from it");
+              "copying data to the host");
       m.sums.reserve(n * columns);
       m.arrivals.fetch(m.engine->sums(), n, columns, m.sums.data(), m.stream);
       m.arrivals.for_each("computing rigid molecules", [&](std::size_t first, std::size_t end) {

@@ -186,14 +186,14 @@ namespace {
         sort(atoms, stream);
         check(cudaMemcpyAsync(rows_host.data(), rows_device.data(),
                               ncomponents * sizeof(ComponentRows), cudaMemcpyDeviceToHost, stream),
-              "copying from it");
+              "copying data to the host");
       }
       check(cudaStreamSynchronize(stream), "sorting molecules by component");
       const ResidentMultisiteErrors found = last_errors();
       errors_host[0] = NO_ERRORS;
       check(cudaMemcpyAsync(errors.data(), errors_host.data(), sizeof(Errors),
                             cudaMemcpyHostToDevice, stream),
-            "copying to it");
+            "copying data to the GPU");
       if (atoms.nall > 0) rows.assign(rows_host.data(), rows_host.data() + ncomponents);
       for (const ComponentRows &component_rows : rows) {
         n += component_rows.n;
@@ -253,7 +253,7 @@ namespace {
       if (has_sums)
         check(cudaMemcpyAsync(total.data(), engine->total(), sizeof(MoleculeSums),
                               cudaMemcpyDeviceToHost, stream),
-              "copying from it");
+              "copying data to the host");
       check(cudaStreamSynchronize(stream), "computing rigid molecules");
       ResidentMultisiteResult found = {last_errors(), {}};
       if (has_sums) found.sums = sums_of(total[0]);
@@ -268,10 +268,10 @@ namespace {
       std::vector<int> to(nowned);
       check(cudaMemcpyAsync(sums.data(), engine->sums(), sums.size() * sizeof(double),
                             cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
       check(cudaMemcpyAsync(to.data(), owned_rows.data(), to.size() * sizeof(int),
                             cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
       check(cudaStreamSynchronize(stream), "computing rigid molecules");
       for (int k = 0; k < nowned; ++k) add_row(sums.data() + columns * k, to[k], want, out);
     }
@@ -290,7 +290,7 @@ namespace {
     {
       check(cudaMemcpyAsync(errors_host.data(), errors.data(), sizeof(Errors),
                             cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
     }
     // Returns the errors after a wait.
     ResidentMultisiteErrors last_errors() const
@@ -334,7 +334,7 @@ namespace {
         check(cudaMemcpyAsync(owned_rows.data() + to, order.data() + component_rows.first,
                               component_rows.nowned * sizeof(int), cudaMemcpyDeviceToDevice,
                               stream),
-              "copying on it");
+              "copying data on the GPU");
         to += component_rows.nowned;
       }
     }
@@ -357,7 +357,7 @@ namespace {
       });
       check(cudaMemcpyAsync(bounds_host.data(), bounds_device.data(), sizeof(Bounds),
                             cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
       check(cudaStreamSynchronize(stream), "finding the bounds of molecules");
       bounds = bounds_host[0];
       for (int c = 0; c < 3; ++c)

@@ -42,7 +42,7 @@ OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *per
   if (atoms.nlocal > 0)
     check(cudaMemcpyAsync(v.pinned.data(), v.device.data(), atoms.nlocal * sizeof(double),
                           cudaMemcpyDeviceToHost, stream),
-          "copying from it");
+          "copying data to the host");
   const Totals first = engine().result(stream);
   check(cudaStreamSynchronize(stream), "computing order parameters");
   result.natoms_with_partners = engine().any_partners() ? 1 : 0;

@@ -229,7 +229,7 @@ namespace {
       return in.cells.b.index ? in.cells.b : in.cells.a;
     }
 
-    // ---- exchanges. An exchange that threw an exception does not count as made.
+    // ---- exchanges. An exchange that threw an exception is not counted.
 
     template <class Exchange> void make(const Exchange &exchange)
     {
@@ -468,8 +468,8 @@ namespace {
     void add_derivatives(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
     {
       const AtomList &a = in.cells.a, &b = partners_of(in);
-      // sign: sign of d_ij in the position of the atom in row. virial: virial of the rank; null:
-      // not added
+      // sign: -1 for atom i and +1 for atom j, because d_ij = x_j - x_i. virial: virial of the
+      // rank; null: not added
       const auto add_pair = [&](int row, double sign, const double *g, const double *d,
                                 double *virial) {
         const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};

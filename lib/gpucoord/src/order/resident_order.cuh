@@ -413,13 +413,13 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     if (n == 0) return;
     copied += static_cast<std::int64_t>(n * sizeof(T));
     check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream),
-          "copying from it");
+          "copying data to the host");
   }
   template <class T> void copy_to_device(T *to, const T *from, std::size_t n, cudaStream_t stream)
   {
     copied += static_cast<std::int64_t>(n * sizeof(T));
     check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream),
-          "copying to it");
+          "copying data to the GPU");
   }
   static void wait(cudaStream_t stream)
   {

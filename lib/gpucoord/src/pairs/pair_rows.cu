@@ -28,7 +28,7 @@ using namespace pair_rebuild;
 struct Room {
   int4 *partner;
   int capacity;                  // partners per row, a multiple of 4
-  const std::int64_t *offset;    // [candidates] begin of the row, in int4; null: tiles
+  const std::int64_t *offset;    // [candidates] start of the row, in int4; null: tiles
   __device__ int4 *four(int t, int c) const
   {
     if (offset) return partner + offset[t] + c;
@@ -208,7 +208,7 @@ namespace {
 
 }    // namespace
 
-// Rows of one pair of parts, between the search and the tiles.
+// The result of a search for one pair of parts, before it is packed into tiles.
 struct ResidentPairs::FoundRows {
   Candidates candidates;
   Room room;
@@ -273,8 +273,8 @@ MasksOfGroups ResidentPairs::test_pairs(int a, int b, const Reach &reach, cudaSt
 }
 
 /* ----------------------------------------------------------------------
-   finds the rows of owned atoms of part i with partners of part j; if there are two groups, also
-   of owned atoms of the second group and part j with partners of part i
+   finds the partners in part j of the owned atoms in part i; with two groups, also the partners in
+   part i of the owned atoms in part j
 ------------------------------------------------------------------------- */
 
 void ResidentPairs::find_rows(int i, int j, cudaStream_t stream)
@@ -381,7 +381,7 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   return rows;
 }
 
-// Only order parameters always list pairs.
+// Only order parameters set Listing::ALWAYS.
 int ResidentPairs::min_threads() const
 {
   return listing == Listing::ALWAYS ? tuning::TARGET_ORDER_THREADS : tuning::TARGET_THREADS;
@@ -408,8 +408,8 @@ void ResidentPairs::choose_tiles(FoundRows &rows) const
   rows.differ = !rows.in_place && is_wasteful(FOUR * rows.longest * rows.ntiles, rows.npairs);
 }
 
-// Removes candidates without partners, unless the rows are in place. The view lacks only tiles
-// and partners.
+// Removes candidates without partners, unless the rows are in place. The result has no tile, stride
+// and partner yet.
 DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffers,
                                        cudaStream_t stream)
 {
@@ -466,7 +466,7 @@ void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, Devic
           "adding up tiles");
     check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t),
                           cudaMemcpyDeviceToHost, stream),
-          "copying from it");
+          "copying data to the host");
     check(cudaStreamSynchronize(stream), "finding pairs of atoms");
     copied += sizeof(std::int64_t);
     view.tile = buffers.tile.data();
@@ -486,7 +486,8 @@ void ResidentPairs::use_neighbors(const DeviceAtoms &atoms, const DeviceNeighbor
                                   cudaStream_t stream)
 {
   if (two || type_classes.size() > 1)
-    throw std::invalid_argument("gpucoord: a neighbor list for two groups or types that differ");
+    throw std::invalid_argument(
+        "gpucoord: the neighbor list of the caller serves one group and one class of types");
   overlap = false;
   const int n = atoms.nlocal;
   nowned[0] = n;
@@ -517,7 +518,7 @@ void ResidentPairs::use_neighbors(const DeviceAtoms &atoms, const DeviceNeighbor
   buffers.count.reserve(n);
   check(cudaMemcpyAsync(buffers.count.data(), neighbors.count, n * sizeof(int),
                         cudaMemcpyDeviceToDevice, stream),
-        "copying on it");
+        "copying data on the GPU");
   view.lanes = lanes_for(n, partners, min_threads());
   view.count = buffers.count.data();
   const int rows_per_tile = 32 / view.lanes, ntiles = (n + rows_per_tile - 1) / rows_per_tile;

@@ -433,7 +433,7 @@ void ResidentPairs::wait_for_numbers(int n, cudaStream_t stream)
   copied += n * static_cast<std::int64_t>(sizeof(std::int64_t));
   check(cudaMemcpyAsync(numbers_host.data(), numbers.data(), n * sizeof(std::int64_t),
                         cudaMemcpyDeviceToHost, stream),
-        "copying from it");
+        "copying data to the host");
   check(cudaStreamSynchronize(stream), "finding pairs of atoms");
 }
 

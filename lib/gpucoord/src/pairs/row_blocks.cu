@@ -361,7 +361,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
   check(cudaGetLastError(), "launching make_row_blocks");
   check(cudaMemcpyAsync(max_lines_host.data(), max_lines.data(), sizeof(int),
                         cudaMemcpyDeviceToHost, stream),
-        "copying from it");
+        "copying data to the host");
   check(cudaStreamSynchronize(stream), "sorting atoms into blocks");
   const int max_lines = max_lines_host[0];
   if (max_lines > MAX_LINES || bytes_of_points(max_lines) > room()) return {};

@@ -159,7 +159,7 @@ namespace {
         check(cudaMemcpyAsync(
                   values.pinned.data() + columns * begin, values.device.data() + columns * begin,
                   columns * (end - begin) * sizeof(double), cudaMemcpyDeviceToHost, m.copies),
-              "copying from it");
+              "copying data to the host");
       };
       copy(m.phi, 1);
       if (with_field) copy(m.field, 3);
@@ -181,8 +181,8 @@ namespace {
       std::vector<DeviceAtom> atoms(others.n);
       check(cudaMemcpyAsync(atoms.data(), others.atom, atoms.size() * sizeof(DeviceAtom),
                             cudaMemcpyDeviceToHost, memory->stream),
-            "copying from it");
-      check(cudaStreamSynchronize(memory->stream), "copying from it");
+            "copying data to the host");
+      check(cudaStreamSynchronize(memory->stream), "copying data to the host");
       Overflow overflow;
       for (const DeviceAtom &a : atoms) {
         overflow.x.insert(overflow.x.end(), {a.x, a.y, a.z});

@@ -222,12 +222,12 @@ namespace {
             "selecting charges");
       int counts[2];
       check(cudaMemcpyAsync(counts, deepest, sizeof(counts), cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
       check(cudaStreamSynchronize(stream), "sorting charges");
       std::vector<int> bins_of_size(counts[0] + 1);
       check(cudaMemcpy(bins_of_size.data(), sizes.data(), bins_of_size.size() * sizeof(int),
                        cudaMemcpyDeviceToHost),
-            "copying from it");
+            "copying data to the host");
       overflow = find_overflow({bins_of_size.begin(), bins_of_size.end()}, wanted.depth);
       if (counts[1] == 0) return {};
       overflowing.reserve(counts[1]);
@@ -304,7 +304,7 @@ namespace {
     {
       unsigned long long n = 0;
       check(cudaMemcpyAsync(&n, tested_on_device.data(), sizeof(n), cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
       check(cudaStreamSynchronize(stream), "computing potentials");
       return static_cast<double>(n);
     }

@@ -126,9 +126,9 @@ namespace {
       int n;
       check(cudaMemcpyAsync(block_sums, sums.data(), sizeof(block_sums), cudaMemcpyDeviceToHost,
                             stream),
-            "copying from it");
+            "copying data to the host");
       check(cudaMemcpyAsync(&n, number, sizeof(n), cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+            "copying data to the host");
       check(cudaStreamSynchronize(stream), "summing charges");
       for (const ChargeSums &s : block_sums)
         all = {all.charged + s.charged, all.q + s.q, all.q_sq + s.q_sq, all.size + s.size,
@@ -190,8 +190,8 @@ namespace {
       if (n == 0) return;
       sum.reserve(n);
       check(cudaMemcpyAsync(sum.data(), from, n * sizeof(double), cudaMemcpyHostToDevice, stream),
-            "copying to it");
-      check(cudaStreamSynchronize(stream), "copying to it");
+            "copying data to the GPU");
+      check(cudaStreamSynchronize(stream), "copying data to the GPU");
     }
 
     void add_to_sum(DeviceStream stream) override
@@ -204,7 +204,7 @@ namespace {
     void fetch_sum(double *to, DeviceStream stream) override
     {
       copy(sum.data(), nsum, to, stream);
-      check(cudaStreamSynchronize(stream), "copying from it");
+      check(cudaStreamSynchronize(stream), "copying data to the host");
     }
 
     std::size_t bytes() const override
@@ -219,7 +219,7 @@ namespace {
     {
       if (n > 0)
         check(cudaMemcpyAsync(to, from, n * sizeof(double), cudaMemcpyDeviceToHost, stream),
-              "copying from it");
+              "copying data to the host");
     }
 
     const MapBins bins;
