@@ -171,7 +171,7 @@ void ComputePotentialGrid::print_setup()
       settings->field ? ", with field" : "");
   const std::string mesh = mesh_in_words(),
                     far_field = potential_far
-      ? fmt::format("  far field by {} of {}, alpha {:.6g}, tolerance {:.6g}\n",
+      ? fmt::format("  reciprocal-space part by {} of {}, alpha {:.6g}, tolerance {:.6g}\n",
                     potential_far->is_on_gpu() ? "cuFFT on the GPU" : "LAMMPS' Fourier transforms",
                     mesh, potential_far->alpha(), settings->far_tolerance)
       : "";

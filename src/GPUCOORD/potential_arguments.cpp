@@ -143,11 +143,12 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
                kernel_name());
   if (!has_far() && map.kernel == MapKernel::EWALD)
     error->all(FLERR, kernel_position,
-               "Compute potential/grid kernel ewald is the near part of a potential and needs the "
-               "far one, for example: far fft 1e-5");
+               "Compute potential/grid kernel ewald is the real-space part of a potential and "
+               "needs the reciprocal-space part, for example: far fft 1e-5");
   if (has_far() && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, overlap_position + 1,
-               "Compute potential/grid overlap zero sets points to 0, but the far field does not - "
+               "Compute potential/grid overlap zero sets points to 0, but the reciprocal-space "
+               "part does not - "
                "use overlap skip or soft with far fft");
   if (!reference.empty() && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, overlap_position + 1,

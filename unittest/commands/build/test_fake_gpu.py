@@ -319,7 +319,7 @@ class PotentialGrid(WithFakeGPUs):
         """The GPU computes the far field if one rank has the whole mesh."""
         for ranks, device, far in ((1, "cuda", "0"), (2, "cuda", "1"), (1, "host", "1")):
             output = run(self.load + self.SYSTEM + self.FAR.format(device, self.OUTPUT), ranks, FAKE_GPUS="1", FAKE_FAR=far)
-            self.assertIn("  far field by LAMMPS' Fourier transforms of a mesh of ", output)
+            self.assertIn("  reciprocal-space part by LAMMPS' Fourier transforms of a mesh of ", output)
         message = (r"Compute potential/grid c: {fake} no transforms on rank 0 with \d+ charges - use device host, more GPUs or fewer ranks "
                    "per GPU")
         for dump in self.OUTPUT.splitlines(True):    # the map, and the potential at atoms

@@ -69,7 +69,7 @@ class Far(unittest.TestCase):
         dump = [line.replace("efield[*]", "efield[*] c_m:grid:near c_m:grid:far") if line.startswith("dump m ") else line for line in dump]
         run = coordtest.run_lammps([*setup(box, data, units, first, shell or cutoff + SKIN + 1.6), *later, *lines, *dump, "run 0"], ranks)
         who = "cuFFT on the GPU" if coordtest.DEVICE == "cuda" and ranks == 1 else "LAMMPS' Fourier transforms"
-        self.assertIn(f"  far field by {who} of a mesh of ", run.text)
+        self.assertIn(f"  reciprocal-space part by {who} of a mesh of ", run.text)
         return run, dumptest.read_dump(run.path("atoms.dump"))[0], read_grid(run.path("m.grid"))[0]
 
     def test_ewald(self):
@@ -264,8 +264,8 @@ class Far(unittest.TestCase):
             frames = dumptest.read_dump(run.path("atoms.dump"))
             for atoms, grid in zip(frames, read_grid(run.path("m.grid"))):
                 self.assertLess(rms(grid.phi - ewald(atoms.box, grid.positions, atoms.x(), q)[0]), 1.2e-2)
-            meshes = re.findall(r"^Compute potential/grid m:.*\n.*\n  far field by (?:LAMMPS' Fourier transforms|cuFFT on the GPU) of (a mesh of .*), alpha", run.text,
-                                re.MULTILINE)
+            meshes = re.findall(r"^Compute potential/grid m:.*\n.*\n  reciprocal-space part by (?:LAMMPS' Fourier transforms|"
+                                r"cuFFT on the GPU) of (a mesh of .*), alpha", run.text, re.MULTILINE)
             self.assertIn(len(meshes), range(2, 5), meshes)
             self.assertTrue(all(one != other for one, other in zip(meshes, meshes[1:])), meshes)
 
@@ -319,7 +319,8 @@ class Far(unittest.TestCase):
             self.assertEqual(bool(grid.phi.any()), step == 2, step)
 
 
-NEEDS_FAR = "Compute potential/grid kernel ewald is the near part of a potential and needs the far one, for example: far fft 1e-5"
+NEEDS_FAR = ("Compute potential/grid kernel ewald is the real-space part of a potential and needs the reciprocal-space part, "
+             "for example: far fft 1e-5")
 LARGE = ("Compute potential/grid far fft tolerance is {} but must be less than 1, the potential of a unit charge at unit distance - use "
          "for example: far fft 1e-4")
 COMMANDS = {
@@ -333,8 +334,8 @@ COMMANDS = {
     "cutoff 3.0 far fft [1e300]": LARGE.format("1e300"),
     "cutoff 3.0 far fft [1]": LARGE.format("1"),
     "cutoff 3.0 far fft [x]": "Compute potential/grid far fft tolerance must be a number, not 'x'",
-    "cutoff 3.0 far fft 1e-5 overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0, but the far "
-        "field does not - use overlap skip or soft with far fft",
+    "cutoff 3.0 far fft 1e-5 overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0, but the "
+        "reciprocal-space part does not - use overlap skip or soft with far fft",
     "cutoff 3.0 reference [foo]": "Compute potential/grid reference: there is no region foo",
     "cutoff 3.0 reference whole overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0, which a reference would shift - "
         "use overlap skip or soft with reference"}
