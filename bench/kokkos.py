@@ -276,7 +276,7 @@ def measure(bench, kokkos, system, ranks=1):
         took.setdefault((number, biased), []).append(1e3 * seconds / system.steps)
         if biased:
             atoms[number] = counts
-            words = re.findall(r"copied to and from the GPU: ([0-9.e+]+) bytes a step", part)
+            words = re.findall(r"copied to and from the GPU: ([0-9.e+]+) bytes per step", part)
             copied[number] = round(sum(float(word) for word in words)) if words else None
     found = []
     for number in range(len(system.cases)):
@@ -294,7 +294,7 @@ def run(bench):
                 (system.name, f.atoms, f.members, case.bias, f.without, f.biased, f.added, f.copied))
     for name, found in rows.items():
         table = bench.table(name, "system", "atoms", "group", "bias", "ms without", "ms with", "ms added",
-                            "bytes copied a step", precision="mixed", spread=SPREAD, lammps=True,
+                            "bytes copied per step", precision="mixed", spread=SPREAD, lammps=True,
                             gpus="g" in bench.kokkos())
         for row in found:
             table.row(*row)

@@ -140,7 +140,7 @@ def steps(bench):
     cases = {name: (["-pk", "omp", str(bench.threads)] + (["-sf", suffix] if suffix else []), script)
              for name, (suffix, script) in cases.items()}
     best = fastest(bench, edge, number, cases)
-    table = bench.table("steps", "molecules", "pair style and fix", "threads", "ms a step", "pair", "million updates/s",
+    table = bench.table("steps", "molecules", "pair style and fix", "threads", "ms per step", "pair", "million updates/s",
                         spread=FASTEST, lammps=True, gpus=has_gpu)
     for name, (loop, pair) in best.items():
         threads = 1 if name.startswith("lj/cut/coul/cut,") else bench.threads
@@ -175,7 +175,7 @@ def gpu(bench):
 
 
 def kokkos(bench):
-    table = bench.table("steps", "molecules", "precision", "multisite, ms a step", "multisite/kk, ms a step",
+    table = bench.table("steps", "molecules", "precision", "multisite, ms per step", "multisite/kk, ms per step",
                         "million updates/s", "times faster", spread=FASTEST, lammps=True, gpus=1)
     for edge in KOKKOS_EDGES:
         edge = bench.size(edge, 6)

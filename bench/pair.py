@@ -100,7 +100,7 @@ def melt(bench, name, device, size, turns, chosen):
                 print(f"\rturn {turn + 1} of {turns}: {style:60}", end="", file=sys.stderr, flush=True)
                 took.setdefault(style, []).append(measure(bench, folder, edge, steps, suffix, ntypes, commands))
     print("\r" + 80 * " " + "\r", end="", file=sys.stderr)
-    table = bench.table(name, "atoms", "pair style", "threads", "ms a step", "pair", "neighbor list", "over lj/cut/omp",
+    table = bench.table(name, "atoms", "pair style", "threads", "ms per step", "pair", "neighbor list", "over lj/cut/omp",
                         spread="the median minus the fastest run", lammps=True, gpus=device == "cuda")
     reference = min(took["lj/cut/omp"])[0]
     for style, runs in took.items():

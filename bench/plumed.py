@@ -87,7 +87,7 @@ def biases(bench):
         output = with_kokkos(bench, folder, "\n".join(lines))
     took = {number: times[1:] for number, times in times_of(output, steps).items()}
     copied = re.findall(r"^Fix coord/\w+ b: copied to and from the GPU: (\S+) bytes", output, re.M)
-    table = bench.table("biases", "atoms", "bias", "ms a step", "ms added", "ms over harmonic", "bytes copied a step",
+    table = bench.table("biases", "atoms", "bias", "ms per step", "ms added", "ms over harmonic", "bytes copied per step",
                         precision="mixed", spread=SPREAD, lammps=True, gpus="g" in bench.kokkos())
     table.row(natoms, "none", statistics.median(took[0]), None, None, None)
     for number, (name, _) in enumerate(CASES, 1):
@@ -97,7 +97,7 @@ def biases(bench):
 
 
 def compared_with_fix_plumed(bench):
-    table = bench.table("steps", "atoms", "ms a step, fix coord/plumed", "ms a step, fix plumed", "times faster", precision="mixed",
+    table = bench.table("steps", "atoms", "ms per step, fix coord/plumed", "ms per step, fix plumed", "times faster", precision="mixed",
                         spread="the median minus the fastest run", lammps=True, gpus="g" in bench.kokkos())
     with tempfile.TemporaryDirectory() as folder:
         for n in FIX_PLUMED_STEPS:

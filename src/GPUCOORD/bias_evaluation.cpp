@@ -57,7 +57,7 @@ void BiasEvaluation::end_run()
   enqueued.wait();
   const double copied = bytes_copied();
   if (nevaluations > 0 && copied_before >= 0.0 && copied >= 0.0 && comm->me == 0)
-    utils::logmesg(lmp, "{}: copied to and from the GPU: {:.0f} bytes a step\n", owner,
+    utils::logmesg(lmp, "{}: copied to and from the GPU: {:.0f} bytes per step\n", owner,
                    (copied - copied_before) / static_cast<double>(nevaluations));
 }
 
