@@ -207,7 +207,7 @@ class Deleted(test_fake_gpu.WithFakeGPUs):
         lmp.command("uncompute e")
         self.assertEqual(error_of(lmp, "run 0")[0], "Fix coord/bias b: compute c no longer exists - keep it while the fix uses it")
         errortest.commands(lmp, variable.format("host"))
-        self.assertRegex(error_of(lmp, "run 0")[0], "^Fix coord/bias b: compute c is not the one that the fix was defined with")
+        self.assertRegex(error_of(lmp, "run 0")[0], "^Fix coord/bias b: compute c was deleted and defined again")
         errortest.commands(lmp, "unfix b\nfix b all coord/bias c_c harmonic k 1 s0 2\nrun 1")
         self.assertAlmostEqual(lmp.extract_fix("b", 0, 0), 0.5 * (errortest.expected_of_good(lmp) - 2.0)**2, delta=1e-3)
 
