@@ -270,7 +270,8 @@ void ComputeCoordGPU::check_list_is_complete()
   if (atom->molecular == Atom::TEMPLATE)
     error->all(FLERR, Error::NOLASTLINE,
                "{}: engine list does not support atom_style template with special_bonds weights of "
-               "0, because the neighbor list lacks these pairs - use engine cells",
+               "0, because it cannot find the bonded pairs that the neighbor list lacks - use "
+               "engine cells",
                name);
 
   tagint bad[2] = {0, 0};
@@ -587,10 +588,11 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   }
   if (sum[11] > 0.0) device_choice().stop(running.failed);
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: S or a derivative is not a finite number, because {} is not finite at some "
-               "distance - use a function that is finite at all distances",
-               name, functions_in_words() + (function ? " or " + description() : ""));
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "{}: S or a derivative is not a finite number, although all positions are - check {}: "
+        "values, derivatives and sums must be finite",
+        name, functions_in_words() + (function ? " or " + description() : ""));
   if (args->check_every && nevaluations[want] % args->check_every == 0)
     with_memory([&] {
       compare_with_reference(running);

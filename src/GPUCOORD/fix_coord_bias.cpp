@@ -115,12 +115,6 @@ void FixCoordBias::init()
   is_set_up = true;
 }
 
-// Called by fix dt/reset, after it has set the timesteps of the levels.
-void FixCoordBias::reset_dt()
-{
-  find_level();
-}
-
 /* ----------------------------------------------------------------------
    Finds the rRESPA level of this fix and the number of its evaluations in a timestep.
 ------------------------------------------------------------------------- */
@@ -128,14 +122,12 @@ void FixCoordBias::reset_dt()
 void FixCoordBias::find_level()
 {
   evaluations_per_step = 1;
-  if (!respa_of(update)) return;
-  const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
-  const auto *const dt = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
+  const Respa *const respa = respa_of(update);
+  if (!respa) return;
+  const int outermost = respa->nlevels - 1;
   ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
-  // With timestep 0 the steps of all levels are 0. The atoms do not move, so the first evaluation
-  // of a timestep is also the last one.
-  if (dt[ilevel_respa] != 0.0)
-    evaluations_per_step = static_cast<int>(std::lround(dt[outermost] / dt[ilevel_respa]));
+  for (int level = ilevel_respa; level < outermost; ++level)
+    evaluations_per_step *= respa->loop[level];
 }
 
 /* ---------------------------------------------------------------------- */

@@ -48,7 +48,6 @@ class FixCoordBias : public Fix, public VariableUser {
   double compute_vector(int) override;
   void write_restart(FILE *) override;
   void restart(char *) override;
-  void reset_dt() override;
   double memory_usage() override;
 
   Fix *fix() override { return this; }

@@ -45,18 +45,29 @@ FixCoordPlumed::FixCoordPlumed(LAMMPS *lmp, int narg, char **arg) :
 
 /* ---------------------------------------------------------------------- */
 
-void FixCoordPlumed::init()
+void FixCoordPlumed::check_timestep() const
 {
-  if (!has_begun) dt = update->dt;
   if (dt != update->dt)
     error->all(FLERR, Error::NOLASTLINE,
                "{}: the timestep has changed from {} to {}, which PLUMED does not support - define "
                "the fix again after command timestep, with RESTART as the first command of the "
                "PLUMED file to continue its files",
                owner, dt, update->dt);
+}
+
+void FixCoordPlumed::init()
+{
+  if (!has_begun) dt = update->dt;
+  check_timestep();
   is_announced = false;
   atoms->begin_run();
   FixCoordBias::init();
+}
+
+void FixCoordPlumed::setup(int vflag)
+{
+  check_timestep();    // init() is not called with run pre no
+  FixCoordBias::setup(vflag);
 }
 
 // PLUMED may end a run, but further runs may follow.
@@ -69,10 +80,10 @@ void FixCoordPlumed::post_run()
   timer->reset_timeout();
 }
 
-// Called by fix dt/reset.
+// Called by fixes such as dt/reset, and by command timestep.
 void FixCoordPlumed::reset_dt()
 {
-  if (update->whichflag && dt != update->dt)    // not for command timestep, which init() handles
+  if (update->whichflag && dt != update->dt)    // command timestep: see init() and setup()
     error->all(FLERR, Error::NOLASTLINE,
                "{}: a fix such as dt/reset changes the timestep from {} to {}, which PLUMED does "
                "not support - use a fixed timestep",

@@ -31,6 +31,7 @@ class FixCoordPlumed : public FixCoordBias {
  public:
   FixCoordPlumed(class LAMMPS *, int, char **);
   void init() override;
+  void setup(int) override;
   void min_setup(int) override;
   void pre_force(int) override;
   void post_run() override;
@@ -46,6 +47,7 @@ class FixCoordPlumed : public FixCoordBias {
 
  private:
   void apply(int vflag, Phase, int level = BiasBoard::ALL_LEVELS) override;
+  void check_timestep() const;
   void prepare_plumed();
   bool requests_all() const;
   [[noreturn]] static void fail_for_missing(int atom_id);

@@ -194,8 +194,7 @@ def main():
 
     # --- ions without a bias and without a chloride in contact, like the biased ion ---
     free = merge(salt.read_histogram(folder / "free.dat")[1], BLOCKS)
-    inside = np.minimum(edges[1:, None], EDGES[1:]) - np.maximum(edges[:-1, None], EDGES[:-1])
-    nearest = np.clip(inside / 0.05, 0, 1)    # fraction of each fine bin inside the bin of a number
+    nearest = salt.fractions(edges, EDGES)    # of each fine bin inside the bin of a number
     f_free, free_error = profile(free @ nearest, SIX)
     samples = free.sum(axis=0) @ nearest
     paired = 1 - free.sum() / merge(histogram, BLOCKS).sum()
@@ -209,7 +208,7 @@ def main():
         return f"{value:8.{digits}f} +- {error:.{digits}f}"
 
     print(f"\nwindows: {source}\n{'':26s}{'OPES':>16s}{'windows':>18s}{'17 ions, no bias':>19s}")
-    print(f"{'<S>':26s}{show(mean, mean_error):>16s}{'':18s}"
+    print(f"{'mean of S':26s}{show(mean, mean_error):>16s}{'':18s}"
           f"{show(mean_free, mean_free_error, 3):>19s}")
     for n, number in enumerate(NUMBERS):
         print(f"F of {number} oxygens, kcal/mol  "

@@ -115,6 +115,8 @@ RUNS = {
     # Between runs.
     "timestep": (S + R, r"the timestep has changed from 0.001 to 0.002, which PLUMED does not support - define the "
                  r"fix again after command timestep", "run 5\ntimestep 0.002\nrun 5"),
+    "timestep without setup": (S + R, r"the timestep has changed from 0.001 to 0.002, which PLUMED does not support",
+                               "run 5\ntimestep 0.002\nrun 5 pre no"),
     "atom deleted": (S + "d: DISTANCE ATOMS=1,10\nRESTRAINT ARG=d AT=1 KAPPA=1\n", r"(?i)atom.*\b10\b",
                      f"run 5\n{DELETE}run 5"),
     "atom missing": (S + "d: DISTANCE ATOMS=1,10\nRESTRAINT ARG=d AT=1 KAPPA=1\n", r"(?i)atom.*\b10\b", "run 0", "",

@@ -15,9 +15,9 @@ RUNS = {
         "use a function that is finite and smooth at all coordination numbers"),
     "a sum of a function that overflows": (
         "compute c all coord/gpu switch cubic d0 2.6 dmax 3.0 precision double function custom 2e307*s\nrun 0",
-        "Compute coord/gpu c: S or a derivative is not a finite number, because the switching "
-        "function cubic r0 0.4 d0 2.6 dmax 3 stretched or function custom 2e307*s is not finite at some distance - "
-        "use a function that is finite at all distances"),
+        "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - check the switching "
+        "function cubic r0 0.4 d0 2.6 dmax 3 stretched or function custom 2e307*s: values, derivatives "
+        "and sums must be finite"),
 }
 if coordtest.ON_KOKKOS_GPU:
     RUNS["a derivative of a function beyond the floats"] = (

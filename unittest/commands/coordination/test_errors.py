@@ -291,9 +291,9 @@ RUNS = {
         "list - use engine cells"),
     "a function without a value": (
         "compute c all coord/gpu switch custom 1.0 func sqrt(1-x) dmax 3.0 nostretch\nrun 0",
-        "Compute coord/gpu c: S or a derivative is not a finite number, because the switching "
-        "function custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not stretched is not finite at some distance - "
-        "use a function that is finite at all distances"),
+        "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - check the switching "
+        "function custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not stretched: values, derivatives "
+        "and sums must be finite"),
     **function_errors.RUNS,
     "exclusions after a run": (
         GOOD + "\nrun 0\nuncompute c\nneigh_modify exclude group a b\n"
@@ -320,10 +320,10 @@ RUNS = {
         SHELL.replace("dmax", "dmax of coeff 1 1").format(3.8, 3.3)),
     "a function of types without a value": (
         WITH_COEFF.format("exp 1.0 dmax 3", "custom 1.0 func sqrt(1-x) dmax 3.0 nostretch", ""),
-        "Compute coord/gpu c: S or a derivative is not a finite number, because one of the "
+        "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - check one of the "
         "switching functions switch exp r0 1 d0 0 dmax 3 stretched, coeff 1 1 custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not "
-        "stretched is not finite at some distance - "
-        "use a function that is finite at all distances"),
+        "stretched: values, derivatives "
+        "and sums must be finite"),
     "several images of a range without end": ("compute c all coord/gpu switch exp 1.0\nrun 0",
                                               "Compute coord/gpu c: the range is infinite, so all images of an atom are in range - use image minimum, or give "
         "dmax below 5, half the shortest period of the box"),

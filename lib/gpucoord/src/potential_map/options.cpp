@@ -12,7 +12,7 @@ namespace gpucoord {
 
 namespace {
 
-  void check_positive(const char *name, double value)
+  void check_map_positive(const char *name, double value)
   {
     const std::string message = positive_error(name, value);
     if (!message.empty()) throw std::invalid_argument(message);
@@ -23,10 +23,10 @@ namespace {
 void check_map_options(const MapOptions &options)
 {
   const bool has_cutoff = options.kernel != MapKernel::DIRECT;
-  if (has_cutoff) check_positive("the cutoff", options.cutoff);
-  if (options.kernel == MapKernel::EWALD) check_positive("alpha", options.alpha);
+  if (has_cutoff) check_map_positive("the cutoff", options.cutoff);
+  if (options.kernel == MapKernel::EWALD) check_map_positive("alpha", options.alpha);
   if (options.overlap != MapOverlap::SKIP) {
-    check_positive("the radius of overlap", options.radius);
+    check_map_positive("the radius of overlap", options.radius);
     if (has_cutoff && options.radius > options.cutoff) {
       std::ostringstream text;
       text << "the radius of overlap is " << options.radius << " but must not exceed the cutoff, "
@@ -42,8 +42,8 @@ void check_map_options(const MapOptions &options)
 void check_map_bins(const MapBins &bins, const MapOptions &options)
 {
   if (!bins.are_fixed) return;
-  check_positive("the size of bins", bins.size);
-  check_positive("the depth of bins", bins.depth);
+  check_map_positive("the size of bins", bins.size);
+  check_map_positive("the depth of bins", bins.depth);
   if (options.kernel == MapKernel::DIRECT)
     throw std::invalid_argument("kernel direct has no cutoff and does not support bins");
   if (options.overlap == MapOverlap::ZERO)
