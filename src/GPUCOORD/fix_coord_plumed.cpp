@@ -64,12 +64,6 @@ void FixCoordPlumed::init()
   FixCoordBias::init();
 }
 
-void FixCoordPlumed::setup(int vflag)
-{
-  check_timestep();    // init() is not called with run pre no
-  FixCoordBias::setup(vflag);
-}
-
 // PLUMED may end a run, but further runs may follow.
 void FixCoordPlumed::post_run()
 {
@@ -83,7 +77,7 @@ void FixCoordPlumed::post_run()
 // Called by fixes such as dt/reset, and by command timestep.
 void FixCoordPlumed::reset_dt()
 {
-  if (update->whichflag && dt != update->dt)    // command timestep: see init() and setup()
+  if (update->whichflag && dt != update->dt)    // command timestep: see init() and apply()
     error->all(FLERR, Error::NOLASTLINE,
                "{}: a fix such as dt/reset changes the timestep from {} to {}, which PLUMED does "
                "not support - use a fixed timestep",
@@ -166,6 +160,8 @@ void FixCoordPlumed::pre_force(int vflag)
 
 void FixCoordPlumed::apply(int vflag, Phase phase, int level)
 {
+  // With run pre no, init() is not called.
+  if (phase != Phase::MINIMIZATION) check_timestep();
   // After pre_force(), an error may have ended the last timestep.
   if (!is_announced || phase == Phase::SETUP) evaluation->announce(vflag, phase, level);
   is_announced = false;

@@ -31,7 +31,6 @@ class FixCoordPlumed : public FixCoordBias {
  public:
   FixCoordPlumed(class LAMMPS *, int, char **);
   void init() override;
-  void setup(int) override;
   void min_setup(int) override;
   void pre_force(int) override;
   void post_run() override;
