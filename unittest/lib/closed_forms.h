@@ -122,7 +122,7 @@ template <class T> Pair<T> binomial_quotient(double e, T t)
   return p;
 }
 
-// s'(x) and ds'/dx from the table in reference/coordination.md, x > 0.
+// phi(x) and dphi/dx from the table in reference/coordination.md, x > 0.
 template <class T> Pair<T> rational(double n, double m, T x)
 {
   const T t = x - T(1);
@@ -205,7 +205,7 @@ template <class T> class Function {
       if (shifted) top = T(1) - at_end;
     }
   }
-  // Largest number in s = s' factor - s'(dmax) factor, the unit of rounding errors.
+  // Largest number in s = phi factor - phi(dmax) factor, the unit of rounding errors.
   double amplification() const { return static_cast<double>(factor * (T(1) + at_end)); }
 
   // Stretched function without cuts at d0 and dmax: the smooth function that continues beyond them.

@@ -522,7 +522,7 @@ TEST(Range, q_with_d0_equals_that_of_PLUMED)
         << p[0];    // 15 decimals are known
     EXPECT_NEAR(derivative, p[2], 2e-15) << p[0];
   }
-  // PLUMED's stretch is the same, except that it uses 1 for s'(0): it gives 0.504700874399710 at r
+  // PLUMED's stretch is the same, except that it uses 1 for phi(0): it gives 0.504700874399710 at r
   // = 0.5, and jumps at d0.
   o.stretch = true;
   const Switch stretched(o);
@@ -555,8 +555,8 @@ TEST(Description, has_the_formula_with_its_numbers)
 
 // ---- rounding errors of the stretch
 
-// s'(0) - s'(dmax) is small if r0 is far above dmax. The stretch then amplifies rounding errors by
-// its inverse. Errors stay within the stated bound, and no function whose errors are 100 times
+// phi(0) - phi(dmax) is small if r0 is far above dmax. The stretch then amplifies rounding errors
+// by its inverse. Errors stay within the stated bound, and no function whose errors are 100 times
 // smaller is rejected.
 TEST(Stretch, rounding_is_within_the_bound_and_near_it)
 {
@@ -608,7 +608,7 @@ TEST(Stretch, rounding_is_within_the_bound_and_near_it)
 TEST(Stretch, ordinary_functions_are_not_refused)
 {
   for (const auto &c : switch_cases())
-    if (c.name.find("6/6.001") == std::string::npos)    // its s'(dmax) is 0.999
+    if (c.name.find("6/6.001") == std::string::npos)    // its phi(dmax) is 0.999
       EXPECT_EQ(Switch(c.options).why_imprecise(Precision::SINGLE), "") << c.name;
 }
 
@@ -631,7 +631,7 @@ TEST(Stretch, refusal_names_the_precision_the_value_the_limit_and_the_way_out)
 // infinity.
 TEST(Stretch, float_cannot_hold_large_factors)
 {
-  // s' = exp(-50 (r - 0.36)), since exp(-92) is negligible compared with 1: 1.1e-40 at d0, and
+  // phi = exp(-50 (r - 0.36)), since exp(-92) is negligible compared with 1: 1.1e-40 at d0, and
   // after the stretch exp(-50 (r - d0)).
   const Switch contacts(native(50.0, 1.8, 0.2, 4.4, true, 2.2));
   const Switch tiny(expression("1e-40*exp(-x)", 4.4));
@@ -651,7 +651,7 @@ TEST(Stretch, float_cannot_hold_large_factors)
             "precision double, another dmax, or nostretch");
     EXPECT_NE(contacts.why_imprecise(p), "");
     EXPECT_EQ(Switch(expression("1e-30*exp(-x)", 4.4)).why_imprecise(p), "");
-    // s is correct, but ds/dr = (ds'/dx) stretch/r0 is infinite.
+    // s is correct, but ds/dr = (dphi/dx) stretch/r0 is infinite.
     SwitchOptions o = expression("1e-30*exp(-x)", 4.4e-10);
     o.r0 = 1.5e-10;
     EXPECT_EQ(Switch(o).why_imprecise(p),

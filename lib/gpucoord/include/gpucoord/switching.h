@@ -44,7 +44,7 @@ struct SwitchOptions {
   double ref = NOT_GIVEN;     // Q, > 0, distance
   std::string expression;     // CUSTOM, in x
   bool stretch = true;        // finite dmax: scale and shift s to s(0) = 1 and s(dmax) = 0
-  bool shifted = false;       // without stretch: s'(x) - s'(dmax), ds/dr unchanged
+  bool shifted = false;       // without stretch: phi(x) - phi(dmax), ds/dr unchanged
 };
 
 // A keyword that may follow the name of a function, and the option that it sets.
@@ -107,9 +107,9 @@ class GPUCOORD_API Switch {
   double stretch() const { return stretch_factor; }
   double shift() const { return shift_term; }
   double top() const { return opt.shifted ? 1.0 + shift_term : 1.0; }    // s for r <= d0
-  // Returns s'(0) of a stretched function, and 1 for other functions.
+  // Returns phi(0) of a stretched function, and 1 for other functions.
   double top_before_stretch() const { return at_zero; }
-  // Returns a warning if the stretch changes s'(0), otherwise "".
+  // Returns a warning if the stretch changes phi(0), otherwise "".
   std::string stretch_warning() const;
 
   // Returns why pair terms of this precision cannot represent the stretched function. Returns "" if
@@ -129,7 +129,7 @@ class GPUCOORD_API Switch {
 
   SwitchOptions opt;
   double stretch_factor = 1.0, shift_term = 0.0;
-  double at_zero = 1.0, at_dmax = 0.0;    // s'(0) and s'(dmax), if stretched
+  double at_zero = 1.0, at_dmax = 0.0;    // phi(0) and phi(dmax), if stretched
 };
 
 // Makes a function with infinite dmax if dmax is not given. Functions that require dmax still

@@ -52,11 +52,11 @@ struct AnyFunction {
   // Checks the parameters of this function and sets defaults. If dmax is still not given
   // afterwards, it becomes infinite.
   static void check(SwitchOptions &) {}
-  // Returns s'(x) just above x = 0.
+  // Returns phi(x) just above x = 0.
   static double at_zero(const SwitchOptions &) { return 1.0; }
-  // Checks s'(0) and s'(dmax), which a stretch changes to 1 and 0.
+  // Checks phi(0) and phi(dmax), which a stretch changes to 1 and 0.
   static void check_ends(const SwitchOptions &, double /*at_zero*/, double /*at_dmax*/) {}
-  // Returns a warning about a stretch that changes s'(0), if s'(0) is not 1.
+  // Returns a warning about a stretch that changes phi(0), if phi(0) is not 1.
   static std::string stretch_warning(const Switch &) { return ""; }
 
   // Returns the parameters between name and d0 in the line at setup; empty: r0 and the function's

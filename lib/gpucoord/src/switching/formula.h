@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Wrappers that make a switching function from a shape.
 //
-// A shape, in functions/, computes the unstretched s'(x) and its derivative divided by FACTOR, for
+// A shape, in functions/, computes the unstretched phi(x) and its derivative divided by FACTOR, for
 // x > 0. The wrappers PlainSwitch and SquaredSwitch convert a squared distance to x, apply the
 // stretch and return s and dfunc = (ds/dr)/r, which forces need. eval_bare() omits a factor of
 // dfunc that is the same for all pairs, scale(). A kernel may apply it to sums.
@@ -32,7 +32,7 @@ template <class Real> struct SwitchConstants {
   Real stretch;    // s = s' stretch + shift
   Real shift;
   Real top;            // s for r <= d0
-  Real dfunc_scale;    // (ds/dr)/r = ds'/dx dfunc_scale/r or, in squares, ds'/dy dfunc_scale
+  Real dfunc_scale;    // (ds/dr)/r = dphi/dx dfunc_scale/r or, in squares, dphi/dy dfunc_scale
   // Constants of the formula. set_constants() of a function sets those that its eval() reads. Any
   // function may use any of them.
   Real n, m, q;         // rational: exponents as real numbers, and m - n

@@ -91,7 +91,7 @@ Switch make_endless_switch(SwitchOptions options)
 
 void Switch::stretch_to_ends()
 {
-  // s'(0) and s'(dmax) from the formula itself, before the stretch is set. s'(0) is taken just
+  // phi(0) and phi(dmax) from the formula itself, before the stretch is set. phi(0) is taken just
   // above d0, because s = 1 by definition at x = 0.
   visit_definition(opt.kind, [this](auto definition) {
     at_zero = definition.at_zero(opt);

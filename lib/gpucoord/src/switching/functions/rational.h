@@ -72,7 +72,7 @@ namespace shape {
 
   // rational with integer exponents, n < m: the ratio of the geometric sums P_k = 1 + x + ... +
   // x^(k-1),
-  //   s' = P_n / P_m,   ds'/dx = -x^(n-1) G / P_m^2,
+  //   phi = P_n / P_m,   dphi/dx = -x^(n-1) G / P_m^2,
   // where (1-x)^2 G = n - m x^q + q x^m, q = m - n. P and G have only positive coefficients, so
   // that no digits are lost, including x = 1. For x > 1, the same sums are evaluated in powers of
   // 1/x, which cannot overflow.
@@ -147,8 +147,8 @@ namespace shape {
   };
 
   // rational with any exponents 0 < n < m. With u = |ln x|, E_k = 1 - e^(-k u), q = m - n:
-  //   x > 1:  s' = e^(-q u) E_n/E_m,  d ln s'/d ln x = (n e^(-n u) E_q - q E_n)/(E_n E_m)
-  //   x < 1:  s' = E_n/E_m,           d ln s'/d ln x = (q e^(-m u) E_n - n e^(-n u) E_q)/(E_n E_m)
+  //   x > 1:  phi = e^(-q u) E_n/E_m, d ln phi/d ln x = (n e^(-n u) E_q - q E_n)/(E_n E_m)
+  //   x < 1:  phi = E_n/E_m,          d ln phi/d ln x = (q e^(-m u) E_n - n e^(-n u) E_q)/(E_n E_m)
   // These do not overflow, and they lose no digits if n is close to m. Near x = 1, the two terms of
   // the derivative cancel. For m u < 1/2, the derivative is therefore computed from the series of
   // t/(1-e^(-t)) (Bernoulli numbers).
