@@ -96,10 +96,6 @@ def in_blocks(s, weights, edges, blocks):
     return np.array([np.histogram(part, edges, weights=w)[0] for part, w in parts])
 
 
-def merge(histogram, blocks):
-    return np.array([part.sum(axis=0) for part in np.array_split(histogram, blocks)])
-
-
 def count_round_trips(s, low, high):
     ends = np.where(s < low, -1, np.where(s > high, 1, 0))
     ends = ends[ends != 0]
@@ -112,9 +108,8 @@ def windows_of(folder):
     if folder is None:
         f, error = np.loadtxt(HERE / "windows.txt").T[1:]
         return f, error, None, "windows.txt"
-    windows = salt.read_windows(folder / "windows.dat")
-    ions = [{c: s[:, i] for c, s in windows.items()} for i in range(salt.count_ions(windows))]
-    every = [salt.combine(samples) for samples in [windows] + ions]
+    windows, _ = salt.read_windows(folder / "windows.dat")
+    every = [salt.combine(samples) for samples in [windows] + salt.by_ion(windows)]
     coarse = np.array([salt.profile(np.histogram(s, EDGES, weights=w)[0]) for s, w, _ in every])
     coarse -= coarse[:, [SIX]]
     samples, weights, _ = every[0]
@@ -193,11 +188,11 @@ def main():
           f"below {BARRIER - 2:g})")
 
     # --- ions without a bias and without a chloride in contact, like the biased ion ---
-    free = merge(salt.read_histogram(folder / "free.dat")[1], BLOCKS)
-    nearest = salt.fractions(edges, EDGES)    # of each fine bin inside the bin of a number
+    free = salt.merge(salt.read_histogram(folder / "free.dat")[1], BLOCKS)
+    nearest = salt.fractions(edges, EDGES)    # [fine bin, number of oxygens]
     f_free, free_error = profile(free @ nearest, SIX)
     samples = free.sum(axis=0) @ nearest
-    paired = 1 - free.sum() / merge(histogram, BLOCKS).sum()
+    paired = 1 - free.sum() / salt.merge(histogram, BLOCKS).sum()
     f_windows, windows_error, windows, source = windows_of(salt_folder)
     parts = [np.array([part.sum() for part in np.array_split(x, BLOCKS)])
              for x in (s * weights, weights)]

@@ -20,7 +20,7 @@ START, STOP, STEPS = 4.0, 8.0, 10000
 SAMPLES = 900                   # samples of a window that count: the last 4,500 of 6,000 steps
 # 15 digits of S and 12 of the work
 TOLERANCE = 1e-9
-BLOCKS = 4                      # of the ions without a bias; about 30 ps each
+BLOCKS = 4                      # blocks of the ions without a bias, about 30 ps each
 
 
 def restraint(s, center):
@@ -40,17 +40,20 @@ def read_log(path):
 
 
 def read_windows(path):
-    """Return the samples [sample, ion] of the restrained ions by center. Only the last SAMPLES of
-    each window count."""
-    table = np.loadtxt(path)[:, 1:-1]
-    n_ions = table.shape[1] // 2
-    s, center = table[:, :n_ions], table[:, n_ions:]
-    return {c: np.column_stack([s[center[:, ion] == c, ion][-SAMPLES:] for ion in range(n_ions)])
-            for c in np.unique(center)}
+    """Return the samples [sample, ion] of the restrained ions by center, and the numbers of
+    chlorides in contact. Only the last SAMPLES of each window count."""
+    table = np.loadtxt(path)
+    s, center = np.hsplit(table[:, 1:-1], 2)
+    windows = {c: np.column_stack([s[center[:, ion] == c, ion][-SAMPLES:]
+                                   for ion in range(s.shape[1])])
+               for c in np.unique(center)}
+    return windows, table[:, -1]
 
 
-def count_ions(windows):
-    return next(iter(windows.values())).shape[1]
+def by_ion(windows):
+    """Return the windows of each ion."""
+    n_ions = next(iter(windows.values())).shape[1]
+    return [{c: s[:, ion] for c, s in windows.items()} for ion in range(n_ions)]
 
 
 def read_histogram(path):
@@ -64,6 +67,11 @@ def read_histogram(path):
             blocks.append([[float(word) for word in next(lines).split()] for _ in range(rows)])
     blocks = np.array(blocks)
     return blocks[0, :, 1], blocks[:, :, 2]
+
+
+def merge(histogram, blocks):
+    """Return the sums of this number of blocks."""
+    return np.array([part.sum(axis=0) for part in np.array_split(histogram, blocks)])
 
 
 def fractions(edges, bounds):
@@ -140,15 +148,14 @@ def main():
           f"{np.abs(off).max():.2f} away")
 
     # --- the windows ---
-    windows = read_windows(folder / "windows.dat")
+    windows, chloride = read_windows(folder / "windows.dat")
     samples, weights, free = combine(windows)
-    n_ions = count_ions(windows)
     # Blocks of one ion are not independent: an exchange of a water takes as long as a window.
-    ions = [combine({c: s[:, i] for c, s in windows.items()}) for i in range(n_ions)]
+    ions = [combine(samples_of_ion) for samples_of_ion in by_ion(windows)]
     free, free_error = free * KT, error([ion[2] * KT for ion in ions])
     centers = np.array(list(windows))
     work_at = np.interp(centers, moved, summed)
-    print(f"\n{len(windows)} windows of {len(windows[START])} samples of {n_ions} ions, errors "
+    print(f"\n{len(windows)} windows of {len(windows[START])} samples of {len(ions)} ions, errors "
           "from the ions\n"
           "center    mean of S    F of the window   work of the pull up to there (kcal/mol)")
     for c, f, e, w in zip(centers, free, free_error, work_at):
@@ -161,14 +168,13 @@ def main():
     print(f"        work of the pull less F: {work_at[-1] - free[-1]:.2f} +- {free_error[-1]:.2f} "
           "kcal/mol")
 
-    chloride = np.loadtxt(folder / "windows.dat")[:, -1]
     check(chloride.max() < 0.9, "no chloride is in contact with these ions: their sum is at most "
           f"{chloride.max():.2f}")
 
     # --- the ions without a bias ---
     middle, histogram = read_histogram(folder / "unpaired.dat")
     edges = np.append(middle - 0.025, middle[-1] + 0.025)
-    histogram = np.array([part.sum(axis=0) for part in np.array_split(histogram, BLOCKS)])
+    histogram = merge(histogram, BLOCKS)
 
     def binned(values, weights, edges):
         return np.histogram(values, edges, weights=weights)[0]
@@ -217,9 +223,8 @@ def main():
     fine = [profile(binned(s, w, edges)) for s, w, _ in [(samples, weights, None)] + ions]
     fine = np.array([f - f[six] for f in fine])
     fine[np.isinf(fine)] = np.nan
-    seldom = histogram.sum(axis=0) < 10
     total = histogram.sum(axis=0)
-    f_unbiased = np.where(seldom, np.nan, profile(total / total[six]))
+    f_unbiased = np.where(total < 10, np.nan, profile(total / total[six]))
     plot(folder / "salt.png", (step - step[0]) * STEP_PS, s, moved, summed, centers, free,
          free_error,
          middle, fine[0], error(fine[1:]), f_unbiased)
