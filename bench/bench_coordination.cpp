@@ -12,7 +12,7 @@
 // numbers (more_than), with derivatives and virial. Times are medians over repeats. A GPU keeps the
 // pairs that it has found; bins is then the time of finding them again, as when LAMMPS builds its
 // neighbor lists, and is not included in the milliseconds.
-// With backend resident, they are in the memory of the GPU, as with KOKKOS. Prints: atoms,
+// With backend resident, positions and results are in GPU memory, as with KOKKOS. Prints: atoms,
 // neighbors, milliseconds of value and derivatives, the same with the virial, milliseconds of a
 // rebuild, the number of ordered pairs in range, and milliseconds of value and derivatives of the
 // function. With several types, each pair of types has its own r0 and the same range.

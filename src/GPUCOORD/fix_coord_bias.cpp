@@ -24,14 +24,12 @@
 #include "error.h"
 #include "force.h"
 #include "input.h"
-#include "library.h"
 #include "modify.h"
 #include "respa.h"
 #include "update.h"
 #include "variable.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 using namespace LAMMPS_NS;

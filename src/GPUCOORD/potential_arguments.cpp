@@ -148,8 +148,7 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
   if (has_far() && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, overlap_position + 1,
                "Compute potential/grid overlap zero sets points to 0, but the reciprocal-space "
-               "part does not - "
-               "use overlap skip or soft with far fft");
+               "part does not - use overlap skip or soft with far fft");
   if (!reference.empty() && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, overlap_position + 1,
                "Compute potential/grid overlap zero sets points to 0, which a reference would "

@@ -85,8 +85,7 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
       text += fmt::format(", {} of ghost atoms through the host", this->words.ghost_numbers);
     return text + device->ghosts_path();
   }
-  return Base::data_path(path) +
-      (coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "");
+  return Base::data_path(path) + coord_host_path();
 }
 
 /* ---------------------------------------------------------------------- */
@@ -269,7 +268,7 @@ void ComputeCoordKokkos<DeviceType, Base>::compute_local(LocalEvaluation &local)
     if (local.peratom && !local.bad_atom) on_device()->peratom(local.peratom, device->stream());
     if (function && !local.bad_atom) fetch_function(local);
   });
-  this->nlocal_selected = Base::NOT_SELECTED;    // the host's lists are old
+  this->nlocal_selected = Base::NOT_SELECTED;    // the host copy is stale
   nowned_a = static_cast<int>(on_device()->natoms_a());
   nowned_b = static_cast<int>(on_device()->natoms_b());
 }

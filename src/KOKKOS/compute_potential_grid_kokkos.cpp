@@ -60,8 +60,7 @@ template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::is_on_g
 template <class DeviceType> std::string ComputePotentialGridKokkos<DeviceType>::data_path() const
 {
   if (may_be_resident()) return "atoms and maps resident on the GPU" + device->ghosts_path();
-  return ComputePotentialGrid::data_path() +
-      (coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "");
+  return ComputePotentialGrid::data_path() + coord_host_path();
 }
 
 template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_up()

@@ -34,6 +34,12 @@ template <class DeviceType> constexpr bool coord_is_cuda()
 #endif
 }
 
+// Returns the end of the data path in the setup line of styles that compute on the host's atoms.
+inline const char *coord_host_path()
+{
+  return coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "";
+}
+
 // Data that the styles of one LAMMPS instance share on its GPU: views of the atoms, and pairs of
 // atoms.
 

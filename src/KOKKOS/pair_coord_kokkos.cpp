@@ -49,8 +49,7 @@ template <class DeviceType> bool PairCoordKokkos<DeviceType>::is_on_gpu() const
 template <class DeviceType> std::string PairCoordKokkos<DeviceType>::data_path() const
 {
   if (is_on_gpu()) return "atoms and forces resident on the GPU";
-  return PairCoord::data_path() +
-      (coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "");
+  return PairCoord::data_path() + coord_host_path();
 }
 
 template <class DeviceType> void PairCoordKokkos<DeviceType>::init_style()

@@ -50,8 +50,7 @@ template <class DeviceType> std::string PairMultisiteKokkos<DeviceType>::data_pa
 {
   if (is_on_gpu())
     return "molecules, forces and torques resident on the GPU" + device->ghosts_path();
-  return PairMultisite::data_path() +
-      (coord_is_cuda<LMPDeviceType>() ? ", copied through the host" : "");
+  return PairMultisite::data_path() + coord_host_path();
 }
 
 template <class DeviceType> void PairMultisiteKokkos<DeviceType>::init_style()

@@ -1,26 +1,20 @@
-// Part of GPUCOORD, GPL-2.0. Checks of numbers, and their text in messages.
+// Part of GPUCOORD, GPL-2.0. Checks of numbers.
 
 #ifndef GPUCOORD_CHECKS_H
 #define GPUCOORD_CHECKS_H
 
+#include "text_files.h"
+
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 namespace gpucoord {
-
-inline std::string text_of(double value, int digits = 10)
-{
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.*g", digits, value);
-  return text;
-}
 
 // Returns the message about a number that must be > 0 and finite. It is empty if the number is.
 inline std::string positive_error(const std::string &name, double value)
 {
   if (value > 0.0 && std::isfinite(value)) return "";
-  return name + " is " + text_of(value) + " but must be > 0 and finite";
+  return name + " is " + short_text(value) + " but must be > 0 and finite";
 }
 
 // Error: a class whose constructor takes field and message. field: the member of the options.

@@ -22,10 +22,10 @@ std::string number_text(double value)
   return text;
 }
 
-std::string short_text(double value)
+std::string short_text(double value, int digits)
 {
   char text[32];
-  std::snprintf(text, sizeof(text), "%.10g", value);
+  std::snprintf(text, sizeof(text), "%.*g", digits, value);
   return text;
 }
 

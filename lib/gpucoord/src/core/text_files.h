@@ -10,8 +10,8 @@
 
 namespace gpucoord {
 
-std::string number_text(double);      // 17 digits, reads back as the same number
-std::string short_text(double);       // 10 digits, for messages
+std::string number_text(double);                    // 17 digits, reads back as the same number
+std::string short_text(double, int digits = 10);    // for messages
 std::string shortest_text(double);    // fewest digits that read back as the same number
 // Reads a number. Returns false unless the whole word is a finite number.
 bool to_number(const std::string &word, double &);

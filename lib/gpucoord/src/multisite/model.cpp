@@ -2,10 +2,11 @@
 
 #include "gpucoord/multisite.h"
 
+#include "../core/text_files.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,9 +17,7 @@ namespace {
 
   std::string in_text(double number)
   {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", number);
-    return text;
+    return short_text(number, 6);
   }
 
   void check(bool is_good, const Component &component, const std::string &what)

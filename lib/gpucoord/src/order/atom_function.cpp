@@ -126,11 +126,11 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
       for (const double bound : {opt.a, opt.b})
         if (!std::isfinite(bound))
           fail(std::isfinite(opt.a) ? "b" : "a",
-               "a bound is " + text_of(bound) + " but must be a finite number");
+               "a bound is " + short_text(bound) + " but must be a finite number");
       if (!(opt.a < opt.b))
         fail("b",
-             "the upper bound is " + text_of(opt.b) + " but must be above the lower bound " +
-                 text_of(opt.a));
+             "the upper bound is " + short_text(opt.b) + " but must be above the lower bound " +
+                 short_text(opt.a));
       check_positive<AtomFunctionError>("smear", "smear", opt.smear);
       break;
     case Kind::MORE_THAN:
@@ -182,19 +182,19 @@ std::string AtomFunction::description() const
     case Kind::LESS_THAN:
       return "less_than " + sigma->description();
     case Kind::BETWEEN:
-      return "between " + text_of(opt.a) + " and " + text_of(opt.b) + " smear " +
-          text_of(opt.smear);
+      return "between " + short_text(opt.a) + " and " + short_text(opt.b) + " smear " +
+          short_text(opt.smear);
     case Kind::HISTOGRAM:
-      return "histogram from " + text_of(opt.a) + " to " + text_of(opt.b) + " in " +
-          std::to_string(opt.nbins) + " bins smear " + text_of(opt.smear);
+      return "histogram from " + short_text(opt.a) + " to " + short_text(opt.b) + " in " +
+          std::to_string(opt.nbins) + " bins smear " + short_text(opt.smear);
     case Kind::MOMENT:
       return "moment " + std::to_string(opt.order);
     case Kind::MIN:
-      return "min beta " + text_of(opt.beta);
+      return "min beta " + short_text(opt.beta);
     case Kind::MAX:
-      return "max beta " + text_of(opt.beta);
+      return "max beta " + short_text(opt.beta);
     case Kind::ALT_MIN:
-      return "alt_min beta " + text_of(opt.beta);
+      return "alt_min beta " + short_text(opt.beta);
     default:
       return "custom " + opt.expression;
   }

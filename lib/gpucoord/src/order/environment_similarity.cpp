@@ -112,8 +112,8 @@ void check_options(const EnvironmentOptions &options)
   check_positive<EnvironmentError>("sigma", "sigma", options.sigma);
   if (!(options.lambda >= MIN_LAMBDA && options.lambda <= MAX_LAMBDA))
     throw EnvironmentError("lambda",
-                           "lambda is " + text_of(options.lambda) + " but must be " +
-                               text_of(MIN_LAMBDA) + " to " + text_of(MAX_LAMBDA));
+                           "lambda is " + short_text(options.lambda) + " but must be " +
+                               short_text(MIN_LAMBDA) + " to " + short_text(MAX_LAMBDA));
   check_positive<EnvironmentError>("cutoff", "cutoff", options.cutoff);
   const AtomFunction function(options.function);
 }
@@ -127,8 +127,8 @@ std::string description(const EnvironmentOptions &options)
                  : e + 1 < n ? ", "
                              : " and ") +
         std::to_string(options.environments[e].size());
-  text += " vectors, sigma " + text_of(options.sigma) + ", cutoff " + text_of(options.cutoff);
-  if (n > 1) text += ", lambda " + text_of(options.lambda);
+  text += " vectors, sigma " + short_text(options.sigma) + ", cutoff " + short_text(options.cutoff);
+  if (n > 1) text += ", lambda " + short_text(options.lambda);
   return text;
 }
 

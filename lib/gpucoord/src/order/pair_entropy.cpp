@@ -21,13 +21,13 @@ void check_options(const PairEntropyOptions &options)
   const double size = options.cutoff / options.bins;
   if (size <= options.sigma * (1.0 + 1e-12)) return;
   const double minimum = std::ceil(options.cutoff / options.sigma * (1.0 - 1e-12));
-  const std::string problem = "bins of " + text_of(size) + " are wider than sigma " +
-      text_of(options.sigma) + ", so the integral would miss Gaussians between them - ";
+  const std::string problem = "bins of " + short_text(size) + " are wider than sigma " +
+      short_text(options.sigma) + ", so the integral would miss Gaussians between them - ";
   if (minimum > MAX_DISTANCE_BINS)
     throw PairEntropyError("bins",
                            problem + "with at most " + std::to_string(MAX_DISTANCE_BINS) +
                                " bins, use a sigma of at least " +
-                               text_of(options.cutoff / MAX_DISTANCE_BINS) +
+                               short_text(options.cutoff / MAX_DISTANCE_BINS) +
                                " or a smaller cutoff");
   throw PairEntropyError("bins",
                          problem + "use at least " + std::to_string(static_cast<int>(minimum)) +
@@ -36,8 +36,8 @@ void check_options(const PairEntropyOptions &options)
 
 std::string description(const PairEntropyOptions &options)
 {
-  return "pair entropy cutoff " + text_of(options.cutoff) + " sigma " + text_of(options.sigma) +
-      " bins " + std::to_string(options.bins);
+  return "pair entropy cutoff " + short_text(options.cutoff) + " sigma " +
+      short_text(options.sigma) + " bins " + std::to_string(options.bins);
 }
 
 }    // namespace gpucoord

@@ -63,7 +63,7 @@ struct AnyFunction {
   // own parameters.
   static std::string description(const SwitchOptions &) { return ""; }
   // Return the lengths in errors about the stretch, with and without their values.
-  static std::string lengths(const SwitchOptions &o) { return "r0 = " + text_of(o.r0); }
+  static std::string lengths(const SwitchOptions &o) { return "r0 = " + short_text(o.r0); }
   static constexpr const char *LENGTHS = "r0";
 
   // Sets the constants that eval() of this function reads, except those that all functions have.

@@ -56,17 +56,17 @@ const std::vector<SwitchInfo> &SwitchInfo::all()
 Switch::Switch(const SwitchOptions &options) : opt(options)
 {
   if (std::isnan(opt.d0) || std::isinf(opt.d0) || opt.d0 < 0.0)
-    throw SwitchError("d0", "d0 is " + text_of(opt.d0) + " but must be >= 0 and finite");
+    throw SwitchError("d0", "d0 is " + short_text(opt.d0) + " but must be >= 0 and finite");
   if (!std::isnan(opt.dmax) && !(opt.dmax > opt.d0))
     throw SwitchError("dmax",
-                      "dmax is " + text_of(opt.dmax) +
-                          " but must be larger than d0 = " + text_of(opt.d0));
+                      "dmax is " + short_text(opt.dmax) +
+                          " but must be larger than d0 = " + short_text(opt.d0));
   visit_definition(opt.kind, [this](auto definition) {
     definition.set_width(opt);
     if (opt.r0 < 1e-18 || opt.r0 > 1e18)
       throw SwitchError(
           definition.WHY_NO_R0 ? "dmax" : "r0",
-          "the width r0 is " + text_of(opt.r0) +
+          "the width r0 is " + short_text(opt.r0) +
               " but must be from 1e-18 to 1e18, whose squares single precision holds");
     definition.check(opt);
   });
@@ -132,8 +132,8 @@ std::string Switch::ends() const
   const std::string lengths = visit_definition(opt.kind, [this](auto definition) {
     return definition.lengths(opt);
   });
-  return "with " + lengths + " it is " + text_of(at_zero) + " at x = 0 and " + text_of(at_dmax) +
-      " at dmax = " + text_of(opt.dmax);
+  return "with " + lengths + " it is " + short_text(at_zero) + " at x = 0 and " +
+      short_text(at_dmax) + " at dmax = " + short_text(opt.dmax);
 }
 
 std::string Switch::why_imprecise(Precision precision) const
@@ -214,13 +214,13 @@ std::string Switch::description() const
     for (const SwitchParameter &p : visit_definition(opt.kind, [](auto definition) {
            return definition.parameters();
          }))
-      numbers += std::string(" ") + p.keyword + " " + text_of(opt.*p.number);
-    numbers += " r0 " + text_of(opt.r0);
+      numbers += std::string(" ") + p.keyword + " " + short_text(opt.*p.number);
+    numbers += " r0 " + short_text(opt.r0);
   }
   std::string text = function.name + numbers;
-  text += " d0 " + text_of(opt.d0);
+  text += " d0 " + short_text(opt.d0);
   if (has_end())
-    text += " dmax " + text_of(opt.dmax) +
+    text += " dmax " + short_text(opt.dmax) +
         (opt.stretch       ? " stretched"
              : opt.shifted ? " shifted"
                            : " not stretched");

@@ -42,16 +42,17 @@ template <> struct Definition<SwitchKind::CUSTOM> : AnyFunction {
   static std::string stretch_warning(const Switch &function)
   {
     const SwitchOptions &o = function.options();
-    return "the expression '" + o.expression + "' is " + text_of(function.top_before_stretch(), 6) +
-        " at x = 0, and the stretch for dmax = " + text_of(o.dmax) + " makes that 1: s is " +
-        text_of(function.stretch(), 6) + " times the expression " +
-        (function.shift() < 0.0 ? "minus " : "plus ") + text_of(std::fabs(function.shift()), 6) +
+    return "the expression '" + o.expression + "' is " +
+        short_text(function.top_before_stretch(), 6) +
+        " at x = 0, and the stretch for dmax = " + short_text(o.dmax) + " makes that 1: s is " +
+        short_text(function.stretch(), 6) + " times the expression " +
+        (function.shift() < 0.0 ? "minus " : "plus ") + short_text(std::fabs(function.shift()), 6) +
         " - use nostretch to keep its values, or an expression that is 1 at x = 0";
   }
 
   static std::string description(const SwitchOptions &o)
   {
-    return " \"" + o.expression + "\" r0 " + text_of(o.r0);
+    return " \"" + o.expression + "\" r0 " + short_text(o.r0);
   }
 };
 

@@ -37,19 +37,20 @@ template <> struct Definition<SwitchKind::Q> : AnyFunction {
   {
     const SwitchOptions &o = function.options();
     if (!(function.top_before_stretch() < 0.5)) return "";
-    return "the function is " + text_of(function.top_before_stretch(), 6) +
-        " at r = d0, and the stretch for dmax = " + text_of(o.dmax) +
-        " makes that 1 - use a d0 below lambda ref = " + text_of(o.lambda * o.ref) +
+    return "the function is " + short_text(function.top_before_stretch(), 6) +
+        " at r = d0, and the stretch for dmax = " + short_text(o.dmax) +
+        " makes that 1 - use a d0 below lambda ref = " + short_text(o.lambda * o.ref) +
         ", where it is 1/2, or nostretch; d0 does not shift q";
   }
 
   static std::string description(const SwitchOptions &o)
   {
-    return " beta " + text_of(o.beta) + " lambda " + text_of(o.lambda) + " ref " + text_of(o.ref);
+    return " beta " + short_text(o.beta) + " lambda " + short_text(o.lambda) + " ref " +
+        short_text(o.ref);
   }
   static std::string lengths(const SwitchOptions &o)
   {
-    return "ref = " + text_of(o.ref) + " and beta = " + text_of(o.beta);
+    return "ref = " + short_text(o.ref) + " and beta = " + short_text(o.beta);
   }
   static constexpr const char *LENGTHS = "ref, beta";
 

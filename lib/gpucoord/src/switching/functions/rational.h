@@ -48,11 +48,11 @@ template <> struct Definition<SwitchKind::RATIONAL> : AnyFunction {
     require_positive<SwitchError>("m", "mm", o.m);
     if (o.m == o.n)
       throw SwitchError(
-          "m", "mm equals nn = " + text_of(o.n) + ", so s would be 1 everywhere: give mm > nn");
+          "m", "mm equals nn = " + short_text(o.n) + ", so s would be 1 everywhere: give mm > nn");
     if (o.m < o.n)
       throw SwitchError("m",
-                        "mm is " + text_of(o.m) + " but must be larger than nn = " + text_of(o.n) +
-                            ", or s would grow with distance");
+                        "mm is " + short_text(o.m) + " but must be larger than nn = " +
+                            short_text(o.n) + ", or s would grow with distance");
     if (std::isnan(o.dmax)) o.dmax = o.d0 + o.r0 * std::pow(1e-5, 1.0 / (o.n - o.m));
   }
 
