@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset LAMMPS_SOURCE_DIR LAMMPS_TARBALL KOKKOS_SOURCE_DIR    # these are of the LAMMPS in build/
-python=${PYTHON:-python3}
+python=${PYTHON:-/usr/bin/python3}
 
 cache=${GPUCOORD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gpucoord}
 mkdir -p "$cache"

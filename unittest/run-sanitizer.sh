@@ -30,6 +30,8 @@ cases=(
   "warp test_switch_table_lists List.*"
   "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:*EngineFunctions*"
   "block test_coordination_images Periodic.S_of*"
+  "auto test_resident_types *ManyTypes:*EveryFormula"
+  "auto test_resident_coordination *BlocksOfRows"
   "auto test_second_pass *any_groups*:*types*:*pairs*"
   "warp test_second_pass *any_groups*:*types*"
   "auto test_resident_function *functions_equal*:*sends*:*names*:*two_groups*"

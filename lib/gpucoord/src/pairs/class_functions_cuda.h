@@ -21,6 +21,8 @@
 
 namespace gpucoord {
 
+constexpr int GATHER_THREADS = 128;    // threads per block, except for engine 'cells'
+
 // The class is next to the position of an integer point, and in the upper half of the id of a
 // DeviceAtom.
 __host__ __device__ inline int class_of(const int4 &point)
@@ -45,6 +47,7 @@ template <class Real> struct alignas(16) FunctionOfClasses {
 
 template <class Real> struct OneFunction {
   static constexpr bool IS_WEIGHTED = false;
+  static constexpr int BLOCK_THREADS = GATHER_THREADS;
   FormulaConstants<Real> constants;
 
 #ifdef __CUDACC__
@@ -63,10 +66,20 @@ template <class Real> struct OneFunction {
 
 template <class Real> struct FunctionsByClass {
   static constexpr bool IS_WEIGHTED = false;
+  // The threads of a block share a table. In larger blocks than those for one function, the table
+  // can have more copies.
+  static constexpr int BLOCK_THREADS = 4 * GATHER_THREADS;
   static constexpr int MAX_SHARED_BYTES = 1 << 15;
+  // All banks together deliver 128 bytes at a time: 16 bytes for each of eight threads.
+  static constexpr int MAX_COPIES = 8;
 
   FormulaConstants<Real> constants;    // constants that are the same for all functions
   int nclasses;
+  // Number of copies of the table in shared memory, a power of 2; 0: the table is too large. The
+  // copies of an element are next to each other, in different banks, and adjacent threads read
+  // different copies. With one copy, threads whose partners differ in type read from the same banks
+  // and wait for each other.
+  int ncopies;
   const FunctionOfClasses<Real> *functions;    // [classes][classes]
   // [NCONSTANTS][classes][classes] all constants, for formulas that read more than
   // FunctionOfClasses
@@ -76,8 +89,7 @@ template <class Real> struct FunctionsByClass {
   // Bytes of shared memory per block; 0: there are too many functions for shared memory.
   int shared_bytes() const
   {
-    const std::size_t bytes = sizeof(*functions) * nclasses * nclasses;
-    return bytes <= MAX_SHARED_BYTES ? static_cast<int>(bytes) : 0;
+    return static_cast<int>(sizeof(*functions)) * nclasses * nclasses * ncopies;
   }
 
 #ifdef __CUDACC__
@@ -86,12 +98,13 @@ template <class Real> struct FunctionsByClass {
   __device__ const FunctionOfClasses<Real> *load() const
   {
     extern __shared__ uint4 functions_of_block[];
-    const int n = nclasses * nclasses;
-    if (sizeof(*functions) * n > MAX_SHARED_BYTES) return functions;
+    const int n = ncopies;
+    if (n == 0) return functions;
     auto *const copy = reinterpret_cast<FunctionOfClasses<Real> *>(functions_of_block);
-    for (int k = threadIdx.x; k < n; k += blockDim.x) copy[k] = functions[k];
+    for (int k = threadIdx.x; k < nclasses * nclasses * n; k += blockDim.x)
+      copy[k] = functions[k / n];
     __syncthreads();
-    return copy;
+    return copy + threadIdx.x % n;
   }
 
   // loaded: result of load()
@@ -100,7 +113,7 @@ template <class Real> struct FunctionsByClass {
                                         const Point &partner) const
   {
     const int index = class_of(atom) * nclasses + class_of(partner);
-    const FunctionOfClasses<Real> function = loaded[index];
+    const FunctionOfClasses<Real> function = loaded[index * max(1, ncopies)];
     FormulaConstants<Real> c = constants;
     c.inv_r0 = function.inv_r0;
     c.inv_r0_sq = function.inv_r0 * function.inv_r0;
@@ -182,6 +195,10 @@ make_functions_by_class(const TypeClasses &classes,
   const int n = classes.size();
   FunctionsByClass<Real> result = {};
   result.nclasses = n;
+  result.ncopies = FunctionsByClass<Real>::MAX_COPIES;
+  while (result.ncopies * sizeof(*result.functions) * n * n >
+         FunctionsByClass<Real>::MAX_SHARED_BYTES)
+    result.ncopies /= 2;
   for (const auto *const c : constants)
     if (c) result.constants = *c;
   std::vector<FunctionOfClasses<Real>> functions;

@@ -37,8 +37,6 @@ inline int splits_of(int warps, int maximum)
   return std::clamp(tuning::TARGET_WARPS / warps, 1, maximum);
 }
 
-constexpr int GATHER_THREADS = 128;    // threads per block, except for engine 'cells'
-
 // Each launcher enqueues one kernel. Arguments with n = 0 are not allowed. Throws DeviceError.
 template <class Real> struct Launchers {
   void (*cells)(const CellsArguments &, const FormulaConstants<Real> &, unsigned want,

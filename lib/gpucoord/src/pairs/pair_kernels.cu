@@ -171,12 +171,13 @@ namespace {
   void launch_partners(const PartnerArguments &arg, const Functions &functions,
                        std::size_t shared_memory, unsigned want, cudaStream_t stream)
   {
-    const int rows_per_block = PARTNER_WARPS * (32 / arg.rows.lanes);
+    const int rows_per_block = Functions::BLOCK_THREADS / 32 * (32 / arg.rows.lanes);
     const unsigned blocks =
         std::min((arg.rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
     const auto launch = [&](auto *kernel, const auto &kernel_functions) {
-      launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS, shared_memory},
-                    stream, arg, kernel_functions);
+      launch_kernel("launching sum_partners", kernel, true,
+                    {blocks, Functions::BLOCK_THREADS, shared_memory}, stream, arg,
+                    kernel_functions);
     };
     using Weighted = WithWeights<Functions, Real>;
     if (arg.is_weighted)

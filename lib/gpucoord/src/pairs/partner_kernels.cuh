@@ -1,10 +1,10 @@
 // Part of GPUCOORD, GPL-2.0. The kernel over partner lists that are kept on the GPU.
 //
-// Launch of sum_partners: GATHER_THREADS threads per block and at most MAX_PARTNER_BLOCKS blocks.
-// Their warps take the tiles of rows in turn. 'lanes' threads share the partners of an atom. Shared
-// memory: the sums of the block's warps, and the functions of classes if there are several
-// (FunctionsByClass::shared_bytes()). The last block to finish adds the sums of all blocks, always
-// in the same order.
+// Launch of sum_partners: Functions::BLOCK_THREADS threads per block and at most MAX_PARTNER_BLOCKS
+// blocks. Their warps take the tiles of rows in turn. 'lanes' threads share the partners of an
+// atom. Shared memory: the sums of the block's warps, and the functions of classes if there are
+// several (FunctionsByClass::shared_bytes()). The last block to finish adds the sums of all blocks,
+// always in the same order.
 
 #ifndef GPUCOORD_PARTNER_KERNELS_CUH
 #define GPUCOORD_PARTNER_KERNELS_CUH
@@ -18,12 +18,12 @@
 
 namespace gpucoord {
 
-constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
-// Blocks per multiprocessor; 0: the compiler decides. The bound gives a thread 64 registers instead
-// of the compiler's 56, for more loads in flight. This makes the kernel of most timesteps a fifth
-// faster.
+constexpr int PARTNER_WARPS = GATHER_THREADS / 32;    // warps per block, for one function
+// Threads per multiprocessor; 0: the compiler decides. The bound gives a thread 64 registers
+// instead of the compiler's 56, for more loads in flight. This makes the kernel of most timesteps a
+// fifth faster.
 template <class Real, unsigned WANT>
-constexpr int PARTNER_BLOCKS = std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 8 : 0;
+constexpr int PARTNER_THREADS = std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 1024 : 0;
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
 // difference() returns the difference of two points. Integer points are in units. length_sq()
@@ -171,12 +171,14 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 }
 
 template <class Formula, class Real, unsigned WANT, class Functions>
-__global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
+__global__ void __launch_bounds__(Functions::BLOCK_THREADS,
+                                  PARTNER_THREADS<Real, WANT> / Functions::BLOCK_THREADS)
     sum_partners(const __grid_constant__ PartnerArguments arg, const Functions functions)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0, unit_sq = unit * unit;
+  constexpr int WARPS = Functions::BLOCK_THREADS / 32;
   const int lanes = arg.rows.lanes, rows_per_tile = 32 / lanes;
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32, a = thread / lanes,
             lane = thread % lanes;
@@ -185,8 +187,7 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
   WarpSums mine = {};
   const auto *const loaded = functions.load();
   wait_for_previous_kernel();    // the preceding kernel may write the points
-  for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
-       tile += gridDim.x * PARTNER_WARPS) {
+  for (int tile = blockIdx.x * WARPS + warp; tile < ntiles; tile += gridDim.x * WARPS) {
     const int r = tile * rows_per_tile + a;
     const bool valid = r < arg.rows.n;
     AtomSums<Real, double, WANT> sums;
@@ -227,7 +228,7 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
     sums.add_lanes(lanes);
     if (valid && lane == 0) store_row<WANT>(arg, r, sums, mine);
   }
-  add_up<WANT, PARTNER_WARPS>(arg, mine);
+  add_up<WANT, WARPS>(arg, mine);
 }
 
 }    // namespace gpucoord

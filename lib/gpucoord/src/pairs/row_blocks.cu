@@ -23,7 +23,7 @@ namespace {
   constexpr int KEY_BITS = 8;
   // Number of threads that share the partners of a row.
   constexpr int PARTS = 2, BUILD_THREADS = PARTS * BLOCK_ROWS;
-  constexpr int LOADS = 4;    // loads of a thread in flight
+  constexpr int LOADS = 8;    // partners of a thread whose loads are in flight at the same time
   // PAGE: lines per page; PAGE_WORDS: 32-bit words with a bit per line.
   constexpr int PAGE = 256, PAGE_WORDS = PAGE / 32;
   constexpr int MAX_PAGES = 128;    // pages per block
@@ -86,13 +86,42 @@ namespace {
     int page[MAX_PAGES], in_order[MAX_PAGES];
     int npages;
 
-    // Inserts a line if wanted is true. slot: [pages of all points] slot of each page, EMPTY or
-    // TAKING. All lanes of a warp must call this function: a converged warp takes half the time.
-    __device__ void insert(volatile int *slot, unsigned line, bool wanted)
+    // Inserts the lines whose 'wanted' is true. slot: [pages of all points] slot of each page,
+    // EMPTY or TAKING. All lanes of a warp must call this function: a converged warp takes half the
+    // time. Each loop has N independent loads in flight.
+    template <int N>
+    __device__ void insert(volatile int *slot, const unsigned (&line)[N], const bool (&wanted)[N])
     {
-      const unsigned page_of_line = line / PAGE;
+      int there[N], all = 0;
+#pragma unroll
+      for (int u = 0; u < N; ++u) {
+        there[u] = wanted[u] ? slot[line[u] / PAGE] : 0;
+        all |= there[u];
+      }
+      if (__any_sync(ALL_LANES, all < 0))    // rarely true within a block
+        for (int u = 0; u < N; ++u) there[u] = slot_of(slot, line[u] / PAGE, wanted[u]);
+      unsigned before[N];
+#pragma unroll
+      for (int u = 0; u < N; ++u) before[u] = *word_of(there[u], line[u]);
+#pragma unroll
+      for (int u = 0; u < N; ++u) {
+        const unsigned bit = 1u << (line[u] % 32);
+        if (wanted[u] && !(before[u] & bit))
+          atomicOr(const_cast<unsigned *>(word_of(there[u], line[u])), bit);
+      }
+    }
+
+    __device__ volatile unsigned *word_of(int slot_of_page, unsigned line)
+    {
+      return bits + slot_of_page * PAGE_WORDS + line % PAGE / 32;
+    }
+
+    // Returns the slot of a page, or 0 if wanted is false. Takes a slot if the page has none. All
+    // lanes of a warp must call this function.
+    __device__ int slot_of(volatile int *slot, unsigned page_of_line, bool wanted)
+    {
       int there = wanted ? slot[page_of_line] : 0;
-      while (__any_sync(ALL_LANES, there < 0)) {    // rarely true within a block
+      while (__any_sync(ALL_LANES, there < 0)) {
         if (there == EMPTY &&
             atomicCAS(const_cast<int *>(slot) + page_of_line, EMPTY, TAKING) == EMPTY) {
           const int k = atomicAdd(&npages, 1);
@@ -104,9 +133,7 @@ namespace {
         __syncwarp();
         if (there < 0) there = slot[page_of_line];
       }
-      unsigned *const word = bits + there * PAGE_WORDS + line % PAGE / 32;
-      const unsigned bit = 1u << (line % 32);
-      if (wanted && !(*const_cast<volatile unsigned *>(word) & bit)) atomicOr(word, bit);
+      return there;
     }
 
     // Call after the last insert. Calls f(index, line) for all lines and returns their number. All
@@ -185,10 +212,12 @@ namespace {
     int *max_lines;
   };
 
-  // Calls f(point, exists) for n partners of a row, starting at partner k. Each lane makes as many
-  // calls as the lane with the most partners. All lanes of a warp must call this function.
+  // Calls f(points, left) for n partners of a row, LOADS at a time, starting at partner k. The
+  // first 'left' points are the remaining partners. Points beyond them are the row itself. Each
+  // lane makes as many calls as the lane with the most partners. All lanes of a warp must call this
+  // function.
   template <class F>
-  __device__ void for_each_neighbor(const DeviceNeighbors &list, int row, int k, int n, F f)
+  __device__ void for_each_batch(const DeviceNeighbors &list, int row, int k, int n, F f)
   {
     const int *p = list.neighbor + row * list.atom_stride + k * list.neighbor_stride;
     const int maximum = max_warp(n);
@@ -196,9 +225,8 @@ namespace {
       unsigned point[LOADS];
 #pragma unroll
       for (int u = 0; u < LOADS; ++u, p += list.neighbor_stride)
-        point[u] = done + u < n ? *p : 0;    // loads in flight
-#pragma unroll
-      for (int u = 0; u < LOADS; ++u) f(point[u], done + u < n);
+        point[u] = done + u < n ? *p : row;    // loads in flight
+      f(point, n - done);
     }
   }
 
@@ -237,12 +265,17 @@ namespace {
     for (int k = threadIdx.x; k < MAX_PAGES * PAGE_WORDS; k += BUILD_THREADS) lines.bits[k] = 0;
     __syncthreads();
     unsigned last = row / LINE;
-    lines.insert(slot, last, valid);
-    for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
-      // Points of the same line are mostly adjacent.
-      const bool wanted = exists && point / LINE != last;
-      if (wanted) last = point / LINE;
-      lines.insert(slot, last, wanted);
+    lines.insert<1>(slot, {last}, {valid});
+    for_each_batch(list, row, begin, mine, [&](const unsigned(&point)[LOADS], int) {
+      unsigned line[LOADS];
+      bool wanted[LOADS];
+#pragma unroll
+      for (int u = 0; u < LOADS; ++u) {
+        line[u] = point[u] / LINE;
+        wanted[u] = valid && line[u] != last;    // points of the same line are mostly adjacent
+        last = line[u];
+      }
+      lines.insert(slot, line, wanted);
     });
     __syncthreads();
     int nlines = MAX_LINES + 1;
@@ -266,10 +299,14 @@ namespace {
           index * sizeof(int4);
     };
     Arrangement arrangement(mine);
-    for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
-      if (!exists) return;
-      const unsigned index = index_of(point);
-      put(begin + arrangement.next(index, t), index);
+    for_each_batch(list, row, begin, mine, [&](const unsigned(&point)[LOADS], int left) {
+      if (!valid) return;
+      unsigned index[LOADS];
+#pragma unroll
+      for (int u = 0; u < LOADS; ++u) index[u] = index_of(point[u]);
+#pragma unroll
+      for (int u = 0; u < LOADS; ++u)
+        if (u < left) put(begin + arrangement.next(index[u], t), index[u]);
     });
     if (!valid) return;
     const unsigned self = index_of(row);
