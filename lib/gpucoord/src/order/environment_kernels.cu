@@ -364,7 +364,7 @@ namespace {
                 (k < 4 ? arg.gradient_scale : arg.virial_scale) * add_row_lanes(g[k], lanes);
           if (at.valid && at.lane == 0) store_row<WANT>(arg.out, at.row, sums, mine);
         });
-    add_up<WANT, PARTNER_WARPS>(arg.out, mine);
+    add_up<WANT, ORDER_WARPS>(arg.out, mine);
   }
 
   // Calls f(kind) with the Kind of the environments.

@@ -455,7 +455,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
             sums.v[k] += order.direct[k * static_cast<std::size_t>(order.rows.n) + at.row];
         store_row<WANT>(arg.out, at.row, sums, mine);
       });
-  add_up<WANT, PARTNER_WARPS>(arg.out, mine);
+  add_up<WANT, ORDER_WARPS>(arg.out, mine);
 }
 
 namespace order_launch {

@@ -15,6 +15,8 @@
 
 namespace gpucoord {
 
+constexpr int ORDER_WARPS = GATHER_THREADS / 32;    // warps per block
+
 // The position of a thread in a row.
 struct RowPosition {
   bool valid;    // the row exists
@@ -31,7 +33,7 @@ __device__ inline int atom_of(const DeviceRows &rows, const RowPosition &positio
 
 // Calls work(position), then end(position, lanes), for each row of this thread; 'lanes' threads
 // share a row. All threads of a warp make the same number of calls. WARPS: warps per block.
-template <int WARPS = PARTNER_WARPS, class Work, class End>
+template <int WARPS = ORDER_WARPS, class Work, class End>
 __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End &end)
 {
   const int lanes = rows.lanes, rows_per_tile = 32 / lanes;
@@ -100,7 +102,7 @@ template <class Kernel, class Arguments>
 void launch_over_rows(const char *what, Kernel *kernel, const Arguments &arg,
                       const DeviceRows &rows, cudaStream_t stream)
 {
-  const int rows_per_block = PARTNER_WARPS * (32 / rows.lanes);
+  const int rows_per_block = ORDER_WARPS * (32 / rows.lanes);
   const unsigned blocks =
       std::min((rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
   launch_kernel(what, kernel, true, {blocks, GATHER_THREADS}, stream, arg);

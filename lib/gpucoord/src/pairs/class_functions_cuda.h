@@ -3,6 +3,7 @@
 //
 // With classes, each partner has its own constants, and loads limit the kernels. A table in shared
 // memory therefore combines the constants that most formulas read, one element per pair of classes.
+// There are several copies of the table.
 
 #ifndef GPUCOORD_CLASS_FUNCTIONS_CUDA_H
 #define GPUCOORD_CLASS_FUNCTIONS_CUDA_H
@@ -21,7 +22,9 @@
 
 namespace gpucoord {
 
-constexpr int GATHER_THREADS = 128;    // threads per block, except for engine 'cells'
+// Threads per block of gather kernels, of kernels of order parameters, and of sum_partners with one
+// function.
+constexpr int GATHER_THREADS = 128;
 
 // The class is next to the position of an integer point, and in the upper half of the id of a
 // DeviceAtom.
@@ -66,12 +69,12 @@ template <class Real> struct OneFunction {
 
 template <class Real> struct FunctionsByClass {
   static constexpr bool IS_WEIGHTED = false;
-  // The threads of a block share a table. In larger blocks than those for one function, the table
-  // can have more copies.
+  // All threads of a block share the copies of the table, so that larger blocks leave room for more
+  // copies. The bits of S and of the virial depend on this number.
   static constexpr int BLOCK_THREADS = 4 * GATHER_THREADS;
   static constexpr int MAX_SHARED_BYTES = 1 << 15;
-  // All banks together deliver 128 bytes at a time: 16 bytes for each of eight threads.
-  static constexpr int MAX_COPIES = 8;
+  // The banks of shared memory deliver 128 bytes at a time. More copies would be in the same banks.
+  static constexpr int MAX_COPIES = 128 / sizeof(FunctionOfClasses<Real>);
 
   FormulaConstants<Real> constants;    // constants that are the same for all functions
   int nclasses;
@@ -94,7 +97,8 @@ template <class Real> struct FunctionsByClass {
 
 #ifdef __CUDACC__
   // Copies the functions to shared memory. L1 would serve the threads of a warp one cache line at a
-  // time. All threads of a block must call this function.
+  // time. Returns the copy of this thread, whose elements are ncopies apart, or the functions in
+  // global memory if there are no copies. All threads of a block must call this function.
   __device__ const FunctionOfClasses<Real> *load() const
   {
     extern __shared__ uint4 functions_of_block[];

@@ -18,12 +18,12 @@
 
 namespace gpucoord {
 
-constexpr int PARTNER_WARPS = GATHER_THREADS / 32;    // warps per block, for one function
-// Threads per multiprocessor; 0: the compiler decides. The bound gives a thread 64 registers
-// instead of the compiler's 56, for more loads in flight. This makes the kernel of most timesteps a
-// fifth faster.
+// Smallest number of threads per multiprocessor; 0: the compiler decides. The bound gives a thread
+// 64 registers instead of the compiler's 56 (rational 6/12, one function), for more loads in
+// flight. This makes the kernel of most timesteps a fifth faster.
 template <class Real, unsigned WANT>
-constexpr int PARTNER_THREADS = std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 1024 : 0;
+constexpr int MIN_RESIDENT_THREADS =
+    std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 1024 : 0;
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
 // difference() returns the difference of two points. Integer points are in units. length_sq()
@@ -172,7 +172,7 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 
 template <class Formula, class Real, unsigned WANT, class Functions>
 __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
-                                  PARTNER_THREADS<Real, WANT> / Functions::BLOCK_THREADS)
+                                  MIN_RESIDENT_THREADS<Real, WANT> / Functions::BLOCK_THREADS)
     sum_partners(const __grid_constant__ PartnerArguments arg, const Functions functions)
 {
   using Point = typename PointOf<Real>::Type;

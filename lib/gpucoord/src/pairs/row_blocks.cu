@@ -88,7 +88,7 @@ namespace {
 
     // Inserts the lines whose 'wanted' is true. slot: [pages of all points] slot of each page,
     // EMPTY or TAKING. All lanes of a warp must call this function: a converged warp takes half the
-    // time. Each loop has N independent loads in flight.
+    // time. The loads of slots and those of words are independent, so that N are in flight.
     template <int N>
     __device__ void insert(volatile int *slot, const unsigned (&line)[N], const bool (&wanted)[N])
     {
@@ -100,13 +100,13 @@ namespace {
       }
       if (__any_sync(ALL_LANES, all < 0))    // rarely true within a block
         for (int u = 0; u < N; ++u) there[u] = slot_of(slot, line[u] / PAGE, wanted[u]);
-      unsigned before[N];
+      unsigned word[N];
 #pragma unroll
-      for (int u = 0; u < N; ++u) before[u] = *word_of(there[u], line[u]);
+      for (int u = 0; u < N; ++u) word[u] = *word_of(there[u], line[u]);
 #pragma unroll
       for (int u = 0; u < N; ++u) {
         const unsigned bit = 1u << (line[u] % 32);
-        if (wanted[u] && !(before[u] & bit))
+        if (wanted[u] && !(word[u] & bit))
           atomicOr(const_cast<unsigned *>(word_of(there[u], line[u])), bit);
       }
     }
@@ -146,19 +146,19 @@ namespace {
         in_order[smaller] = k;
       }
       __syncthreads();
-      const auto word_of = [&](int k) {
+      const auto place_of = [&](int k) {
         return in_order[k / PAGE_WORDS] * PAGE_WORDS + k % PAGE_WORDS;
       };
       int mine[WORDS_PER_THREAD] = {}, total;
       for (int w = 0; w < WORDS_PER_THREAD; ++w)
         if (const int k = threadIdx.x * WORDS_PER_THREAD + w; k < npages * PAGE_WORDS)
-          mine[w] = __popc(bits[word_of(k)]);
+          mine[w] = __popc(bits[place_of(k)]);
       using Scan = cub::BlockScan<int, BUILD_THREADS>;
       __shared__ typename Scan::TempStorage scan_storage;
       Scan(scan_storage).ExclusiveSum(mine, mine, total);
       for (int w = 0; w < WORDS_PER_THREAD; ++w)
         if (const int k = threadIdx.x * WORDS_PER_THREAD + w; k < npages * PAGE_WORDS) {
-          const int at = word_of(k);
+          const int at = place_of(k);
           before[at] = mine[w];
           const int first = page[in_order[k / PAGE_WORDS]] * PAGE + k % PAGE_WORDS * 32;
           for (unsigned left = bits[at]; left; left &= left - 1)
@@ -212,10 +212,10 @@ namespace {
     int *max_lines;
   };
 
-  // Calls f(points, left) for n partners of a row, LOADS at a time, starting at partner k. The
-  // first 'left' points are the remaining partners. Points beyond them are the row itself. Each
-  // lane makes as many calls as the lane with the most partners. All lanes of a warp must call this
-  // function.
+  // Calls f(points, left) for n partners of a row, LOADS points at a time, starting at partner k.
+  // left: number of partners that remain. Points whose index is at least 'left' are the row itself.
+  // Each lane makes as many calls as the lane with the most partners. All lanes of a warp must call
+  // this function.
   template <class F>
   __device__ void for_each_batch(const DeviceNeighbors &list, int row, int k, int n, F f)
   {
@@ -224,8 +224,7 @@ namespace {
     for (int done = 0; done < maximum; done += LOADS) {
       unsigned point[LOADS];
 #pragma unroll
-      for (int u = 0; u < LOADS; ++u, p += list.neighbor_stride)
-        point[u] = done + u < n ? *p : row;    // loads in flight
+      for (int u = 0; u < LOADS; ++u, p += list.neighbor_stride) point[u] = done + u < n ? *p : row;
       f(point, n - done);
     }
   }
