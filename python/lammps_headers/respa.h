@@ -14,6 +14,7 @@ class Respa : public Integrate {
  public:
   void copy_f_flevel(int);
   void copy_flevel_f(int);
+  void reset_dt();
 };
 
 }    // namespace LAMMPS_NS

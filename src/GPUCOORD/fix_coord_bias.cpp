@@ -15,6 +15,7 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
+#include "gpucoord_lammps_compat.h"
 #include "gpucoord_variable.h"
 
 #include "gpucoord/pairs.h"
@@ -120,12 +121,11 @@ void FixCoordBias::init()
 void FixCoordBias::find_level()
 {
   evaluations_per_step = 1;
-  const Respa *const respa = respa_of(update);
+  Respa *const respa = respa_of(update);
   if (!respa) return;
-  const int outermost = respa->nlevels - 1;
+  const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
   ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
-  for (int level = ilevel_respa; level < outermost; ++level)
-    evaluations_per_step *= respa->loop[level];
+  evaluations_per_step = LammpsCompat::respa_evaluations(lmp, update, respa, ilevel_respa);
 }
 
 /* ---------------------------------------------------------------------- */

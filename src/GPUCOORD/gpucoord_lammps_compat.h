@@ -17,7 +17,10 @@
 
 #include "atom.h"
 #include "error.h"
+#include "library.h"
+#include "update.h"
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -114,6 +117,29 @@ namespace LammpsCompat {
       return {respa->level_inner >= 0, respa->level_middle >= 0, respa->cutoff};
     else
       return {};
+  }
+
+  // Returns how often run_style respa evaluates the forces of a level in a timestep. Level 0 is the
+  // innermost. In the Python wheel, Respa has no data members. There, the number is the ratio of the
+  // timesteps of two levels, for any timestep other than 0.
+  template <class T> using RespaLoop = decltype(T::loop);
+  template <class T> int respa_evaluations(LAMMPS *lmp, Update *update, T *respa, int level)
+  {
+    const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
+    if constexpr (Has<RespaLoop, T>) {
+      int n = 1;
+      for (int k = level; k < outermost; ++k) n *= respa->loop[k];
+      return n;
+    } else {
+      const double dt = update->dt;
+      update->dt = 1.0;
+      respa->reset_dt();
+      const auto *const steps = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
+      const auto n = static_cast<int>(std::lround(steps[outermost] / steps[level]));
+      update->dt = dt;
+      respa->reset_dt();
+      return n;
+    }
   }
 
   // Makes a Fourier transform, LAMMPS' FFT3d, without collective communication. Newer releases have

@@ -90,7 +90,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
       error->all(FLERR, argument,
                  "{}: file of components {} says FORMAT: {}, but this version of GPUCOORD knows "
                  "formats 1 to {} - use the version that it was written for, or rewrite it by "
-                 "tools/multisite/convert.py of this one",
+                 "tools/multisite/convert.py of this version",
                  style, file, format, FORMAT);
 
   const std::string wanted = lmp->update->unit_style;

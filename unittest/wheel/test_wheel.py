@@ -143,7 +143,7 @@ class Coordination(unittest.TestCase):
                 self.assertLess(np.abs(found - expected).max(), 1e-9 * moved)
 
     def test_respa_deposits(self):
-        """A hill is added once in every second step, at the last evaluation of the step."""
+        """A hill is added once in every second step, at the last evaluation of the step, also with timestep 0."""
         for style, level in ("verlet", 1), ("respa 2 2 pair 1", 2), ("respa 2 3 pair 1", 1), ("respa 3 2 2 pair 2", 1):
             with self.subTest(style, level=level), tempfile.TemporaryDirectory() as folder:
                 start(f"{LIQUID}{ZERO}{COORD}\nfix nve all nve\ntimestep 0.001\nrun_style {style}\n"
@@ -151,6 +151,10 @@ class Coordination(unittest.TestCase):
                       f"fix_modify b respa {level}\nrun 10").close()
                 times = np.loadtxt(f"{folder}/hills")[:, 0]
                 self.assertEqual(np.rint(times / 0.001).tolist(), [2, 4, 6, 8, 10])
+                start(f"{LIQUID}{ZERO}{COORD}\nfix nve all nve\ntimestep 0\nrun_style {style}\n"
+                      f"fix b all coord/bias c_c metad sigma 5 height 0.1 pace 2 file {folder}/at_rest\n"
+                      f"fix_modify b respa {level}\nrun 10").close()
+                self.assertEqual(len(np.loadtxt(f"{folder}/at_rest")), 5)
 
     def test_pair_style(self):
         """E is the sum of epsilon s(r), and the force is its gradient."""
