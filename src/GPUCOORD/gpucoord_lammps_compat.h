@@ -119,9 +119,9 @@ namespace LammpsCompat {
       return {};
   }
 
-  // Returns how often run_style respa evaluates the forces of a level in a timestep. Level 0 is the
-  // innermost. In the Python wheel, Respa has no data members. There, the number is the ratio of the
-  // timesteps of two levels, for any timestep other than 0.
+  // Returns how often run_style respa evaluates the forces of a level in a timestep. Level 0 is
+  // the innermost. In the Python wheel, Respa has no data members. There, the number is the ratio
+  // of the timesteps of two levels, for any timestep other than 0.
   template <class T> using RespaLoop = decltype(T::loop);
   template <class T> int respa_evaluations(LAMMPS *lmp, Update *update, T *respa, int level)
   {

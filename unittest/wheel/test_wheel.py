@@ -143,7 +143,7 @@ class Coordination(unittest.TestCase):
                 self.assertLess(np.abs(found - expected).max(), 1e-9 * moved)
 
     def test_respa_deposits(self):
-        """A hill is added once in every second step, at the last evaluation of the step, also with timestep 0."""
+        """A hill is added once in every second step, at the last evaluation of the step."""
         for style, level in ("verlet", 1), ("respa 2 2 pair 1", 2), ("respa 2 3 pair 1", 1), ("respa 3 2 2 pair 2", 1):
             with self.subTest(style, level=level), tempfile.TemporaryDirectory() as folder:
                 start(f"{LIQUID}{ZERO}{COORD}\nfix nve all nve\ntimestep 0.001\nrun_style {style}\n"
@@ -151,10 +151,19 @@ class Coordination(unittest.TestCase):
                       f"fix_modify b respa {level}\nrun 10").close()
                 times = np.loadtxt(f"{folder}/hills")[:, 0]
                 self.assertEqual(np.rint(times / 0.001).tolist(), [2, 4, 6, 8, 10])
-                start(f"{LIQUID}{ZERO}{COORD}\nfix nve all nve\ntimestep 0\nrun_style {style}\n"
-                      f"fix b all coord/bias c_c metad sigma 5 height 0.1 pace 2 file {folder}/at_rest\n"
-                      f"fix_modify b respa {level}\nrun 10").close()
-                self.assertEqual(len(np.loadtxt(f"{folder}/at_rest")), 5)
+
+    def test_respa_from_timestep_0(self):
+        """A timestep that fix dt/reset changes from 0: hills at the same positions as from a very short timestep."""
+        s = []
+        for dt in 0, 1e-12:
+            with tempfile.TemporaryDirectory() as folder:
+                start(f"{LIQUID}{ZERO}{COORD}\nfix nve all nve\ntimestep {dt}\nfix reset all dt/reset 1 0.001 0.004 100\n"
+                      f"run_style respa 3 2 2 pair 2\nfix b all coord/bias c_c metad sigma 5 height 0.1 pace 2 file {folder}/hills\n"
+                      "fix_modify b respa 1\nrun 10").close()
+                s.append(np.loadtxt(f"{folder}/hills")[:, 1])
+        self.assertEqual(len(s[0]), 5)
+        self.assertGreater(np.ptp(s[1]), 1e-3 * s[1].max())
+        self.assertLess(np.abs(s[0] / s[1] - 1).max(), 1e-8)
 
     def test_pair_style(self):
         """E is the sum of epsilon s(r), and the force is its gradient."""
