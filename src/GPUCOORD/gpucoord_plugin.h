@@ -15,7 +15,9 @@
 
 #include "lammpsplugin.h"
 
+#include "force.h"
 #include "lammps.h"
+#include "modify.h"
 #include "pair.h"
 #include "version.h"
 
@@ -61,6 +63,15 @@ class StyleRegistry {
     plugin.name = name;
     plugin.info = info;
     register_plugin(&plugin, lmp);
+    // LAMMPS 4 Feb 2025 ignores a style that another instance in this process has loaded.
+    const std::string kind = style;
+    if (kind == "pair")
+      lmp->force->pair_map->emplace(name, reinterpret_cast<Force::PairCreator>(plugin.creator.v1));
+    else if (kind == "compute")
+      lmp->modify->compute_map->emplace(
+          name, reinterpret_cast<Modify::ComputeCreator>(plugin.creator.v2));
+    else if (kind == "fix")
+      lmp->modify->fix_map->emplace(name, reinterpret_cast<Modify::FixCreator>(plugin.creator.v2));
   }
 };
 

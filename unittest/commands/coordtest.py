@@ -141,6 +141,14 @@ def lacks_superellipsoids():
     return True
 
 
+def lacks_newer_restart_files():
+    """Return whether LAMMPS is too old to read restart files of 4 Jul 2026. If so, count that part as skipped."""
+    if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704:
+        return False
+    skip_part("restart files of LAMMPS 4 Jul 2026", "older releases do not read them")
+    return True
+
+
 # Features that LAMMPS does not support with KOKKOS on a GPU.
 NO_SAME_BITS = "LAMMPS orders atoms differently there from run to run, so sums round differently"
 NO_SCALED = "pair_style hybrid/scaled ends LAMMPS in a segmentation fault there"
@@ -269,16 +277,6 @@ def folder():
     return _folder
 
 
-def load_plugin(lmp):
-    """Make sure that the instance has the plugin, and return it. Older releases load a plugin only into
-    the first instance of a process. Newer releases keep the plugin in all instances."""
-    if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) < 20260704:
-        lmp.command("plugin clear")
-        for folder in filter(None, os.environ.get("LAMMPS_PLUGIN_PATH", "").split(":")):
-            lmp.command(f"plugin load {folder}/gpucoordplugin.so")
-    return lmp
-
-
 def start(*arguments):
     from lammps import lammps
 
@@ -286,7 +284,7 @@ def start(*arguments):
         def command(self, command):
             super().command(on_device(command))
 
-    return load_plugin(Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *kokkos(), *arguments]))
+    return Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *kokkos(), *arguments])
 
 
 def random_positions(rng, box, n, closest=0.0):

@@ -14,7 +14,7 @@ from unittest.mock import ANY
 import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
-from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program, load_plugin
+from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program
 
 # A rank that run_program() ends says where it was.
 faulthandler.register(signal.SIGTERM, chain=True)
@@ -103,7 +103,7 @@ def error_of(lmp, command):
 
 
 def start():
-    return load_plugin(lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS]))
+    return lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS])
 
 
 def commands(lmp, text):

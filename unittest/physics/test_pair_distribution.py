@@ -45,7 +45,7 @@ class PairDistribution(unittest.TestCase):
             for bins in (75, 2400):
                 table = lmp.numpy.extract_compute(f"g{bins}", 0, 2).copy()
                 r, g, g12 = table[:, 0], table[:, 1], table[:, 3]
-                h = RANGE / bins
+                h = (r[-1] - r[0]) / (bins - 1)    # older releases use the pair cutoff, beyond which s is 0
                 s = np.asarray(SWITCH(r)[0], float)
                 # rdf normalizes by the exact volume of the shell, and g by the number of other
                 # atoms.

@@ -169,6 +169,9 @@ class Colvars(unittest.TestCase):
 
     def test_runs(self):
         for name in BIASES:
+            if name.startswith("metad") and int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) < 20260704:
+                coordtest.skip_part(name, "metadynamics of Colvars 2024-06-04 ends LAMMPS in a segmentation fault")
+                continue
             with self.subTest(bias=name):
                 self.compare(name)
 

@@ -33,7 +33,6 @@ STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", 
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
 
 # True if LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.
-# Older releases load the styles of a plugin into one instance at a time.
 RESTORES = int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704
 
 # Commands of the plugin, and their errors without a box.

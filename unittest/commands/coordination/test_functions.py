@@ -8,6 +8,7 @@ import unittest
 import numpy as np
 
 import coordtest
+import errortest    # also whole messages with older releases
 import dumptest
 import test_parallel
 import test_run_styles

@@ -8,6 +8,7 @@ import unittest
 import numpy as np
 
 import coordtest
+import errortest    # also whole messages with older releases
 import multisitetest
 from brutetest import Box
 from multisitetest import (ALL_KINDS, ATOM, DOUBLE, LINEAR, MIX, POLAR, Component, Model, Molecules, MultisiteTest, commands,
