@@ -125,7 +125,7 @@ void FixCoordBias::find_level()
   if (!respa) return;
   const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
   ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
-  evaluations_per_step = LammpsCompat::respa_evaluations(lmp, update, respa, ilevel_respa);
+  evaluations_per_step = LammpsCompat::respa_evaluations(lmp, respa, ilevel_respa, outermost);
 }
 
 /* ---------------------------------------------------------------------- */

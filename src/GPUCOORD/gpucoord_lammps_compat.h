@@ -17,6 +17,7 @@
 
 #include "atom.h"
 #include "error.h"
+#include "lammps.h"
 #include "library.h"
 #include "update.h"
 
@@ -121,22 +122,21 @@ namespace LammpsCompat {
 
   // Returns how often run_style respa evaluates the forces of a level in a timestep. Level 0 is
   // the innermost. In the Python wheel, Respa has no data members. There, the number is the ratio
-  // of the timesteps of two levels, for any timestep other than 0.
+  // of the timesteps of two levels. The timestep may be 0 and is therefore 1 during the division.
   template <class T> using RespaLoop = decltype(T::loop);
-  template <class T> int respa_evaluations(LAMMPS *lmp, Update *update, T *respa, int level)
+  template <class T> int respa_evaluations(LAMMPS *lmp, T *respa, int level, int outermost)
   {
-    const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
     if constexpr (Has<RespaLoop, T>) {
       int n = 1;
       for (int k = level; k < outermost; ++k) n *= respa->loop[k];
       return n;
     } else {
-      const double dt = update->dt;
-      update->dt = 1.0;
+      const double dt = lmp->update->dt;
+      lmp->update->dt = 1.0;
       respa->reset_dt();
       const auto *const steps = static_cast<double *>(lammps_extract_global(lmp, "respa_dt"));
       const auto n = static_cast<int>(std::lround(steps[outermost] / steps[level]));
-      update->dt = dt;
+      lmp->update->dt = dt;
       respa->reset_dt();
       return n;
     }

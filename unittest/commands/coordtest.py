@@ -133,9 +133,14 @@ def kokkos_lacks(what, reason):
     return bool(KOKKOS)
 
 
+def is_older_lammps():
+    """Return whether LAMMPS is older than 4 Jul 2026."""
+    return int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) < 20260704
+
+
 def lacks_superellipsoids():
     """Return whether LAMMPS does not support superellipsoids. If so, count that part as skipped."""
-    if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704:
+    if not is_older_lammps():
         return kokkos_lacks("superellipsoids", NO_SUPERELLIPSOIDS)
     skip_part("superellipsoids", "this LAMMPS has none")
     return True
@@ -143,7 +148,7 @@ def lacks_superellipsoids():
 
 def lacks_newer_restart_files():
     """Return whether LAMMPS is too old to read restart files of 4 Jul 2026. If so, count that part as skipped."""
-    if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704:
+    if not is_older_lammps():
         return False
     skip_part("restart files of LAMMPS 4 Jul 2026", "older releases do not read them")
     return True
