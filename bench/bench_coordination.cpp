@@ -255,10 +255,10 @@ int main(int argc, char **argv)
     reduction.push_back(1e3 * result.timings.reduction);
     pairs_only.push_back(1e3 *
                          backend->cells(in, gpucoord::DERIVATIVES, peratom.data()).timings.pairs);
-    std::fill(peratom.begin(), peratom.end(), 0.0);
     in.second = &second;
     if (keeps_pairs)    // finds the owners of ghosts, once for kept pairs
-      backend->cells(in, gpucoord::VALUE, nullptr);
+      backend->cells(in, gpucoord::DERIVATIVES, peratom.data());
+    std::fill(peratom.begin(), peratom.end(), 0.0);
     std::fill(s.begin(), s.end(), 0.0);
     function_times.push_back(milliseconds([&] {
       backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());

@@ -20,10 +20,13 @@ namespace gpucoord {
 
 // Smallest number of threads per multiprocessor; 0: the compiler decides. The bound gives a thread
 // 64 registers instead of the compiler's 56 (rational 6/12, one function), for more loads in
-// flight. This makes the kernel of most timesteps a fifth faster.
-template <class Real, unsigned WANT>
-constexpr int MIN_RESIDENT_THREADS =
-    std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 1024 : 0;
+// flight. This makes the kernel of most timesteps a fifth faster. With the virial and functions by
+// class, 64 registers instead of 97 double the number of resident threads.
+template <class Real, unsigned WANT, class Functions>
+constexpr int MIN_RESIDENT_THREADS = std::is_same<Real, float>::value &&
+        (WANT == DERIVATIVES || (WANT & VIRIAL && Functions::BLOCK_THREADS > GATHER_THREADS))
+    ? 1024
+    : 0;
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
 // difference() returns the difference of two points. Integer points are in units. length_sq()
@@ -172,7 +175,8 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 
 template <class Formula, class Real, unsigned WANT, class Functions>
 __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
-                                  MIN_RESIDENT_THREADS<Real, WANT> / Functions::BLOCK_THREADS)
+                                  MIN_RESIDENT_THREADS<Real, WANT, Functions> /
+                                      Functions::BLOCK_THREADS)
     sum_partners(const __grid_constant__ PartnerArguments arg, const Functions functions)
 {
   using Point = typename PointOf<Real>::Type;
