@@ -48,6 +48,7 @@ racecheck_cases=(
   "block test_coordination Engines.sum*:Shapes.a_single*"
   "auto test_switch_table_lists Windows.of_three*:List.*"
   "warp test_switch_table_lists List.*"
+  "auto test_resident_types *ComeAndGo:*RangesThatDiffer"
   "auto test_second_pass *pairs*:*left_out*"
   "auto test_map_cuda *ChargesOnPoints:*OfAtoms*"
   "auto test_potential_map *OneCharge"

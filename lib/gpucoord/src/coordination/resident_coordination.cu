@@ -74,13 +74,11 @@ namespace {
       shape_of_cells.warps_per_block = tuning.warps_per_block;
       if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(formula_numbers(table));
       shape_of_cells.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
-      total.reserve(1);
       report.reserve(1);
-      ended.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
-      check(cudaMemset(ended.data(), 0, sizeof(unsigned)), "clearing a counter");
-      // Wait here, because the caller's stream may not wait for the default stream.
-      check(cudaDeviceSynchronize(), "clearing a counter");
+      // Kernels write only the requested sums, and write_report() copies all.
+      send_table(std::vector<WarpSums>(1), total);
+      send_table(std::vector<unsigned>{0}, ended);
     }
 
     // The GPU may still write the report.

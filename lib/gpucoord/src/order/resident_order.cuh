@@ -267,9 +267,10 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
       columns_sent(columns), stride((columns + 3) / 4 * 4),
       pairs(std::make_shared<ResidentPairs>(table, precision, nullptr, Listing::ALWAYS))
   {
-    total.reserve(1);
     report.reserve(1);
     block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
+    // Kernels write only the requested sums, and write_report() copies all.
+    send_table(std::vector<WarpSums>(1), total);
     send_table(std::vector<unsigned>{0}, ended);
     send_table(std::vector<int>{0}, any);
     send_table(std::vector<double>{0.0}, value_of_all);

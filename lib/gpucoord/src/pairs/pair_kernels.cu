@@ -174,20 +174,29 @@ namespace {
     const int rows_per_block = Functions::BLOCK_THREADS / 32 * (32 / arg.rows.lanes);
     const unsigned blocks =
         std::min((arg.rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
-    const auto launch = [&](auto *kernel, const auto &kernel_functions) {
-      launch_kernel("launching sum_partners", kernel, true,
-                    {blocks, Functions::BLOCK_THREADS, shared_memory}, stream, arg,
-                    kernel_functions);
+    const auto launch = [&](auto wanted, const auto &kernel_functions) {
+      using KernelFunctions = std::decay_t<decltype(kernel_functions)>;
+      const auto launch_with = [&](auto min_threads) {
+        launch_kernel("launching sum_partners",
+                      sum_partners<OwnFormula, Real, wanted(), KernelFunctions, min_threads()>,
+                      true, {blocks, Functions::BLOCK_THREADS, shared_memory}, stream, arg,
+                      kernel_functions);
+      };
+      constexpr int ONE_LANE = min_resident_threads<Real, wanted(), KernelFunctions>(1),
+                    SEVERAL = min_resident_threads<Real, wanted(), KernelFunctions>(32);
+      if (arg.rows.lanes == 1)
+        launch_with(std::integral_constant<int, ONE_LANE>());
+      else
+        launch_with(std::integral_constant<int, SEVERAL>());
     };
     using Weighted = WithWeights<Functions, Real>;
     if (arg.is_weighted)
       with_want<DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
-        launch(sum_partners<OwnFormula, Real, wanted(), Weighted>,
-               weighted(functions, static_cast<const Real *>(arg.weights)));
+        launch(wanted, weighted(functions, static_cast<const Real *>(arg.weights)));
       });
     else
       with_want<VALUE, DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
-        launch(sum_partners<OwnFormula, Real, wanted(), Functions>, functions);
+        launch(wanted, functions);
       });
   }
 

@@ -21,12 +21,14 @@ namespace gpucoord {
 // Smallest number of threads per multiprocessor; 0: the compiler decides. The bound gives a thread
 // 64 registers instead of the compiler's 56 (rational 6/12, one function), for more loads in
 // flight. This makes the kernel of most timesteps a fifth faster. With the virial and functions by
-// class, 64 registers instead of 97 double the number of resident threads.
-template <class Real, unsigned WANT, class Functions>
-constexpr int MIN_RESIDENT_THREADS = std::is_same<Real, float>::value &&
-        (WANT == DERIVATIVES || (WANT & VIRIAL && Functions::BLOCK_THREADS > GATHER_THREADS))
-    ? 1024
-    : 0;
+// class, 64 registers instead of 97 double the number of resident threads, and each row spills
+// sums. This is faster only if a thread has all partners of its row, rather than a few.
+template <class Real, unsigned WANT, class Functions> constexpr int min_resident_threads(int lanes)
+{
+  if (!std::is_same<Real, float>::value) return 0;
+  if (WANT == DERIVATIVES) return 1024;
+  return (WANT & VIRIAL) && Functions::BLOCK_THREADS > GATHER_THREADS && lanes == 1 ? 1024 : 0;
+}
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
 // difference() returns the difference of two points. Integer points are in units. length_sq()
@@ -173,10 +175,9 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   *arg.ended = 0;    // for the next launch
 }
 
-template <class Formula, class Real, unsigned WANT, class Functions>
+template <class Formula, class Real, unsigned WANT, class Functions, int MIN_RESIDENT_THREADS>
 __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
-                                  MIN_RESIDENT_THREADS<Real, WANT, Functions> /
-                                      Functions::BLOCK_THREADS)
+                                  MIN_RESIDENT_THREADS / Functions::BLOCK_THREADS)
     sum_partners(const __grid_constant__ PartnerArguments arg, const Functions functions)
 {
   using Point = typename PointOf<Real>::Type;
