@@ -40,7 +40,7 @@ def host(bench):
         for precision in ("double", "mixed"):
             numbers = bench.program(PROGRAM, "host", edge, distance, precision, bench.threads, repeats)
             ms, _, bins, pairs = numbers[2:6]
-            function = numbers[10]
+            function = numbers[11]
             sums.append((*counts(numbers), precision, bench.threads, ms, bins.value, pairs.value))
             if precision == "mixed":
                 functions.append((*counts(numbers), bench.threads, function, function.value / ms.value))
@@ -73,11 +73,11 @@ def gpu(bench):
         for backend, kernel in kernels.items():
             for precision in ("mixed", "double") if backend == "cuda" else ("mixed",):
                 numbers = bench.program(PROGRAM, backend, edge, distance, precision, bench.threads, REPEATS)
-                ms, copies, bins, pairs, _, in_range, _, _, function = (number.value for number in numbers[2:])
+                ms, copies, bins, pairs, _, in_range, _, _, _, function = (number.value for number in numbers[2:])
                 evaluated = in_range / (1e-3 * pairs) / CEILING if precision != "double" else None
                 table.row(*counts(numbers), kernel, precision, numbers[2], copies, pairs, bins, evaluated)
                 if backend == "cuda" and precision == "mixed":
-                    functions[edge, distance] = numbers[10], function / ms
+                    functions[edge, distance] = numbers[11], function / ms, numbers[10]
 
     table = bench.table("resident", "atoms", "neighbors", "precision", *RESIDENT, spread=SPREAD, gpus=1)
     for edge, distance in cases(bench, RANGES, MORE):
@@ -88,7 +88,7 @@ def gpu(bench):
                 resident[edge, distance] = counts(numbers), numbers[6], numbers[6].value / numbers[2].value
 
     table = bench.table("functions", "atoms", "neighbors", "resident, ms", "over S", "host arrays, ms", "over S, host arrays",
-                        precision="mixed", spread=SPREAD, gpus=1)
+                        "new pairs, ms", precision="mixed", spread=SPREAD, gpus=1)
     for case, (found, ms, over) in resident.items():
         table.row(*found, ms, over, *functions[case])
 

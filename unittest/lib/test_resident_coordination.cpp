@@ -328,18 +328,23 @@ TEST(ResidentCoordination, CrowdedAtom)
 TEST(ResidentCoordination, ManyPartners)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const bool two : {false, true})
-    for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
-      const auto device = make(function, precision);
-      for (const unsigned seed : {3u, 4u}) {
-        const System s(150000, 5000, 10.0, seed, two ? 0.6 : 1.0, 0.6);
-        const Loaded loaded(s, false);
-        device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
-        for (const unsigned want : {WANTS[1], WANTS[4]})
-          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, two, want), want,
-                      tolerance_of(precision), 0.0, "many partners");
+  SwitchTable of_types(3);
+  for (int i = 1; i <= 3; ++i)
+    for (int j = i; j <= 3; ++j)
+      of_types.set(i, j, of_types.add(Switch(options(SwitchKind::CUBIC, 0.97 + 0.01 * j))));
+  for (const SwitchTable &table : {SwitchTable(function), of_types})
+    for (const bool two : {false, true})
+      for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
+        const auto device = make(table, precision);
+        for (const unsigned seed : {3u, 4u}) {
+          const System s(150000, 5000, 10.0, seed, two ? 0.6 : 1.0, 0.6);
+          const Loaded loaded(s, false);
+          device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
+          for (const unsigned want : {WANTS[1], WANTS[3], WANTS[4]})
+            expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(table, s, two, want), want,
+                        tolerance_of(precision), 0.0, "many partners");
+        }
       }
-    }
 }
 
 // More rows than all blocks process at once. Lists that are rebuilt give equal bits.

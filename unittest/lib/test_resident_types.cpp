@@ -225,34 +225,71 @@ TEST(ResidentTypes, ManyTypes)
       }
 }
 
-// Every formula, with all of its constants different between pairs of types. Rows have many
-// partners, which several threads share, or a few for one thread.
+namespace {
+
+// One formula, with all of its constants different between pairs of types.
+SwitchTable table_of(int formula)
+{
+  SwitchTable table(3);
+  for (int i = 1; i <= 3; ++i)
+    for (int j = i; j <= 3; ++j)
+      table.set(i, j, table.add(Switch(function_of(formula, 0.85 + 0.04 * (i + 2 * j)))));
+  return table;
+}
+
+// Largest jump of a derivative at the end of a function.
+double largest_jump(const SwitchTable &table)
+{
+  double jump = 0.0;
+  for (const Switch &function : table.functions())
+    jump = std::max(jump, std::fabs(function.derivative_at_dmax()));
+  return jump;
+}
+
+// Smallest difference between the distance of a pair and the end of its function.
+double nearest_to_an_end(const System &s, const SwitchTable &table)
+{
+  double nearest = 1.0;
+  for (int i = 0; i < s.nlocal; ++i)
+    for (int j = 0; j < s.nall; ++j) {
+      double r_sq = 0.0;
+      for (int c = 0; c < 3; ++c) r_sq += std::pow(s.x[3 * j + c] - s.x[3 * i + c], 2);
+      const double dmax = table.functions()[table.number(s.type[i], s.type[j])].dmax();
+      if (j != i) nearest = std::min(nearest, std::fabs(std::sqrt(r_sq) - dmax));
+    }
+  return nearest;
+}
+
+void expect_every_formula(const System &s, bool has_pairs_at_ends)
+{
+  const Loaded loaded(s, false);
+  for (int formula = 0; formula < NFORMULAS; ++formula) {
+    const SwitchTable table = table_of(formula);
+    if (!has_pairs_at_ends) EXPECT_GT(nearest_to_an_end(s, table), 1e-6);
+    for (const bool two : {false, true})
+      for (const Precision precision : PRECISIONS) {
+        const double jump =
+            precision == Precision::DOUBLE || !has_pairs_at_ends ? 0.0 : largest_jump(table);
+        const auto device = make(table, precision);
+        device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
+        for (const unsigned want : WANTS)
+          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(table, s, two, want), want,
+                      tolerance_of(precision), jump, table.functions()[0].description());
+      }
+  }
+}
+
+}    // namespace
+
 TEST(ResidentTypes, EveryFormula)
 {
-  for (const double density : {20.0, 0.6}) {
-    const System s(3000, 1000, density, 5, 0.7, 0.6);
-    const Loaded loaded(s, false);
-    for (int number = 0; number < NFORMULAS; ++number) {
-      SwitchTable table(3);
-      double jump = 0.0;
-      for (int i = 1; i <= 3; ++i)
-        for (int j = i; j <= 3; ++j) {
-          const double v = 0.85 + 0.04 * (i + 2 * j);
-          const Switch function(function_of(number, v));
-          jump = std::max(jump, std::fabs(function.derivative_at_dmax()));
-          table.set(i, j, table.add(function));
-        }
-      for (const bool two : {false, true})
-        for (const Precision precision : PRECISIONS) {
-          const auto device = make(table, precision);
-          device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
-          for (const unsigned want : WANTS)
-            expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(table, s, two, want), want,
-                        tolerance_of(precision), precision == Precision::DOUBLE ? 0.0 : jump,
-                        table.functions()[0].description());
-        }
-    }
-  }
+  expect_every_formula(System(3000, 1000, 20.0, 5, 0.7, 0.6), true);
+}
+
+// One thread has all partners of an atom, because they are few.
+TEST(ResidentTypes, EveryFormulaWithFewPartners)
+{
+  expect_every_formula(System(3000, 1000, 0.4, 10, 0.7, 0.6), false);
 }
 
 // Atoms have many partners, and few partners of each type.

@@ -76,7 +76,8 @@ namespace {
       shape_of_cells.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       report.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
-      // Kernels write only the requested sums, and write_report() copies all.
+      // Kernels write only the requested sums. write_report() copies all members of WarpSums, so
+      // that they must be initialized.
       send_table(std::vector<WarpSums>(1), total);
       send_table(std::vector<unsigned>{0}, ended);
     }

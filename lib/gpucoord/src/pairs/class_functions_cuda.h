@@ -49,7 +49,7 @@ template <class Real> struct alignas(16) FunctionOfClasses {
 };
 
 template <class Real> struct OneFunction {
-  static constexpr bool IS_WEIGHTED = false;
+  static constexpr bool IS_BY_CLASS = false, IS_WEIGHTED = false;
   static constexpr int BLOCK_THREADS = GATHER_THREADS;
   FormulaConstants<Real> constants;
 
@@ -68,7 +68,7 @@ template <class Real> struct OneFunction {
 };
 
 template <class Real> struct FunctionsByClass {
-  static constexpr bool IS_WEIGHTED = false;
+  static constexpr bool IS_BY_CLASS = true, IS_WEIGHTED = false;
   // All threads of a block share the copies of the table, so that larger blocks leave room for more
   // copies. The bits of S and of the virial depend on this number.
   static constexpr int BLOCK_THREADS = 4 * GATHER_THREADS;

@@ -176,18 +176,18 @@ namespace {
         std::min((arg.rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
     const auto launch = [&](auto wanted, const auto &kernel_functions) {
       using KernelFunctions = std::decay_t<decltype(kernel_functions)>;
-      const auto launch_with = [&](auto min_threads) {
+      const auto launch_with = [&](auto min_resident) {
         launch_kernel("launching sum_partners",
-                      sum_partners<OwnFormula, Real, wanted(), KernelFunctions, min_threads()>,
+                      sum_partners<OwnFormula, Real, wanted(), KernelFunctions, min_resident()>,
                       true, {blocks, Functions::BLOCK_THREADS, shared_memory}, stream, arg,
                       kernel_functions);
       };
-      constexpr int ONE_LANE = min_resident_threads<Real, wanted(), KernelFunctions>(1),
-                    SEVERAL = min_resident_threads<Real, wanted(), KernelFunctions>(32);
+      constexpr int WITH_MANY = min_resident_threads<Real, wanted(), KernelFunctions>(true),
+                    WITH_FEW = min_resident_threads<Real, wanted(), KernelFunctions>(false);
       if (arg.rows.lanes == 1)
-        launch_with(std::integral_constant<int, ONE_LANE>());
+        launch_with(std::integral_constant<int, WITH_MANY>());
       else
-        launch_with(std::integral_constant<int, SEVERAL>());
+        launch_with(std::integral_constant<int, WITH_FEW>());
     };
     using Weighted = WithWeights<Functions, Real>;
     if (arg.is_weighted)

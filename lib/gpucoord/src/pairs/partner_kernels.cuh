@@ -21,13 +21,17 @@ namespace gpucoord {
 // Smallest number of threads per multiprocessor; 0: the compiler decides. The bound gives a thread
 // 64 registers instead of the compiler's 56 (rational 6/12, one function), for more loads in
 // flight. This makes the kernel of most timesteps a fifth faster. With the virial and functions by
-// class, 64 registers instead of 97 double the number of resident threads, and each row spills
-// sums. This is faster only if a thread has all partners of its row, rather than a few.
-template <class Real, unsigned WANT, class Functions> constexpr int min_resident_threads(int lanes)
+// class, 64 registers instead of 97 double the number of resident threads, but sums are spilled in
+// each row. This is faster for threads with many partners.
+template <class Real, unsigned WANT, class Functions>
+constexpr int min_resident_threads(bool many_partners_per_thread)
 {
   if (!std::is_same<Real, float>::value) return 0;
   if (WANT == DERIVATIVES) return 1024;
-  return (WANT & VIRIAL) && Functions::BLOCK_THREADS > GATHER_THREADS && lanes == 1 ? 1024 : 0;
+  // Not measured: weighted functions, and the virial of atoms.
+  const bool doubles_threads =
+      WANT == (DERIVATIVES | VIRIAL) && Functions::IS_BY_CLASS && !Functions::IS_WEIGHTED;
+  return doubles_threads && many_partners_per_thread ? 1024 : 0;
 }
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
