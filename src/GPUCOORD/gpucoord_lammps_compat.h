@@ -122,7 +122,8 @@ namespace LammpsCompat {
 
   // Returns how often run_style respa evaluates the forces of a level in a timestep. Level 0 is
   // the innermost. In the Python wheel, Respa has no data members. There, the number is the ratio
-  // of the timesteps of two levels. The timestep may be 0 and is therefore 1 during the division.
+  // of the timesteps of two levels. It is computed for a timestep of 1, because the user may have
+  // set the timestep to 0.
   template <class T> using RespaLoop = decltype(T::loop);
   template <class T> int respa_evaluations(LAMMPS *lmp, T *respa, int level, int outermost)
   {

@@ -14,7 +14,7 @@ from unittest.mock import ANY
 import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
-from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program
+from coordtest import KOKKOS, ON_KOKKOS_GPU, is_older_lammps, lmp_program
 
 # A rank that run_program() ends says where it was.
 faulthandler.register(signal.SIGTERM, chain=True)
@@ -42,7 +42,7 @@ group empty id 0
 PRINT_S = "thermo_style custom step c_c\n"
 
 # Older releases do not mark a command as a whole.
-MARKS_COMMANDS = int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704
+MARKS_COMMANDS = not is_older_lammps()
 
 
 def by_release(newer, older):

@@ -238,11 +238,11 @@ SwitchTable table_of(int formula)
 }
 
 // Largest jump of a derivative at the end of a function.
-double largest_jump(const SwitchTable &table)
+double largest_jump(const SwitchTable &table, Precision precision)
 {
   double jump = 0.0;
   for (const Switch &function : table.functions())
-    jump = std::max(jump, std::fabs(function.derivative_at_dmax()));
+    jump = std::max(jump, jump_of(function, precision));
   return jump;
 }
 
@@ -268,8 +268,7 @@ void expect_every_formula(const System &s, bool has_pairs_at_ends)
     if (!has_pairs_at_ends) EXPECT_GT(nearest_to_an_end(s, table), 1e-6);
     for (const bool two : {false, true})
       for (const Precision precision : PRECISIONS) {
-        const double jump =
-            precision == Precision::DOUBLE || !has_pairs_at_ends ? 0.0 : largest_jump(table);
+        const double jump = has_pairs_at_ends ? largest_jump(table, precision) : 0.0;
         const auto device = make(table, precision);
         device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
         for (const unsigned want : WANTS)

@@ -13,7 +13,7 @@ import numpy as np
 import coordtest
 from errortest import run_program
 
-if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) < 20260704:
+if coordtest.is_older_lammps():
     coordtest.skip("the files are those of LAMMPS 4 Jul 2026, and older releases do not read restart files of newer ones")
 if coordtest.PRECISION != "double":
     coordtest.skip("trajectories are compared to the rounding of double, but this LAMMPS has positions in single precision "

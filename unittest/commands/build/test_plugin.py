@@ -33,7 +33,7 @@ STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", 
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
 
 # True if LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.
-RESTORES = int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704
+RESTORES = not coordtest.is_older_lammps()
 
 # Commands of the plugin, and their errors without a box.
 COMMANDS = {"set_multisite all water.txt": "Set_multisite needs the simulation box",

@@ -184,6 +184,7 @@ namespace {
       };
       constexpr int WITH_MANY = min_resident_threads<Real, wanted(), KernelFunctions>(true),
                     WITH_FEW = min_resident_threads<Real, wanted(), KernelFunctions>(false);
+      // Threads that share a row have few partners each.
       if (arg.rows.lanes == 1)
         launch_with(std::integral_constant<int, WITH_MANY>());
       else

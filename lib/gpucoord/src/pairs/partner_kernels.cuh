@@ -22,7 +22,7 @@ namespace gpucoord {
 // 64 registers instead of the compiler's 56 (rational 6/12, one function), for more loads in
 // flight. This makes the kernel of most timesteps a fifth faster. With the virial and functions by
 // class, 64 registers instead of 97 double the number of resident threads, but sums are spilled in
-// each row. This is faster for threads with many partners.
+// each row. The bound makes the kernel faster if threads have many partners.
 template <class Real, unsigned WANT, class Functions>
 constexpr int min_resident_threads(bool many_partners_per_thread)
 {
