@@ -5,6 +5,7 @@
 #define GPUCOORD_TEST_RESIDENT_SYSTEMS_H
 
 #include "on_gpu.h"
+#include "type_functions.h"
 
 #include "gpucoord/coordination.h"
 #include "gpucoord/resident_coordination.h"
@@ -22,15 +23,6 @@
 #include <vector>
 
 namespace gpucoord {
-
-inline SwitchOptions options(SwitchKind kind, double dmax)
-{
-  SwitchOptions o;
-  o.kind = kind;
-  o.dmax = dmax;
-  if (kind != SwitchKind::CUBIC) o.r0 = 0.6 * dmax;
-  return o;
-}
 
 // Atoms of two groups, bits 2 and 4, both owned and ghost; types 1 to 3.
 struct System {

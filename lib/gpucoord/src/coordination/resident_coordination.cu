@@ -243,8 +243,7 @@ namespace {
     std::size_t bytes() const override
     {
       std::size_t formula_bytes = 0;
-      for (const Formula &formula : formulas)
-        formula_bytes += formula.buffers.functions.bytes() + formula.buffers.all.bytes();
+      for (const Formula &formula : formulas) formula_bytes += formula.functions->bytes();
       return formula_bytes + pairs->bytes() + sums.bytes() + gradients.bytes() +
           block_sums.bytes() + parts.bytes() + warp_sums.bytes() + queues.bytes() +
           workspace.bytes() + weights.bytes();
@@ -266,8 +265,7 @@ namespace {
     struct Formula {
       std::vector<char> has;    // [functions]
       Launchers<Real> launchers;
-      FunctionsByClass<Real> functions;
-      ClassFunctionBuffers<Real> buffers;
+      std::unique_ptr<ClassFunctions<Real>> functions;
     };
 
     void make_formulas(const std::vector<int> &number)
@@ -282,7 +280,7 @@ namespace {
           formula.has.push_back(has);
           constants.push_back(has ? &functions[m].constants : nullptr);
         }
-        formula.functions = make_functions_by_class(pairs->classes(), constants, formula.buffers);
+        formula.functions = std::make_unique<ClassFunctions<Real>>(pairs->classes(), constants);
       }
     }
 
@@ -314,7 +312,7 @@ namespace {
           if (is_used)
             f(rows, [&](PartnerArguments &arg, double unit, unsigned want, cudaStream_t stream) {
               arg.weight = unit;    // the constants include the weights of the pairs
-              formula.launchers.partners_by_class(arg, formula.functions, want, stream);
+              formula.launchers.partners_by_class(arg, *formula.functions, want, stream);
             });
         }
       }

@@ -41,8 +41,10 @@ namespace tuning {
   // warp.
   constexpr int MAX_WORDS_PER_THREAD = 16;
   // Several threads share the partners of an atom until there are TARGET_THREADS threads, each with
-  // at least MIN_PARTNERS partners.
-  constexpr int TARGET_THREADS = 1 << 17, TARGET_ORDER_THREADS = 1 << 16, MIN_PARTNERS = 4;
+  // at least MIN_PARTNERS partners. The larger blocks of functions between classes need more
+  // threads to use all multiprocessors.
+  constexpr int TARGET_THREADS = 60000, TARGET_CLASS_THREADS = 80000, MIN_PARTNERS = 4;
+  constexpr int TARGET_ORDER_THREADS = 1 << 16;
   // If at least this fraction of atoms has partners, the lists are used in place, with empty lists
   // for the other atoms.
   constexpr double ROWS_IN_PLACE = 0.9;

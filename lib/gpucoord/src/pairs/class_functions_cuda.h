@@ -1,9 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. The functions of kernels over partner lists: one function, or the
 // functions of one formula between classes of types.
-//
-// With classes, each partner has its own constants, and loads limit the kernels. A table in shared
-// memory therefore combines the constants that most formulas read, one element per pair of classes.
-// There are several copies of the table.
 
 #ifndef GPUCOORD_CLASS_FUNCTIONS_CUDA_H
 #define GPUCOORD_CLASS_FUNCTIONS_CUDA_H
@@ -12,7 +8,7 @@
 #include "../gpu/buffers.h"
 #include "../gpu/staging.h"
 #include "../switching/formula_constants_cuda.h"
-#include "../switching/type_classes.h"
+#include "class_tables.h"
 
 #include <cuda_runtime.h>
 
@@ -22,8 +18,7 @@
 
 namespace gpucoord {
 
-// Threads per block of gather kernels, of kernels of order parameters, and of sum_partners with one
-// function.
+// Threads per block of gather kernels and of kernels of order parameters.
 constexpr int GATHER_THREADS = 128;
 
 // The class is next to the position of an integer point, and in the upper half of the id of a
@@ -41,96 +36,110 @@ __host__ __device__ inline std::int64_t id_with_class(int row, int c)
   return static_cast<std::int64_t>(c) << 32 | static_cast<std::uint32_t>(row);
 }
 
-// The constants of a pair of classes that most formulas read, in one load.
-template <class Real> struct alignas(16) FunctionOfClasses {
-  Real inv_r0;            // 1/distance
-  Real dmax_sq;           // distance^2, negative: no function
-  Real stretch, shift;    // multiplied by the weight of the pair
-};
-
 template <class Real> struct OneFunction {
-  static constexpr bool IS_BY_CLASS = false, IS_WEIGHTED = false;
-  static constexpr int BLOCK_THREADS = GATHER_THREADS;
+  static constexpr bool IS_WEIGHTED = false;
+  static constexpr int BLOCK_THREADS = 256;
   FormulaConstants<Real> constants;
 
+  int shared_bytes() const { return 0; }
+
 #ifdef __CUDACC__
-  __device__ const FunctionOfClasses<Real> *load() const
+  // The functions of atoms, as in FunctionsByClass.
+  __device__ std::nullptr_t load() const
   {
     return nullptr;
   }
+  template <class Point>
+  __device__ std::nullptr_t of_atom(std::nullptr_t loaded, const Point &) const
+  {
+    return loaded;
+  }
   template <class Formula, class Point>
-  __device__ const FormulaConstants<Real> &get(const FunctionOfClasses<Real> *, const Point &,
-                                               const Point &) const
+  __device__ const FormulaConstants<Real> &get(std::nullptr_t, const Point &, const Point &) const
   {
     return constants;
   }
 #endif
 };
 
-template <class Real> struct FunctionsByClass {
-  static constexpr bool IS_BY_CLASS = true, IS_WEIGHTED = false;
+template <class Real, ClassTable TABLE> struct FunctionsByClass {
+  static constexpr bool IS_WEIGHTED = false;
+  static constexpr bool IS_SHARED = TABLE != ClassTable::IN_MEMORY;
   // All threads of a block share the copies of the table, so that larger blocks leave room for more
   // copies. The bits of S and of the virial depend on this number.
-  static constexpr int BLOCK_THREADS = 4 * GATHER_THREADS;
-  static constexpr int MAX_SHARED_BYTES = 1 << 15;
-  // The banks of shared memory deliver 128 bytes at a time. More copies would be in the same banks.
-  static constexpr int MAX_COPIES = 128 / sizeof(FunctionOfClasses<Real>);
+  static constexpr int BLOCK_THREADS = 512;
+  using Element = FunctionOfClasses<Real, TABLE>;
 
   FormulaConstants<Real> constants;    // constants that are the same for all functions
   int nclasses;
+  const Element *functions;    // [classes][classes]
   // Number of copies of the table in shared memory, a power of 2; 0: the table is too large. The
   // copies of an element are next to each other, in different banks, and adjacent threads read
   // different copies. With one copy, threads whose partners differ in type read from the same banks
   // and wait for each other.
   int ncopies;
-  const FunctionOfClasses<Real> *functions;    // [classes][classes]
-  // [NCONSTANTS][classes][classes] all constants, for formulas that read more than
-  // FunctionOfClasses
+  // [NCONSTANTS][classes][classes] all constants, for formulas that read more than an element
   const Real *all;
-  unsigned varying;    // bit k: constant k differs between functions
+  unsigned varying;           // bit k: constant k differs between functions
+  Real stretch_plus_shift;    // SAME_RANGE
 
-  // Bytes of shared memory per block; 0: there are too many functions for shared memory.
+  // Bytes of shared memory per block.
   int shared_bytes() const
   {
-    return static_cast<int>(sizeof(*functions)) * nclasses * nclasses * ncopies;
+    return IS_SHARED ? static_cast<int>(sizeof(Element)) * nclasses * nclasses * ncopies : 0;
   }
 
 #ifdef __CUDACC__
   // Copies the functions to shared memory. L1 would serve the threads of a warp one cache line at a
-  // time. Returns the copy of this thread, whose elements are ncopies apart, or the functions in
-  // global memory if there are no copies. All threads of a block must call this function.
-  __device__ const FunctionOfClasses<Real> *load() const
+  // time. Returns the copy of this thread. All threads of a block must call this function.
+  __device__ const Element *load() const
   {
+    if constexpr (!IS_SHARED) return functions;
     extern __shared__ uint4 functions_of_block[];
-    const int n = ncopies;
-    if (n == 0) return functions;
-    auto *const copy = reinterpret_cast<FunctionOfClasses<Real> *>(functions_of_block);
-    for (int k = threadIdx.x; k < nclasses * nclasses * n; k += blockDim.x)
-      copy[k] = functions[k / n];
+    auto *const copy = reinterpret_cast<Element *>(functions_of_block);
+    const int log2_copies = __ffs(ncopies) - 1;
+    for (int k = threadIdx.x; k < nclasses * nclasses << log2_copies; k += blockDim.x)
+      copy[k] = functions[k >> log2_copies];
     __syncthreads();
-    return copy + threadIdx.x % n;
+    return copy + threadIdx.x % ncopies;
   }
 
-  // loaded: result of load()
+  // Distance between adjacent elements of load().
+  __device__ int stride() const
+  {
+    return IS_SHARED ? ncopies : 1;
+  }
+  // Returns the functions between the class of an atom and all classes. loaded: result of load()
+  template <class Point>
+  __device__ const Element *of_atom(const Element *loaded, const Point &atom) const
+  {
+    return loaded + class_of(atom) * nclasses * stride();
+  }
+
+  // of_atom: result of of_atom()
   template <class Formula, class Point>
-  __device__ FormulaConstants<Real> get(const FunctionOfClasses<Real> *loaded, const Point &atom,
+  __device__ FormulaConstants<Real> get(const Element *of_atom, const Point &atom,
                                         const Point &partner) const
   {
-    const int index = class_of(atom) * nclasses + class_of(partner);
-    const FunctionOfClasses<Real> function = loaded[index * max(1, ncopies)];
+    const Element function = of_atom[class_of(partner) * stride()];
     FormulaConstants<Real> c = constants;
     c.inv_r0 = function.inv_r0;
     c.inv_r0_sq = function.inv_r0 * function.inv_r0;
-    c.dmax_sq = function.dmax_sq;
-    c.stretch = function.stretch;
-    c.shift = function.shift;
-    c.dfunc_scale = Formula::POWER == 2 ? Real(2) * function.stretch * c.inv_r0_sq
-                                        : function.stretch * function.inv_r0;
+    if constexpr (TABLE != ClassTable::SAME_RANGE) c.dmax_sq = function.dmax_sq;
+    if constexpr (TABLE != ClassTable::SAME_SCALE) {
+      c.shift = function.shift;
+      if constexpr (TABLE == ClassTable::SAME_RANGE)
+        c.stretch = stretch_plus_shift - function.shift;
+      else
+        c.stretch = function.stretch;
+    }
+    c.dfunc_scale = Formula::POWER == 2 ? Real(2) * c.stretch * c.inv_r0_sq : c.stretch * c.inv_r0;
     const auto other = [&](int k, Real &constant) {
-      if (varying >> k & 1) constant = __ldg(all + k * nclasses * nclasses + index);
+      if (varying >> k & 1)
+        constant = __ldg(all + (k * nclasses + class_of(atom)) * nclasses + class_of(partner));
     };
     if constexpr (Formula::STARTS_AT_1)
-      c.top = function.stretch + function.shift;
+      c.top = c.stretch + c.shift;
     else
       other(6, c.top);
     static_assert(NCONSTANTS == 16, "all constants are set here");
@@ -182,52 +191,46 @@ WithWeights<Functions, Real> weighted(const Functions &functions, const Real *we
   return result;
 }
 
-// Device memory of FunctionsByClass.
-template <class Real> struct ClassFunctionBuffers {
-  DeviceBuffer<FunctionOfClasses<Real>> functions;
-  DeviceBuffer<Real> all;
-};
+// The functions of one formula between classes, and their device memory.
+template <class Real> class ClassFunctions {
+ public:
+  // constants: by index of the function; null: the function has another formula
+  ClassFunctions(const TypeClasses &classes,
+                 const std::vector<const FormulaConstants<Real> *> &constants) :
+      host(classes, {constants.begin(), constants.end()})
+  {
+    for (const auto *const c : constants)
+      if (c) same = *c;    // with the program of an expression
+    static_cast<SwitchConstants<Real> &>(same) = host.constants;
+    send_table(host.elements, elements);
+    if (!host.short_elements.empty()) send_table(host.short_elements, short_elements);
+    send_table(host.all, all);
+  }
 
-// Makes the constants of functions that have the same formula and the same integer exponents.
-// constants: by index of the function; null: the function has another formula
-template <class Real>
-FunctionsByClass<Real>
-make_functions_by_class(const TypeClasses &classes,
-                        const std::vector<const FormulaConstants<Real> *> &constants,
-                        ClassFunctionBuffers<Real> &buffers)
-{
-  const int n = classes.size();
-  FunctionsByClass<Real> result = {};
-  result.nclasses = n;
-  result.ncopies = FunctionsByClass<Real>::MAX_COPIES;
-  while (result.ncopies * sizeof(*result.functions) * n * n >
-         FunctionsByClass<Real>::MAX_SHARED_BYTES)
-    result.ncopies /= 2;
-  for (const auto *const c : constants)
-    if (c) result.constants = *c;
-  std::vector<FunctionOfClasses<Real>> functions;
-  std::vector<Real> all(static_cast<std::size_t>(NCONSTANTS) * n * n);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      const auto &between = classes(i, j);
-      const auto *const own = between.exists() ? constants[between.function] : nullptr;
-      SwitchConstants<Real> c = own ? *own : result.constants;
-      if (!own) c.dmax_sq = -1;
-      for (Real *const factor : {&c.stretch, &c.shift, &c.top})
-        *factor *= own ? static_cast<Real>(between.weight) : Real(0);
-      functions.push_back({c.inv_r0, c.dmax_sq, c.stretch, c.shift});
-      for (int k = 0; k < NCONSTANTS; ++k) {
-        const auto constant = CONSTANTS_PER_FUNCTION<Real>[k];
-        if (c.*constant != result.constants.*constant) result.varying |= 1u << k;
-        all[(static_cast<std::size_t>(k) * n + i) * n + j] = c.*constant;
-      }
-    }
-  send_table(functions, buffers.functions);
-  send_table(all, buffers.all);
-  result.functions = buffers.functions.data();
-  result.all = buffers.all.data();
-  return result;
-}
+  ClassTable smallest_table() const { return host.smallest; }
+  bool fits_shared_memory() const { return host.fits_shared_memory(); }
+  // TABLE: smallest_table(), SHARED if it fits, or IN_MEMORY
+  template <ClassTable TABLE> FunctionsByClass<Real, TABLE> arguments() const
+  {
+    const bool is_short = TABLE == ClassTable::SAME_SCALE || TABLE == ClassTable::SAME_RANGE;
+    const void *const table = is_short ? static_cast<const void *>(short_elements.data())
+                                       : elements.data();
+    return {same,
+            host.nclasses,
+            static_cast<const FunctionOfClasses<Real, TABLE> *>(table),
+            host.template copies<TABLE>(),
+            all.data(),
+            host.varying,
+            host.stretch_plus_shift};
+  }
+  std::size_t bytes() const { return elements.bytes() + short_elements.bytes() + all.bytes(); }
+
+ private:
+  const ClassTables<Real> host;
+  FormulaConstants<Real> same = {};    // constants that are the same for all functions
+  DeviceBuffer<typename ClassTables<Real>::Element> elements;
+  DeviceBuffer<Real> short_elements, all;
+};
 
 }    // namespace gpucoord
 

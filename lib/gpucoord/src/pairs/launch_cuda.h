@@ -48,7 +48,7 @@ template <class Real> struct Launchers {
                 cudaStream_t);
   void (*partners)(const PartnerArguments &, const FormulaConstants<Real> &, unsigned want,
                    cudaStream_t);
-  void (*partners_by_class)(const PartnerArguments &, const FunctionsByClass<Real> &, unsigned want,
+  void (*partners_by_class)(const PartnerArguments &, const ClassFunctions<Real> &, unsigned want,
                             cudaStream_t);
 };
 

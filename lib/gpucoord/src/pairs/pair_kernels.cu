@@ -167,37 +167,29 @@ namespace {
   }
 
   // Launches the kernel of this formula, or of WithScale of it.
-  template <class OwnFormula, class Real, class Functions>
-  void launch_partners(const PartnerArguments &arg, const Functions &functions,
-                       std::size_t shared_memory, unsigned want, cudaStream_t stream)
+  template <class OwnFormula, class Real, unsigned WANT, class Functions>
+  void launch_partners(const PartnerArguments &arg, const Functions &functions, cudaStream_t stream)
   {
     const int rows_per_block = Functions::BLOCK_THREADS / 32 * (32 / arg.rows.lanes);
     const unsigned blocks =
         std::min((arg.rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
-    const auto launch = [&](auto wanted, const auto &kernel_functions) {
-      using KernelFunctions = std::decay_t<decltype(kernel_functions)>;
-      const auto launch_with = [&](auto min_resident) {
-        launch_kernel("launching sum_partners",
-                      sum_partners<OwnFormula, Real, wanted(), KernelFunctions, min_resident()>,
-                      true, {blocks, Functions::BLOCK_THREADS, shared_memory}, stream, arg,
-                      kernel_functions);
-      };
-      constexpr int WITH_MANY = min_resident_threads<Real, wanted(), KernelFunctions>(true),
-                    WITH_FEW = min_resident_threads<Real, wanted(), KernelFunctions>(false);
-      // Threads that share a row have few partners each.
-      if (arg.rows.lanes == 1)
-        launch_with(std::integral_constant<int, WITH_MANY>());
-      else
-        launch_with(std::integral_constant<int, WITH_FEW>());
-    };
-    using Weighted = WithWeights<Functions, Real>;
+    const auto bytes = static_cast<std::size_t>(functions.shared_bytes());
+    launch_kernel("launching sum_partners", sum_partners<OwnFormula, Real, WANT, Functions>, true,
+                  {blocks, Functions::BLOCK_THREADS, bytes}, stream, arg, functions);
+  }
+
+  template <class OwnFormula, class Real, class Functions>
+  void launch_wanted(const PartnerArguments &arg, const Functions &functions, unsigned want,
+                     cudaStream_t stream)
+  {
     if (arg.is_weighted)
       with_want<DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
-        launch(wanted, weighted(functions, static_cast<const Real *>(arg.weights)));
+        launch_partners<OwnFormula, Real, wanted()>(
+            arg, weighted(functions, static_cast<const Real *>(arg.weights)), stream);
       });
     else
       with_want<VALUE, DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
-        launch(wanted, functions);
+        launch_partners<OwnFormula, Real, wanted()>(arg, functions, stream);
       });
   }
 
@@ -208,15 +200,30 @@ namespace {
   {
     if constexpr (std::is_same<Real, float>::value)
       if (arg.rows.blocks.partner) return row_blocks(arg, c, want, stream);
-    launch_partners<Formula, Real>(arg, OneFunction<Real>{c}, 0, want, stream);
+    launch_wanted<Formula, Real>(arg, OneFunction<Real>{c}, want, stream);
   }
 
   template <class Real>
-  void partners_by_class(const PartnerArguments &arg, const FunctionsByClass<Real> &functions,
+  void partners_by_class(const PartnerArguments &arg, const ClassFunctions<Real> &functions,
                          unsigned want, cudaStream_t stream)
   {
-    launch_partners<WithScale<Formula>, Real>(arg, functions, functions.shared_bytes(), want,
-                                              stream);
+    const auto launch_smallest = [&](const auto &f) {
+      launch_partners<WithScale<Formula>, Real, DERIVATIVES>(arg, f, stream);
+    };
+    const auto launch_any = [&](const auto &f) {
+      launch_wanted<WithScale<Formula>, Real>(arg, f, want, stream);
+    };
+    // Kernels with short elements are compiled only for what most timesteps request.
+    if (want == DERIVATIVES && !arg.is_weighted) {
+      if (functions.smallest_table() == ClassTable::SAME_SCALE)
+        return launch_smallest(functions.template arguments<ClassTable::SAME_SCALE>());
+      if (functions.smallest_table() == ClassTable::SAME_RANGE)
+        return launch_smallest(functions.template arguments<ClassTable::SAME_RANGE>());
+    }
+    if (functions.fits_shared_memory())
+      launch_any(functions.template arguments<ClassTable::SHARED>());
+    else
+      launch_any(functions.template arguments<ClassTable::IN_MEMORY>());
   }
 
   template <class Real, class Accumulator> Launchers<Real> launchers()

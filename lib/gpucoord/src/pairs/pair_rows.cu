@@ -297,7 +297,7 @@ void ResidentPairs::find_rows(int i, int j, cudaStream_t stream)
   if (ranges_differ(i, j)) reach.range = range_of_classes.data();
   FoundRows rows = search_partners(a, b, candidates, reach, buffers, stream);
   if (rows.n == 0) return;
-  choose_tiles(rows);
+  choose_tiles(rows, min_threads(i, j));
   DeviceRows view = compact_rows(rows, buffers, stream);
   if (rows.in_place) {
     buffers.partner.swap(found);
@@ -381,17 +381,18 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   return rows;
 }
 
-// Only order parameters set Listing::ALWAYS.
-int ResidentPairs::min_threads() const
+int ResidentPairs::min_threads(int part_i, int part_j) const
 {
-  return listing == Listing::ALWAYS ? tuning::TARGET_ORDER_THREADS : tuning::TARGET_THREADS;
+  if (listing == Listing::ALWAYS) return tuning::TARGET_ORDER_THREADS;    // order parameters
+  const bool has_one_function = classes_of(part_i).size() == 1 && classes_of(part_j).size() == 1;
+  return has_one_function ? tuning::TARGET_THREADS : tuning::TARGET_CLASS_THREADS;
 }
 
-void ResidentPairs::choose_tiles(FoundRows &rows) const
+void ResidentPairs::choose_tiles(FoundRows &rows, int min_threads) const
 {
   // A few rows may have most of the partners.
   rows.lanes = lanes_for(
-      rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.max_partners / 2), min_threads());
+      rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.max_partners / 2), min_threads);
   // The search has already written tiles. They are good if nearly all candidates have partners.
   rows.in_place =
       rows.lanes == 1 && !rows.room.offset && rows.n >= tuning::ROWS_IN_PLACE * rows.candidates.n;
@@ -519,7 +520,7 @@ void ResidentPairs::use_neighbors(const DeviceAtoms &atoms, const DeviceNeighbor
   check(cudaMemcpyAsync(buffers.count.data(), neighbors.count, n * sizeof(int),
                         cudaMemcpyDeviceToDevice, stream),
         "copying data on the GPU");
-  view.lanes = lanes_for(n, partners, min_threads());
+  view.lanes = lanes_for(n, partners, min_threads(0, 0));
   view.count = buffers.count.data();
   const int rows_per_tile = 32 / view.lanes, ntiles = (n + rows_per_tile - 1) / rows_per_tile;
   view.stride = 32 * (((neighbors.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);

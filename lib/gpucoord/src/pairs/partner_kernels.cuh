@@ -20,19 +20,10 @@ namespace gpucoord {
 
 // Smallest number of threads per multiprocessor; 0: the compiler decides. The bound gives a thread
 // 64 registers instead of the compiler's 56 (rational 6/12, one function), for more loads in
-// flight. This makes the kernel of most timesteps a fifth faster. With the virial and functions by
-// class, 64 registers instead of 97 double the number of resident threads, but sums are spilled in
-// each row. The bound makes the kernel faster if threads have many partners.
-template <class Real, unsigned WANT, class Functions>
-constexpr int min_resident_threads(bool many_partners_per_thread)
-{
-  if (!std::is_same<Real, float>::value) return 0;
-  if (WANT == DERIVATIVES) return 1024;
-  // Not measured: weighted functions, and the virial of atoms.
-  const bool doubles_threads =
-      WANT == (DERIVATIVES | VIRIAL) && Functions::IS_BY_CLASS && !Functions::IS_WEIGHTED;
-  return doubles_threads && many_partners_per_thread ? 1024 : 0;
-}
+// flight. This makes the kernel of most timesteps a fifth faster.
+template <class Real, unsigned WANT>
+constexpr int MIN_RESIDENT_THREADS =
+    WANT == DERIVATIVES &&std::is_same<Real, float>::value ? 1024 : 0;
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
 // difference() returns the difference of two points. Integer points are in units. length_sq()
@@ -91,16 +82,18 @@ template <class Formula> struct WithScale {
 
 // Adds the terms of up to four partners in range. weight: weight of the pairs, if the functions are
 // weighted. left: number of partners left in the row; this thread takes every lanes-th of them
-template <class Formula, class Functions, class Real, class Point, class Sums>
+template <class Formula, class Functions, class FunctionsOfAtom, class Real, class Point,
+          class Sums>
 __device__ inline void add_four(Sums &sums, const Functions &functions,
-                                const FunctionOfClasses<Real> *loaded, const Point &atom,
+                                const FunctionsOfAtom &functions_of_atom, const Point &atom,
                                 const Point (&other)[FOUR], const Real (&weight)[FOUR], int left,
                                 int lanes, Real unit_sq)
 {
 #pragma unroll
   for (int u = 0; u < FOUR; ++u) {
     const bool exists = u * lanes < left;
-    const FormulaConstants<Real> &c = functions.template get<Formula>(loaded, atom, other[u]);
+    const FormulaConstants<Real> &c =
+        functions.template get<Formula>(functions_of_atom, atom, other[u]);
     Real dx, dy, dz;
     difference(atom, other[u], dx, dy, dz);
     const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
@@ -179,9 +172,9 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   *arg.ended = 0;    // for the next launch
 }
 
-template <class Formula, class Real, unsigned WANT, class Functions, int MIN_RESIDENT_THREADS>
+template <class Formula, class Real, unsigned WANT, class Functions>
 __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
-                                  MIN_RESIDENT_THREADS / Functions::BLOCK_THREADS)
+                                  MIN_RESIDENT_THREADS<Real, WANT> / Functions::BLOCK_THREADS)
     sum_partners(const __grid_constant__ PartnerArguments arg, const Functions functions)
 {
   using Point = typename PointOf<Real>::Type;
@@ -194,7 +187,7 @@ __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
   const int ntiles = (arg.rows.n + rows_per_tile - 1) / rows_per_tile;
 
   WarpSums mine = {};
-  const auto *const loaded = functions.load();
+  const auto loaded = functions.load();
   wait_for_previous_kernel();    // the preceding kernel may write the points
   for (int tile = blockIdx.x * WARPS + warp; tile < ntiles; tile += gridDim.x * WARPS) {
     const int r = tile * rows_per_tile + a;
@@ -205,6 +198,7 @@ __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
       const Point atom = points[point];
       Real own_weight = 0;
       if constexpr (Functions::IS_WEIGHTED) own_weight = functions.weight_of(atom, point);
+      const auto functions_of_atom = functions.of_atom(loaded, atom);
       const int count = arg.rows.count[r];
       const std::int64_t begin = arg.rows.tile ? arg.rows.tile[tile] : tile * arg.rows.stride;
       const int4 *partner = arg.rows.partner + begin + thread;
@@ -228,7 +222,8 @@ __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
           }
           partner += 32;
           if (left > FOUR * lanes) next = load_once(partner);
-          add_four<Formula>(sums, functions, loaded, atom, other, weight, left, lanes, unit_sq);
+          add_four<Formula>(sums, functions, functions_of_atom, atom, other, weight, left, lanes,
+                            unit_sq);
         }
         sums.flush();
       }

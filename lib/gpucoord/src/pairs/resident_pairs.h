@@ -113,8 +113,8 @@ class ResidentPairs {
   struct FoundRows;
   FoundRows search_partners(int a, int b, const Candidates &, const Reach &, RowBuffers &,
                             cudaStream_t);
-  int min_threads() const;
-  void choose_tiles(FoundRows &) const;
+  int min_threads(int part_i, int part_j) const;
+  void choose_tiles(FoundRows &, int min_threads) const;
   DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
   void fill_tiles(const FoundRows &, RowBuffers &, DeviceRows &, cudaStream_t);
   void use_neighbors(const DeviceAtoms &, const DeviceNeighbors &, cudaStream_t);
