@@ -38,7 +38,8 @@ __host__ __device__ inline std::int64_t id_with_class(int row, int c)
 
 template <class Real> struct OneFunction {
   static constexpr bool IS_WEIGHTED = false;
-  static constexpr int BLOCK_THREADS = 256;
+  // In double, kernels with the virial have many registers.
+  static constexpr int BLOCK_THREADS = sizeof(Real) == sizeof(float) ? 256 : 128;
   FormulaConstants<Real> constants;
 
   int shared_bytes() const { return 0; }
