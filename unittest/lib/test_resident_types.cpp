@@ -247,7 +247,7 @@ TEST(ResidentTypes, EveryFormulaWithFewPartners)
     expect_every_formula(System(3000, 1000, 0.4, 10, 0.7, 0.6), differing, false);
 }
 
-// Kernels with and without the virial read different tables.
+// Without the virial, kernels read short elements if there are any.
 TEST(ResidentTypes, DerivativesWithTheVirialHaveTheSameBits)
 {
   const System s(3000, 1000, 20.0, 5, 0.7, 0.6);

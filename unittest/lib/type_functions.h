@@ -61,7 +61,7 @@ inline SwitchOptions function_of(int number, double v)
 }
 
 // What differs between the functions of one formula. ALL: all constants, and the weights. RANGES:
-// r0 and dmax, not their ratio. RADII: r0, not dmax.
+// all constants but stretch and shift, because there is no stretch. RADII: all constants but dmax.
 enum class Differing { ALL, RANGES, RADII };
 constexpr Differing DIFFERING[] = {Differing::ALL, Differing::RANGES, Differing::RADII};
 

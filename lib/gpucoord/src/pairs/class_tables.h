@@ -1,9 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Tables of the functions of one formula between classes of types, for
 // kernels over partner lists.
 //
-// Each partner has its own constants, and loads limit the kernels. Therefore one element per pair
-// of classes has the constants that most formulas read, without those that are the same for all
-// functions.
+// Each partner has its own constants, and loads limit the kernels. Therefore a table has one
+// element per pair of classes, with the constants that most formulas read. Short elements omit
+// those that are the same for all functions.
 
 #ifndef GPUCOORD_CLASS_TABLES_H
 #define GPUCOORD_CLASS_TABLES_H
@@ -22,9 +22,9 @@ namespace gpucoord {
 // IN_MEMORY: a table in global memory, because it is too large for shared memory. SHARED: in shared
 // memory. SAME_SCALE: in shared memory, without stretch and shift. These are the same if all
 // functions have the same ratio (dmax - d0)/r0, which is the default of rational, or are not
-// stretched, and if all weights are the same. SAME_RANGE: in shared memory, without dmax and
-// stretch + shift. These are the same if the weights are, and if functions begin at 1; all pairs of
-// classes must have a function.
+// stretched, and if their weights and other parameters are the same. SAME_RANGE: in shared memory,
+// without dmax and stretch + shift. All pairs of classes have a function, with the same dmax, and
+// with the same sum: it is the weight if s' begins at 1.
 //
 // Each table has its own kernels. With a pointer that may refer to either memory, the compiler does
 // not load the next partners before the functions of the current ones.
