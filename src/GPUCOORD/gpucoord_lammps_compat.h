@@ -122,8 +122,8 @@ namespace LammpsCompat {
 
   // Returns how often run_style respa evaluates the forces of a level in a timestep. Level 0 is
   // the innermost. In the Python wheel, Respa has no data members. There, the number is the ratio
-  // of the timesteps of two levels. It is computed for a timestep of 1, because the user may have
-  // set the timestep to 0.
+  // of the timesteps of two levels. This ratio is computed with a timestep of 1, because the user's
+  // timestep may be 0.
   template <class T> using RespaLoop = decltype(T::loop);
   template <class T> int respa_evaluations(LAMMPS *lmp, T *respa, int level, int outermost)
   {

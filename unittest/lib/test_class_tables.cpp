@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -83,8 +85,8 @@ template <class Real> void expect_tables()
       const std::vector<double> weight = weights_of(differing);
       const auto tables = tables_of<Real>(table, weight.data());
       expect_elements(tables, table, weight);
-      // Cubic ends at 0, with and without a stretch. Cosinus ends at r0 + d0, if dmax is larger. s'
-      // of custom and q does not begin at 1.
+      // Cubic ends at 0, with and without a stretch. Cosinus ends at r0 + d0, if dmax is larger.
+      // Unstretched custom and q functions do not begin at 1.
       ClassTable expected = ClassTable::SHARED;
       if (differing == Differing::RANGES ||
           (differing == Differing::RADII && o.kind == SwitchKind::CUBIC))

@@ -60,8 +60,9 @@ inline SwitchOptions function_of(int number, double v)
   return o;
 }
 
-// What differs between the functions of one formula. ALL: all constants, and the weights. RANGES:
-// all constants but stretch and shift, because there is no stretch. RADII: all constants but dmax.
+// Constants that differ between the functions of one formula. ALL: all constants, and the weights.
+// RANGES: all constants except stretch and shift, because the functions are not stretched. RADII:
+// all constants except dmax.
 enum class Differing { ALL, RANGES, RADII };
 constexpr Differing DIFFERING[] = {Differing::ALL, Differing::RANGES, Differing::RADII};
 

@@ -76,8 +76,7 @@ namespace {
       shape_of_cells.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       report.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
-      // Kernels write only the requested sums. Initialize all sums, because write_report() copies
-      // all of them.
+      // Kernels write only the requested sums, but write_report() copies all sums.
       send_table(std::vector<WarpSums>(1), total);
       send_table(std::vector<unsigned>{0}, ended);
     }

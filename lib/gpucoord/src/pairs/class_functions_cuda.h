@@ -117,12 +117,12 @@ template <class Real, ClassTable TABLE> struct FunctionsByClass {
     return loaded + class_of(atom) * nclasses * stride();
   }
 
-  // of_atom: result of of_atom()
+  // functions_of_atom: result of of_atom()
   template <class Formula, class Point>
-  __device__ FormulaConstants<Real> get(const Element *of_atom, const Point &atom,
+  __device__ FormulaConstants<Real> get(const Element *functions_of_atom, const Point &atom,
                                         const Point &partner) const
   {
-    const Element function = of_atom[class_of(partner) * stride()];
+    const Element function = functions_of_atom[class_of(partner) * stride()];
     FormulaConstants<Real> c = constants;
     c.inv_r0 = function.inv_r0;
     c.inv_r0_sq = function.inv_r0 * function.inv_r0;

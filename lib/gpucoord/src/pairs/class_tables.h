@@ -23,8 +23,8 @@ namespace gpucoord {
 // memory. SAME_SCALE: in shared memory, without stretch and shift. These are the same if all
 // functions have the same ratio (dmax - d0)/r0, which is the default of rational, or are not
 // stretched, and if their weights and other parameters are the same. SAME_RANGE: in shared memory,
-// without dmax and stretch + shift. All pairs of classes have a function, with the same dmax, and
-// with the same sum: it is the weight if s' begins at 1.
+// without dmax and stretch + shift. All pairs of classes have a function, with the same dmax and
+// the same sum, which is the weight if s' begins at 1.
 //
 // Each table has its own kernels. With a pointer that may refer to either memory, the compiler does
 // not load the next partners before the functions of the current ones.
