@@ -73,8 +73,12 @@ class Parallel(MultisiteTest):
     def test_balanced(self):
         """comm_style tiled, and boundaries that move during the run."""
         box = BOXES["orthogonal"]
+        # The default of KOKKOS with GPU-aware MPI, comm device, does not update all ghost molecules
+        # (doc/dev/lammps-defects, comm_tiled_self).
+        first = ["package kokkos comm/forward no"] if coordtest.KOKKOS else []
         self.run_all(Molecules.random(box, 1.9, 3, seed=23), Model(FOUR[:3], 2.3, 2.6, mixing=MIX), [
-            (1, {}), (4, dict(later=["comm_style tiled", "balance 1.0 rcb", "fix even all balance 10 1.0 rcb"])),
+            (1, {}),
+            (4, dict(first=first, later=["comm_style tiled", "balance 1.0 rcb", "fix even all balance 10 1.0 rcb"])),
             (4, dict(first=["processors 4 1 1"], later=["fix even all balance 10 1.0 shift x 5 1.0"]))])
 
     def test_droplet(self):
