@@ -37,7 +37,7 @@ run {steps}
 
 SMALL, LARGE = 20, 63    # edge in unit cells of 4 atoms
 TURNS = {SMALL: 5, LARGE: 2}
-IN_LARGE = ("lj/cut/omp", "rational 6/12", "gaussian", "mixed", "neigh", "3 types")    # the ends of names
+IN_LARGE = ("lj/cut/omp", "rational 6/12", "gaussian", "mixed", "neigh", " types")    # the ends of names
 
 # Each function has a cutoff of 2.5.
 FUNCTIONS = {
@@ -70,7 +70,7 @@ def styles(device):
     found["coord rational 6/12, mixed"] = ("", 1, f"{coord} precision mixed\n{rational}")
     engine = "neigh" if device == "cuda" else "cells"
     found[f"coord rational 6/12, engine {engine}"] = ("", 1, f"{coord} engine {engine}\n{rational}")
-    for ntypes in 3, 16:
+    for ntypes in 3, 16, 32:
         more = "\n".join(f"pair_coeff {i} {i} {i} {FUNCTIONS['rational 6/12']}" for i in range(2, ntypes + 1))
         found[f"coord rational 6/12, {ntypes} types"] = ("", ntypes, f"{coord}\n{rational}\n{more}")
     return found
@@ -106,7 +106,7 @@ def melt(bench, name, device, size, turns, chosen):
     for style, runs in took.items():
         loop, pair, neigh = min(runs)
         table.row(4 * edge**3, style, 1 if style == "lj/cut" else bench.threads,
-                  Number(loop, statistics.median(run[0] for run in runs) - loop), pair, neigh, loop / reference)
+                  Number(loop, statistics.median(run[0] for run in runs) - loop), pair, round(neigh, 3), loop / reference)
 
 
 def host(bench):
