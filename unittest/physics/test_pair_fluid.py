@@ -6,12 +6,13 @@ Here eps = sigma = kT = 1. Exact results and accuracy of the theories, relative 
 pressure:
 
 dilute, rho = 0.06: the virial series. Mayer's f is a series of Gaussians, so every diagram is a sum
-    of determinants. B3 contributes 2.6 % and B4 0.3 %; higher terms are 0.02 % according to HNC.
+    of determinants. B3 contributes 2.6 %. B4 contributes 0.3 %, less than APART errors of the
+    simulation. Higher terms are 0.02 % according to HNC.
 dense, rho = 1 and 4: the hypernetted chain (HNC), nearly exact in this fluid according to A. Lang,
     C. N. Likos, M. Watzlawek and H. Loewen, J. Phys.: Condens. Matter 12, 5087 (2000). Its error
     shows in its pressures from the virial and from the compressibility, which differ by 0.18 % and
     0.05 %. As the density grows, the pressure approaches the mean field
-    beta P/rho = 1 + pi^1.5/2 beta eps rho, which is too high by 3.4 % and 0.8 %. With the
+    beta P/rho = 1 + pi^1.5/2 beta eps rho, which is too high by 3.4 % and 0.7 %. With the
     correlations of the random phase approximation (RPA; A. A. Louis, P. G. Bolhuis and J. P.
     Hansen, Phys. Rev. E 62, 7961 (2000)), the error is 0.1 % and less than 0.05 %.
 everywhere: pi^1.5/2 rho - 1/2 <= U/N <= pi^1.5/2 rho. The first bound holds for each configuration,
@@ -99,10 +100,9 @@ def excess_by_compressibility(rho):
 SIZES = {0.06: (5000, 400, 5600, 1.6), 1.0: (2000, 80, 600, 1.0), 4.0: (2000, 60, 200, 0.7)}
 TIMESTEP = 0.04
 BLOCKS = 10    # of each run
-# With KOKKOS on a GPU, each run has another trajectory, so that both limits need a margin: of means
-# whose standard errors have 18 degrees of freedom, one in 10,000 is farther away.
+# With KOKKOS on a GPU, each run has another trajectory, so that both limits need a margin.
 MEANINGFUL = 0.003    # standard error relative to the mean; it is 0.0015 in the dilute fluid, less in others
-APART = 5             # standard errors
+APART = 5             # standard errors; one mean in 10,000 is farther away, with 18 degrees of freedom
 
 
 def write_table():
