@@ -97,9 +97,9 @@ def excess_by_compressibility(rho):
 # ---------------------------------------------------------------- simulation
 
 # density: number of atoms, steps of equilibration, steps of the means, skin of neighbor lists
-SIZES = {0.06: (5000, 400, 5600, 1.6), 1.0: (2000, 80, 600, 1.0), 4.0: (2000, 60, 200, 0.7)}
+SIZES = {0.06: (5000, 400, 5600, 1.6), 1.0: (2000, 80, 1200, 1.0), 4.0: (2000, 60, 400, 0.7)}
 TIMESTEP = 0.04
-BLOCKS = 10    # of each run
+BLOCKS = 10    # blocks of a run, whose means give the standard errors
 # With KOKKOS on a GPU, each run has another trajectory, so that both limits need a margin.
 MEANINGFUL = 0.003    # standard error relative to the mean; it is 0.0015 in the dilute fluid, less in others
 APART = 5             # standard errors; one mean in 10,000 is farther away, with 18 degrees of freedom
