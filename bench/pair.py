@@ -104,7 +104,8 @@ def melt(bench, name, device, size, turns, chosen):
                         spread="the median minus the fastest run", lammps=True, gpus=device == "cuda")
     reference = min(took["lj/cut/omp"])[0]
     for style, runs in took.items():
-        loop, pair, neigh = min(runs)    # neigh is some 4e-5 without a list
+        # LAMMPS reports some 4e-5 ms for neighbor lists if a style has none.
+        loop, pair, neigh = min(runs)
         table.row(4 * edge**3, style, 1 if style == "lj/cut" else bench.threads,
                   Number(loop, statistics.median(run[0] for run in runs) - loop), pair, round(neigh, 3), loop / reference)
 
