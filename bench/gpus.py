@@ -16,8 +16,8 @@ from kokkos import EQUILIBRATION, RATIONAL, SPREAD, Case, System, measure, melt_
 
 # Edges in unit cells of 4 atoms, and steps of a run. For weak scaling, the edge along z is that of
 # each GPU.
-WEAK = (63, 63, 63), 200
-VALUES = (WEAK[0], 0), ((20, 20, 20), 0), ((20, 20, 20), 100)
+WEAK = ((32, 32, 32), 800), ((63, 63, 63), 200)
+VALUES = ((63, 63, 63), 0), ((20, 20, 20), 0), ((20, 20, 20), 100)
 STRONG = ((40, 40, 40), 400), ((63, 63, 63), 200), ((126, 126, 126), 40)
 
 
@@ -83,24 +83,13 @@ def run(bench):
                 table.row(n, len(a[1]), steps, abs(a[0] / b[0] - 1), largest_difference(a, b))
 
     fields.update(precision="mixed", spread=SPREAD)
-    weak, strong = [], []
-    first = None
-    for n in numbers:
-        (nx, ny, nz), steps = WEAK
-        found = scaling(bench, n, (nx, ny, nz * n), steps)
-        first = first or found
-        weak.append((n, found.atoms, found.without, found.biased, found.added, first.without / found.without,
-                     first.biased / found.biased))
-    for edges, steps in STRONG:
-        first = None
-        for n in numbers:
-            found = scaling(bench, n, edges, steps)
-            first = first or found
-            strong.append((n, found.atoms, found.without, found.biased, found.added, first.without / found.without,
-                           first.biased / found.biased))
-    for name, rows in (("weak", weak), ("strong", strong)):
-        ratio = "efficiency" if name == "weak" else "speed-up"
+    for name, ratio, cases in ("weak", "efficiency", WEAK), ("strong", "speed-up", STRONG):
         table = bench.table(name, "GPUs", "atoms", "ms without", "ms with", "ms added", f"{ratio} without",
                             f"{ratio} with", **fields)
-        for row in rows:
-            table.row(*row)
+        for (nx, ny, nz), steps in cases:
+            first = None
+            for n in numbers:
+                found = scaling(bench, n, (nx, ny, nz * n if name == "weak" else nz), steps)
+                first = first or found
+                table.row(n, found.atoms, found.without, found.biased, found.added, first.without / found.without,
+                          first.biased / found.biased)

@@ -86,14 +86,14 @@ class BiasBoard : protected Pointers {
   }
 
   static constexpr int ALL_LEVELS = -1;
-  // Each user calls this first in each force evaluation. With KOKKOS on a GPU, fix coord/plumed
-  // calls it before the pair style. level: rRESPA level
+  // Each user calls this first in each force evaluation. With KOKKOS on a GPU, fixes may call it
+  // before the pair style. level: rRESPA level
   void announce(VariableUser *, int vflag, gpucoord::Step::Phase, int level = ALL_LEVELS);
   // Returns whether the variables of this user are resident on the GPU, so that the host need not
   // wait for them.
   bool are_enqueued(const VariableUser *) const;
-  // Enqueues the variables that evaluate() will wait for, if a GPU can compute other forces
-  // meanwhile.
+  // Collective. Enqueues the variables that evaluate() will wait for, if a GPU can compute other
+  // forces meanwhile.
   void start();
   // Collective. Evaluates all announced variables on all ranks, except those that are already
   // known.

@@ -47,9 +47,9 @@ class BiasEvaluation : protected Pointers {
   void set_parameters(const gpucoord::Step &);
   // Collective. strength: factor of the forces
   void evaluate(const gpucoord::Step &, double strength);
-  // For a bias that is evaluated on the host. Collective. start_variables() is optional;
-  // evaluate_variables() evaluates the variables.
+  // Collective. Optional: starts the evaluation of variables that the host will wait for.
   void start_variables() { board->start(); }
+  // Collective. Evaluates the variables of a bias that the caller evaluates on the host.
   void evaluate_variables();
   // Adds the forces of the last evaluation.
   void add_forces(double strength);

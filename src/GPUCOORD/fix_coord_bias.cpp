@@ -54,8 +54,8 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
     Fix(lmp, narg, arg),
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
     restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
-    warned_of_rerun(false), ilevel_respa(0), evaluations_per_step(1), evaluations_done(0),
-    last_step(-1), first_of_minimization(0)
+    warned_of_rerun(false), is_announced(false), ilevel_respa(0), evaluations_per_step(1),
+    evaluations_done(0), last_step(-1), first_of_minimization(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -98,6 +98,7 @@ static Respa *respa_of(const Update *update)
 
 void FixCoordBias::init()
 {
+  is_announced = false;
   find_variables();
   evaluation->begin_run();
   check_order_of_fixes();
@@ -283,6 +284,23 @@ void FixCoordBias::post_neighbor()
   for (CollectiveVariable *variable : found) variable->reneighbored(is_due());
 }
 
+// Called only with KOKKOS on a GPU; see setmask() of the KOKKOS fix. Minimizations and rRESPA do
+// not call it.
+void FixCoordBias::pre_force(int vflag)
+{
+  evaluation->announce(vflag, Phase::LAST_OF_STEP, BiasBoard::ALL_LEVELS);
+  is_announced = true;
+  evaluation->start_variables();
+}
+
+// is_announced is stale if an error ended the last timestep after pre_force(). The setup therefore
+// announces in any case.
+void FixCoordBias::announce(int vflag, Phase phase, int level)
+{
+  if (!is_announced || phase == Phase::SETUP) evaluation->announce(vflag, phase, level);
+  is_announced = false;
+}
+
 /* ---------------------------------------------------------------------- */
 
 void FixCoordBias::setup(int vflag)
@@ -332,7 +350,7 @@ void FixCoordBias::min_post_force(int vflag)
 
 void FixCoordBias::apply(int vflag, Phase phase, int level)
 {
-  evaluation->announce(vflag, phase, level);
+  announce(vflag, phase, level);
   v_init(vflag);
   if (!is_due()) {
     // Variables of the input script may need computes. These must be announced one evaluation

@@ -40,6 +40,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void min_setup(int) override;
   void post_neighbor() override;
   void min_post_neighbor() override { post_neighbor(); }
+  void pre_force(int) override;
   void post_force(int) override;
   void post_force_respa(int, int, int) override;
   void min_post_force(int) override;
@@ -72,6 +73,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void print_setup();
 
   bool is_due() const;
+  void announce(int vflag, Phase, int level);    // unless pre_force() has done so
   virtual void apply(int vflag, Phase, int level = BiasBoard::ALL_LEVELS);
   double strength() const;
   void add_forces();
@@ -88,6 +90,7 @@ class FixCoordBias : public Fix, public VariableUser {
   bool warned_of_rerun;
   std::string printed;
 
+  bool is_announced;    // pre_force() has announced this evaluation
   int ilevel_respa;
   int evaluations_per_step, evaluations_done;    // rRESPA: evaluations of this fix's level
   bigint last_step;

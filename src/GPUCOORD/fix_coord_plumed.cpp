@@ -37,7 +37,7 @@ using namespace LAMMPS_NS;
 FixCoordPlumed::FixCoordPlumed(LAMMPS *lmp, int narg, char **arg) :
     FixCoordBias(lmp, narg, arg, "coord/plumed", make_plumed_bias), dt(0.0), is_first(true),
     is_new(true), warned_of_all(false), plumed(static_cast<PlumedBias *>(bias.get())),
-    is_announced(false), may_be_known(false)
+    may_be_known(false)
 {
   atoms = std::make_unique<PlumedAtoms>(lmp, owner);
   needed.assign(bias->nvariables(), 1);
@@ -59,7 +59,6 @@ void FixCoordPlumed::init()
 {
   if (!has_begun) dt = update->dt;
   check_timestep();
-  is_announced = false;
   atoms->begin_run();
   FixCoordBias::init();
 }
@@ -148,23 +147,17 @@ unsigned FixCoordPlumed::want(int vflag) const
 
 /* ---------------------------------------------------------------------- */
 
-// With KOKKOS on a GPU, the variables are computed before the other forces. The GPU computes these
-// while PLUMED runs.
 void FixCoordPlumed::pre_force(int vflag)
 {
   plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
-  evaluation->announce(vflag, Phase::LAST_OF_STEP, BiasBoard::ALL_LEVELS);
-  is_announced = true;
-  evaluation->start_variables();
+  FixCoordBias::pre_force(vflag);
 }
 
 void FixCoordPlumed::apply(int vflag, Phase phase, int level)
 {
   // With run pre no, init() is not called.
   if (phase != Phase::MINIMIZATION) check_timestep();
-  // After pre_force(), an error may have ended the last timestep.
-  if (!is_announced || phase == Phase::SETUP) evaluation->announce(vflag, phase, level);
-  is_announced = false;
+  announce(vflag, phase, level);
   v_init(vflag);
   evaluation->evaluate_variables();
   std::vector<double> s = bias->state().s;

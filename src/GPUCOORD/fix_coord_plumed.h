@@ -63,7 +63,6 @@ class FixCoordPlumed : public FixCoordBias {
   bool is_new;      // PLUMED has not been called in this process yet
   bool warned_of_all;
   PlumedBias *plumed;            // owned by FixCoordBias
-  bool is_announced;             // pre_force() has announced this evaluation
   bool may_be_known;             // PLUMED may have evaluated this timestep before
   std::vector<int> needed;       // [variables] whether PLUMED needs the value
   std::vector<int> requested;    // atoms, IDs minus 1

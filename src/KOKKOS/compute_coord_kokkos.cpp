@@ -217,8 +217,8 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
 
 /* ----------------------------------------------------------------------
    LAMMPS has waited for the GPU to build its lists, so that the GPU is idle. Search for pairs at
-   this point, because after the pair style the search would wait for the kernels of that style. If
-   this timestep has no evaluation, rebuild the pairs only if this needs no search.
+   this point, because later the search would wait for the kernels of the timestep. If this timestep
+   has no evaluation, rebuild the pairs only if this needs no search.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>

@@ -30,8 +30,7 @@ FixCoordPlumedKokkos<DeviceType>::FixCoordPlumedKokkos(LAMMPS *lmp, int narg, ch
     this->atoms = std::make_unique<PlumedAtomsKokkos>(lmp, this->owner);
 }
 
-// The GPU computes the variables before the other forces, so that PLUMED runs at the same time as
-// those. In this case, LAMMPS clears forces with a separate kernel.
+// PLUMED runs on the host, so that pre_force() has the same benefit on one rank.
 template <class DeviceType> int FixCoordPlumedKokkos<DeviceType>::setmask()
 {
   const int mask = FixVariablesKokkos<DeviceType, FixCoordPlumed>::setmask();

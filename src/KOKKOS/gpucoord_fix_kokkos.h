@@ -16,6 +16,7 @@
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
+#include "comm.h"
 #include "fix.h"
 
 #include <memory>
@@ -47,12 +48,16 @@ template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
     BiasBoard::get(lmp)->use(std::make_unique<HostAtomsKokkos>(this->atomKK));
   }
 
-  // post_neighbor() is called when the host waits for the GPU anyway.
+  // post_neighbor() is called when the host waits for the GPU anyway. With several ranks, the host
+  // sums S over ranks in each evaluation. pre_force() enqueues the variables before the other
+  // forces, which the GPU then computes during that sum. A fix with pre_force() makes LAMMPS clear
+  // forces in a separate kernel, in timesteps without evaluation, too.
   int setmask() override
   {
-    const int mask = Base::setmask();
+    int mask = Base::setmask();
     if (!coord_is_cuda<DeviceType>()) return mask;
-    return mask | FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR;
+    mask |= FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR;
+    return this->comm->nprocs == 1 ? mask : mask | FixConst::PRE_FORCE;
   }
 };
 

@@ -55,8 +55,8 @@ def crystal():
             f"group right id 41:{N}", "velocity all create 1.4 77 mom yes", f"timestep {DT}"]
 
 
-def forces():
-    return ["pair_style lj/smooth/linear 2.3", "pair_coeff * * 1.0 1.0", "neighbor 0.3 bin",
+def forces(style="lj/smooth/linear"):
+    return [f"pair_style {style} 2.3", "pair_coeff * * 1.0 1.0", "neighbor 0.3 bin",
             "neigh_modify every 1 delay 0 check yes", "fix move all nve"]
 
 
@@ -96,8 +96,10 @@ class Ranks(unittest.TestCase):
     def run_on(self, ranks, newton, engine):
         hills = new_hills()
         image = " image minimum" if engine == "allpairs" else ""
-        run = coordtest.run_lammps([f"newton {newton}"] + crystal() + forces() + computes(f"engine {engine}{image}") +
-                                   all_fixes(hills) + output(FIXES, 10) + ["run 100"], ranks)
+        # lj/cut has a KOKKOS variant, so that a GPU computes it and the variables at the same time.
+        run = coordtest.run_lammps([f"newton {newton}"] + crystal() + forces("lj/cut") +
+                                   computes(f"engine {engine}{image}") + all_fixes(hills) + output(FIXES, 10) + ["run 100"],
+                                   ranks)
         return run, {name: np.loadtxt(f"{hills}.{name}") for name in METAD}
 
     def test_same_trajectory(self):
@@ -123,6 +125,17 @@ class Ranks(unittest.TestCase):
                 s = brute_force(frame.box, frame.x(), SWITCH, *arguments, norm="mean")
                 found = run.tables[0][f"f_harmonic[{column}]"][row]
                 self.assertLess(coordtest.error_of(found, s.value, s.spread_of("value")), 1e-12)
+
+
+    def test_read_before_the_bias(self):
+        """A fix reads the variable after its evaluation has begun, and the bias needs it again."""
+        runs = [coordtest.run_lammps(crystal() + forces("lj/cut") + computes() + [
+            "variable pull equal 0.1*c_c", "fix read all addforce v_pull 0 0", "fix b all coord/bias c_c c_d harmonic k 100 20 "
+            "s0 8.6 8.9"] + output(["b"], 10) + ["run 40"], ranks) for ranks in (1, 2)]
+        expected, found = map(state, runs)
+        for name in expected:
+            self.assertLess(coordtest.error_of(found[name], expected[name]), SAME, name)
+        self.assertGreater(np.ptp(runs[0].tables[0]["f_b"]), 1)
 
 
 class Restart(unittest.TestCase):

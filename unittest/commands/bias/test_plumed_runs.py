@@ -407,11 +407,12 @@ class Neighbors(unittest.TestCase):
 
     def test_next_to_coord_bias(self):
         expected = run_with([fix_of(input_of(METAD + RESTRAINT.replace("m:", "r:")))], ["run 40"], last=40)
-        for order in 1, -1:
-            fixes = [fix_of(input_of(METAD)), f"fix h all coord/bias {HARMONIC}"][::order]
-            found = run_with(fixes, ["run 40"], last=40)
-            compare(self, found, expected, columns=("TotEng", "Press", "c_c"))
-            self.assertLess(coordtest.error_of(last_of(found), last_of(expected)), SAME)
+        for order, ranks in (1, 1), (-1, 1), (1, 2), (-1, 2):
+            with self.subTest(order=order, ranks=ranks):
+                fixes = [fix_of(input_of(METAD)), f"fix h all coord/bias {HARMONIC}"][::order]
+                found = run_with(fixes, ["run 40"], ranks, last=40)
+                compare(self, found, expected, columns=("TotEng", "Press", "c_c"))
+                self.assertLess(coordtest.error_of(last_of(found), last_of(expected)), SAME)
 
     def test_clear_and_instances(self):
         texts = RESTRAINT, METAD, OPES
