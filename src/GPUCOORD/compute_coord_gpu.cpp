@@ -401,6 +401,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
       if (path == Path::CELLS) return (*backend)->cells(cells, want, peratom);
       gpucoord::ListInput in;
       in.x = cells.x;
+      in.nall = atom->nlocal + atom->nghost;
       in.a = cells.a;
       in.b = cells.b;
       in.member = member.data();

@@ -504,6 +504,7 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
     } else {
       gpucoord::ListInput in;
       in.x = x;
+      in.nall = atom->nlocal + atom->nghost;
       in.a = {list->ilist, list->inum, list->inum};
       const bool is_short = &level != &levels[WHOLE];
       in.numneigh = is_short ? level.numneigh.data() : list->numneigh;

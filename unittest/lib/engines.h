@@ -249,6 +249,7 @@ inline ListInput list_input(const System &s, const Rows &rows, const Neighbors &
 {
   ListInput in;
   in.x = s.x.data();
+  in.nall = static_cast<int>(s.x.size() / 3);
   in.a = rows.list_a;
   if (s.two) in.b = rows.list_b;
   in.member = s.member.data();

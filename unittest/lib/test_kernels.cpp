@@ -289,6 +289,44 @@ TYPED_TEST(Kernels, displacements_are_the_nearest_images)
     }
 }
 
+TYPED_TEST(Kernels, neighbors_are_at_the_displacements_of_their_rows)
+{
+  using Real = TypeParam;
+  const Switch function(rational(6, 12, 1.5));
+  constexpr int NROWS = 50, MASK = 0x1FFFFFFF;
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> u(-1.5, 1.5);
+  for (const auto &set : instruction_sets<Real>(function, Precision::MIXED))
+    for (const int stride : {3, 4})    // 4: a class follows the position
+      for (const int n : {0, 1, 7, 8, 9, 15, 16, 17, 100}) {
+        std::vector<double> x(stride * NROWS);
+        for (int k = 0; k < stride * NROWS; ++k)
+          x[k] = k % stride < 3 ? u(random) : static_cast<double>(random() % 60);
+        const double xi[3] = {u(random), u(random), u(random)};
+        std::vector<int> neighbors;    // the two highest bits are not part of the row
+        for (int k = 0; k < n; ++k)
+          neighbors.push_back(static_cast<int>(random() % NROWS | random() % 4 << 30));
+        constexpr Real untouched = Real(-77);
+        const int room = n + gpucoord::KEEP_MARGIN;
+        std::vector<Real> out[3];
+        for (auto &v : out) v.assign(room + 4, untouched);
+        std::vector<int> classes(room + 4, -77);
+        set.kernels.neighbors(x.data(), stride, xi, n, neighbors.data(), MASK, out[0].data(),
+                              out[1].data(), out[2].data(), classes.data());
+        for (int k = 0; k < n; ++k) {
+          const double *const row = &x[stride * (neighbors[k] & MASK)];
+          for (int c = 0; c < 3; ++c)
+            EXPECT_EQ(out[c][k], static_cast<Real>(row[c] - xi[c])) << set.name << " n " << n;
+          if (stride == 4) EXPECT_EQ(classes[k], row[3]) << set.name << " n " << n;
+        }
+        for (int k = room; k < room + 4; ++k) {
+          for (const auto &v : out)
+            EXPECT_EQ(v[k], untouched) << set.name << ": written beyond its margin";
+          EXPECT_EQ(classes[k], -77) << set.name;
+        }
+      }
+}
+
 TYPED_TEST(Kernels, keep_near_box_keeps_just_the_points_near_the_box_in_their_order)
 {
   using Real = TypeParam;

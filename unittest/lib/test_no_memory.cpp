@@ -28,6 +28,26 @@ void *operator new(std::size_t size)
   return memory;
 }
 
+void *operator new(std::size_t size, std::align_val_t alignment)
+{
+  const auto bytes = static_cast<std::size_t>(alignment);
+  void *const memory = countdown > 0 && --countdown == 0
+      ? nullptr
+      : aligned_alloc(bytes, (size + bytes - 1) / bytes * bytes);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+void operator delete(void *memory, std::align_val_t) noexcept
+{
+  free(memory);
+}
+
+void operator delete(void *memory, std::size_t, std::align_val_t) noexcept
+{
+  free(memory);
+}
+
 void operator delete(void *memory) noexcept
 {
   free(memory);
@@ -88,20 +108,30 @@ std::vector<double> all_of(const Contribution &sums, const std::vector<double> &
   return all;
 }
 
-SwitchTable cubic()
+Switch cubic(double dmax = 2.0)
 {
   SwitchOptions options;
   options.kind = SwitchKind::CUBIC;
   options.d0 = 1.0;
-  options.dmax = 2.0;
-  return SwitchTable(Switch(options));
+  options.dmax = dmax;
+  return Switch(options);
+}
+
+SwitchTable two_types()
+{
+  SwitchTable table(2);
+  const int number = table.add(cubic());
+  table.set(1, 1, number);
+  table.set(1, 2, number);
+  table.set(2, 2, table.add(cubic(1.9)));
+  return table;
 }
 
 void check_coordination(
-    const std::function<Contribution(Coordination &, unsigned, double *)> &engine)
+    const std::function<Contribution(Coordination &, unsigned, double *)> &engine,
+    const SwitchTable &table = SwitchTable(cubic()))
 {
   constexpr unsigned WANT = DERIVATIVES | VIRIAL;
-  const SwitchTable table = cubic();
   for (const Precision precision : PRECISIONS)
     for (const int nthreads : {1, 2})
       check<Coordination>(
@@ -144,12 +174,18 @@ TEST(NoMemory, List)
   }
   ListInput in;
   in.x = x.data();
+  in.nall = N;
   in.a = {rows.data(), N, N};
   in.numneigh = count.data();
   in.firstneigh = first.data();
-  check_coordination([&](Coordination &backend, unsigned want, double *peratom) {
+  const auto engine = [&](Coordination &backend, unsigned want, double *peratom) {
     return backend.list(in, want, peratom);
-  });
+  };
+  check_coordination(engine);
+  std::vector<int> type(N);
+  for (int k = 0; k < N; ++k) type[k] = 1 + k % 2;
+  in.types.type = type.data();
+  check_coordination(engine, two_types());
 }
 
 TEST(NoMemory, PotentialMap)

@@ -121,12 +121,15 @@ TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
 }
 
 // There are more types than one or two vector registers have elements. The functions of one kind
-// differ in all of their parameters.
+// differ in all of their parameters, in r0 alone, or not at all; weights differ in any case.
 TEST(Types, engines_equal_brute_force_for_many_types)
 {
-  std::vector<SwitchCase> one_kind, all_functions = all_kinds();
-  for (int k = 0; k < 30; ++k)
+  std::vector<SwitchCase> one_kind, one_range, all_functions = all_kinds();
+  for (int k = 0; k < 30; ++k) {
     one_kind.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 0.9 + 0.02 * k)));
+    one_range.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 1.2)));
+  }
+  std::vector<SwitchCase> one_function = {one_range.front()};
   for (int k = 0; k < 4; ++k) {
     const double by = 0.1 * k;
     for (const auto &options :
@@ -141,13 +144,13 @@ TEST(Types, engines_equal_brute_force_for_many_types)
       all_functions.push_back(built_in(options));
     all_functions.push_back(custom("1/(1+x^8)", rational(8, 16, 0.5 + by, 0.0, 1.2)));
   }
-  for (const int ntypes : {9, 20, 40})
-    for (const auto *functions : {&one_kind, &all_functions}) {
+  for (const int ntypes : {9, 16, 17, 20, 32, 33, 40})
+    for (const auto *functions : {&one_kind, &one_range, &one_function, &all_functions}) {
       const auto n = static_cast<int>(functions->size());
       Table table(ntypes, *functions);
       for (int i = 1; i <= ntypes; ++i)
         for (int j = i; j <= ntypes; ++j)
-          table.set(i, j, (7 * i * j + i + j) % n, 1.0 - 0.05 * ((i + j) % 30));
+          table.set(i, j, (7 * i * j + i + j) % n, 1.0 - 0.02 * ((i + j) % 83));
       check_engines(table, dense_system(250, Groups::OVERLAPPING, 60, 140 + ntypes),
                     random_types(250, ntypes, 141),
                     std::to_string(ntypes) + " types, " + std::to_string(n) + " functions");

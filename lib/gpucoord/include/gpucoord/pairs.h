@@ -69,6 +69,7 @@ struct CellsInput {
 // complete up to dmax for every owned atom of both groups.
 struct ListInput {
   const double *x = nullptr;                 // [nall][3] distance
+  int nall = 0;                              // rows of x; 0: unknown
   AtomList a, b;                             // b.index null: within group a; ghosts are not read
   const unsigned char *member = nullptr;     // [nall] bit 1: in a; bit 2: in b; null: all in a
   const int *numneigh = nullptr;             // [nowned] number of neighbors, by row of x

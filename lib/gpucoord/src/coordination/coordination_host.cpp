@@ -370,13 +370,47 @@ namespace {
       add_pass(sums_of_pass, seconds() - start, request.counts, result);
     }
 
-    // Writes the displacements of some neighbors of atom i to the thread's memory.
-    void displace_neighbors(const ListInput &in, const double *xi, int n, const int *neighbors,
-                            Scratch &s)
+    // A whole row is loaded at once, and crosses no cache line.
+    struct alignas(32) RowWithClass {
+      double x[3], class_index;
+    };
+
+    // Rows that neighbors are read from.
+    struct NeighborRows {
+      const double *x;
+      int stride;    // 3, or 4 with the class of each atom
+      bool has_classes() const { return stride == 4; }
+    };
+
+    // Copies positions and classes if most rows are read several times.
+    NeighborRows neighbor_rows(const ListInput &in, const AtomList &i_atoms,
+                               const TypeClasses &classes)
+    {
+      const NeighborRows positions = {in.x, 3};
+      if (classes.size() == 1 || in.nall == 0) return positions;
+      std::int64_t nneighbors = 0;
+#pragma omp parallel for schedule(static) num_threads(nthreads) reduction(+ : nneighbors)
+      for (std::int64_t t = 0; t < i_atoms.nowned; ++t) nneighbors += in.numneigh[i_atoms.index[t]];
+      if (nneighbors < 8 * std::int64_t{in.nall}) return positions;
+      rows_with_classes.resize(in.nall);
+#pragma omp parallel for schedule(static) num_threads(nthreads)
+      for (int k = 0; k < in.nall; ++k) {
+        RowWithClass &row = rows_with_classes[k];
+        std::copy_n(in.x + 3 * static_cast<std::size_t>(k), 3, row.x);
+        row.class_index = classes.index(in.types.type[k]);
+      }
+      return {rows_with_classes.data()->x, 4};
+    }
+
+    // Writes the displacements of some neighbors of atom i, and their classes if the rows have
+    // them, to the thread's memory.
+    void displace_neighbors(const NeighborRows &rows, const double *xi, int n, const int *neighbors,
+                            int neighmask, Scratch &s)
     {
       s.reserve(static_cast<std::size_t>(n) + KEEP_MARGIN);
-      functions.front().kernels.neighbors(in.x, xi, n, neighbors, in.neighmask, s.x.data(),
-                                          s.y.data(), s.z.data());
+      s.classes.resize(s.x.size());
+      functions.front().kernels.neighbors(rows.x, rows.stride, xi, n, neighbors, neighmask,
+                                          s.x.data(), s.y.data(), s.z.data(), s.classes.data());
     }
 
     void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit,
@@ -396,6 +430,7 @@ namespace {
       const bool as_it_is = groups.size() == 1 && !in.member && !in.special;
       if (!as_it_is) lists.sort(in, i_atoms, j_bit, groups, nthreads);
       const int nweights = SortedNeighbors::special_weights(in);
+      const NeighborRows rows = neighbor_rows(in, i_atoms, classes);
       Contribution sums_of_pass;
       run_blocks(
           i_atoms.nowned, 64, sums_of_pass,
@@ -415,16 +450,15 @@ namespace {
                                                       : lists.bucket(t, bucket, n);
                 if (between.dmax == 0.0 || weight == 0.0 || n == 0) continue;
                 double sums[NSUMS] = {};
-                displace_neighbors(in, xi, n, neighbors, s);
+                displace_neighbors(rows, xi, n, neighbors, in.neighmask, s);
                 if (between.is_one) {
                   gather(between.one.function, request.want, s, n, s.x.data(), s.y.data(),
                          s.z.data(), 0, 0, 0, -1, sums);
                   add_weighted(between.one.weight * weight, sums, total);
                 } else {
-                  s.classes.resize(s.x.size());
                   if (classes.size() == 1)
                     std::fill_n(s.classes.begin(), n, 0);
-                  else
+                  else if (!rows.has_classes())
                     for (int k = 0; k < n; ++k)
                       s.classes[k] = classes.index(in.types.type[neighbors[k] & in.neighmask]);
                   if (request.is_weighted()) {
@@ -594,6 +628,7 @@ namespace {
     AtomsByClass by_class;
     std::vector<ClassBins> bins_a, bins_b;    // [groups of classes]
     SortedNeighbors lists_a, lists_b;
+    std::vector<RowWithClass> rows_with_classes;    // [nall]
   };
 
 }    // namespace

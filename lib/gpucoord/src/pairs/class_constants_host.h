@@ -32,7 +32,7 @@ template <class Real> struct ClassTable {
   ClassConstants<Real> constants;
   const PairKernels<Real> *kernels = nullptr;    // null: no function with this formula
   // Arrays that 'constants' points to.
-  std::vector<Real> range_sq, weight, values;
+  std::vector<Real> range_sq, values;
   std::vector<const SwitchConstants<Real> *> each;
   std::vector<int> function;
 };
@@ -121,32 +121,36 @@ template <class Real> class ClassFunctions {
     ClassTable<Real> table;
     const Formula &formula = formulas[number];
     const std::size_t n = classes.size();
+    constexpr std::size_t W = CLASS_TABLE_WIDTH;
+    const std::size_t width = (n + W - 1) / W * W;
     for (const int cj : others) {
       const auto &between = classes(ci, cj);
       if (!between.exists() || formula_of[between.function] != number) continue;
       if (!table.kernels) {
         table.kernels = &functions[between.function].kernels;
         table.constants.common = functions[between.function].constants;
-        table.range_sq.assign(n, -1);
-        table.weight.assign(n, 0);
+        table.range_sq.assign(width, -1);
+        table.values.assign((1 + formula.varying.size()) * width, 0);
         table.each.assign(n, &table.constants.common);
         table.function.assign(n, between.function);
       }
       const auto &constants = functions[between.function].constants;
       table.range_sq[cj] = constants.dmax_sq;
-      table.weight[cj] = static_cast<Real>(between.weight);
+      table.values[cj] = static_cast<Real>(between.weight);
       table.each[cj] = &constants;
       table.function[cj] = between.function;
     }
     if (!table.kernels) return table;
-    table.values.reserve(formula.varying.size() * n);
-    for (const int c : formula.varying)
-      for (const auto *constants : table.each)
-        table.values.push_back(constants->*CONSTANTS_PER_FUNCTION<Real>[c]);
+    for (std::size_t v = 0; v < formula.varying.size(); ++v)
+      for (std::size_t cj = 0; cj < n; ++cj)
+        table.values[(1 + v) * width + cj] =
+            table.each[cj]->*CONSTANTS_PER_FUNCTION<Real>[formula.varying[v]];
     ClassConstants<Real> &view = table.constants;
-    view.nclasses = static_cast<int>(n);
+    view.width = static_cast<int>(width);
     view.range_sq = table.range_sq.data();
-    view.weight = table.weight.data();
+    const auto range =
+        std::minmax_element(table.range_sq.begin(), table.range_sq.begin() + static_cast<long>(n));
+    view.equal_range_sq = *range.first == *range.second ? *range.first : -1;
     view.nvarying = static_cast<int>(formula.varying.size());
     view.varying = formula.varying.data();
     view.values = table.values.data();

@@ -110,124 +110,111 @@ namespace {
     return count;
   }
 
-  // A table of numbers by class: two registers, or memory if there are more classes.
-  class FloatTable {
-   public:
-    FloatTable(int size_in, const float *table_in) : size(size_in), table(table_in)
-    {
-      first = _mm512_maskz_loadu_ps(lanes(size), table);
-      second = _mm512_maskz_loadu_ps(lanes(size - 16), table + (size > 16 ? 16 : 0));
-    }
-    __m512 operator()(__mmask16 valid, __m512i class_index) const
-    {
-      return size <= 32
-          ? _mm512_permutex2var_ps(first, class_index, second)
-          : _mm512_mask_i32gather_ps(_mm512_setzero_ps(), valid, class_index, table, 4);
-    }
-
-   private:
-    static __mmask16 lanes(int n)
-    {
-      return static_cast<__mmask16>(n >= 16 ? 0xffff : n > 0 ? (1u << n) - 1u : 0);
-    }
-    int size;
-    const float *table;
-    __m512 first, second;
-  };
-  class DoubleTable {
-   public:
-    DoubleTable(int size_in, const double *table_in) : size(size_in), table(table_in)
-    {
-      first = _mm512_maskz_loadu_pd(lanes(size), table);
-      second = _mm512_maskz_loadu_pd(lanes(size - 8), table + (size > 8 ? 8 : 0));
-    }
-    __m512d operator()(__mmask8 valid, __m256i class_index) const
-    {
-      return size <= 16
-          ? _mm512_permutex2var_pd(first, _mm512_cvtepi32_epi64(class_index), second)
-          : _mm512_mask_i32gather_pd(_mm512_setzero_pd(), valid, class_index, table, 8);
-    }
-
-   private:
-    static __mmask8 lanes(int n)
-    {
-      return static_cast<__mmask8>(n >= 8 ? 0xff : n > 0 ? (1u << n) - 1u : 0);
-    }
-    int size;
-    const double *table;
-    __m512d first, second;
-  };
-
-  // Writes out[k] = table[index[k]] for k < n, a multiple of a whole vector.
-  inline void look_up(int n, const int *index, int size, const float *table, float *out)
+  // Elements of a table by class, whose width is a multiple of CLASS_TABLE_WIDTH.
+  inline __m512 elements(int width, const float *table, __m512i index)
   {
-    const FloatTable lookup(size, table);
-    for (int k = 0; k < n; k += 16)
-      _mm512_storeu_ps(out + k, lookup(0xffff, _mm512_loadu_si512(index + k)));
+    if (width > 32) return _mm512_i32gather_ps(index, table, 4);
+    const __m512 first = _mm512_loadu_ps(table);
+    if (width <= 16) return _mm512_permutexvar_ps(index, first);
+    return _mm512_permutex2var_ps(first, index, _mm512_loadu_ps(table + 16));
   }
-  inline void look_up(int n, const int *index, int size, const double *table, double *out)
+  inline __m512d elements(int width, const double *table, __m512i index)
   {
-    const DoubleTable lookup(size, table);
-    for (int k = 0; k < n; k += 8)
-      _mm512_storeu_pd(
-          out + k, lookup(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k))));
+    if (width > 32) return _mm512_i64gather_pd(index, table, 8);
+    const __m512d low =
+        _mm512_permutex2var_pd(_mm512_loadu_pd(table), index, _mm512_loadu_pd(table + 8));
+    if (width <= 16) return low;
+    const __m512d high =
+        _mm512_permutex2var_pd(_mm512_loadu_pd(table + 16), index, _mm512_loadu_pd(table + 24));
+    return _mm512_mask_blend_pd(_mm512_test_epi64_mask(index, _mm512_set1_epi64(16)), low, high);
   }
 
-  // Like keep_in_range(), with one range per class of points. Also writes the classes and, with
-  // WEIGHTED, the weights.
-  template <bool WEIGHTED>
-  int keep_in_ranges(int nclasses, const double *range_sq, int n, const double *x, const double *y,
-                     const double *z, const int *class_index, const double *weights, double xi,
-                     double yi, double zi, int self, double *dx, double *dy, double *dz,
-                     double *weights_out, int *classes)
+  // Writes out[t][k], element index[k] of table t, for k < n, a multiple of a whole vector. stride:
+  // elements of out[t]
+  inline void look_up(int n, const int *index, int width, int ntables, const float *tables,
+                      int stride, float *out)
   {
-    const DoubleTable range(nclasses, range_sq);
+    for (int k = 0; k < n; k += 16) {
+      const __m512i i = _mm512_loadu_si512(index + k);
+      for (int t = 0; t < ntables; ++t)
+        _mm512_storeu_ps(out + t * stride + k, elements(width, tables + t * width, i));
+    }
+  }
+  inline void look_up(int n, const int *index, int width, int ntables, const double *tables,
+                      int stride, double *out)
+  {
+    for (int k = 0; k < n; k += 8) {
+      const __m512i i =
+          _mm512_cvtepi32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k)));
+      for (int t = 0; t < ntables; ++t)
+        _mm512_storeu_pd(out + t * stride + k, elements(width, tables + t * width, i));
+    }
+  }
+
+  // Like keep_in_range(), with a range and a factor for each class of points. Also writes the
+  // factors times the weights (null: 1) and, if constants vary, the classes.
+  inline int keep_in_ranges(const ClassConstants<double> &functions, int n, const double *x,
+                            const double *y, const double *z, const int *class_index,
+                            const double *weights, double xi, double yi, double zi, int self,
+                            double *dx, double *dy, double *dz, double *factors, int *classes)
+  {
+    const int width = functions.width;
+    const double equal_range_sq = functions.equal_range_sq;
+    const bool needs_classes = functions.nvarying > 0;
     int count = 0;
     for (int k = 0; k < n; k += 8) {
       __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
       const __m256i c = _mm256_maskz_loadu_epi32(valid, class_index + k);
+      const __m512i index = _mm512_cvtepi32_epi64(c);
       const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
       const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
       const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
       const __m512d r = _mm512_fmadd_pd(vx, vx, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
       if (self >= k && self < k + 8) valid &= static_cast<__mmask8>(~(1u << (self - k)));
-      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, range(valid, c), _CMP_LE_OQ);
+      const __m512d limit = equal_range_sq >= 0 ? _mm512_set1_pd(equal_range_sq)
+                                                : elements(width, functions.range_sq, index);
+      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, limit, _CMP_LE_OQ);
+      __m512d factor = elements(width, functions.values, index);
+      if (weights) factor = _mm512_mul_pd(factor, _mm512_maskz_loadu_pd(valid, weights + k));
       _mm512_storeu_pd(dx + count, _mm512_maskz_compress_pd(keep, vx));
       _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
       _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(classes + count),
-                          _mm256_maskz_compress_epi32(keep, c));
-      if (WEIGHTED)
-        _mm512_storeu_pd(weights_out + count,
-                         _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(valid, weights + k)));
+      _mm512_storeu_pd(factors + count, _mm512_maskz_compress_pd(keep, factor));
+      if (needs_classes)
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(classes + count),
+                            _mm256_maskz_compress_epi32(keep, c));
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
-  template <bool WEIGHTED>
-  int keep_in_ranges(int nclasses, const float *range_sq, int n, const float *x, const float *y,
-                     const float *z, const int *class_index, const float *weights, float xi,
-                     float yi, float zi, int self, float *dx, float *dy, float *dz,
-                     float *weights_out, int *classes)
+  inline int keep_in_ranges(const ClassConstants<float> &functions, int n, const float *x,
+                            const float *y, const float *z, const int *class_index,
+                            const float *weights, float xi, float yi, float zi, int self, float *dx,
+                            float *dy, float *dz, float *factors, int *classes)
   {
-    const FloatTable range(nclasses, range_sq);
+    const int width = functions.width;
+    const float equal_range_sq = functions.equal_range_sq;
+    const bool needs_classes = functions.nvarying > 0;
     int count = 0;
     for (int k = 0; k < n; k += 16) {
       __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
-      const __m512i c = _mm512_maskz_loadu_epi32(valid, class_index + k);
+      const __m512i index = _mm512_maskz_loadu_epi32(valid, class_index + k);
       const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
       const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
       const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
       const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
       if (self >= k && self < k + 16) valid &= static_cast<__mmask16>(~(1u << (self - k)));
-      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, range(valid, c), _CMP_LE_OQ);
+      const __m512 limit = equal_range_sq >= 0 ? _mm512_set1_ps(equal_range_sq)
+                                               : elements(width, functions.range_sq, index);
+      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, limit, _CMP_LE_OQ);
+      __m512 factor = elements(width, functions.values, index);
+      if (weights) factor = _mm512_mul_ps(factor, _mm512_maskz_loadu_ps(valid, weights + k));
       _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
       _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
       _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
-      _mm512_storeu_si512(classes + count, _mm512_maskz_compress_epi32(keep, c));
-      if (WEIGHTED)
-        _mm512_storeu_ps(weights_out + count,
-                         _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(valid, weights + k)));
+      _mm512_storeu_ps(factors + count, _mm512_maskz_compress_ps(keep, factor));
+      if (needs_classes)
+        _mm512_storeu_si512(classes + count, _mm512_maskz_compress_epi32(keep, index));
       count += _mm_popcnt_u32(keep);
     }
     return count;
@@ -438,26 +425,34 @@ namespace {
       }
   }
 
-  // See NeighborsFunction in pair_kernels_host.h. The outputs must have room for 8 more elements.
+  // See NeighborsFunction in pair_kernels_host.h. Loads a row at a time, which is faster than
+  // gathering each coordinate, and transposes eight rows in registers.
   template <class Real>
-  void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx,
-                 Real *dy, Real *dz)
+  void neighbors(const double *x, int stride, const double *xi, int n, const int *rows,
+                 int neighmask, Real *dx, Real *dy, Real *dz, int *classes)
   {
     const __m512d x0 = _mm512_set1_pd(xi[0]), y0 = _mm512_set1_pd(xi[1]),
                   z0 = _mm512_set1_pd(xi[2]);
-    const __m256i mask = _mm256_set1_epi32(neighmask);
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
+                  second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    const auto fields = static_cast<__mmask8>((1u << stride) - 1u);
     for (int k = 0; k < n; k += 8) {
-      const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
-      const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(valid, rows + k), mask);
-      const __m512i wide = _mm512_cvtepi32_epi64(row);
-      const __m512i offset = _mm512_add_epi64(wide, _mm512_slli_epi64(wide, 1));
-      const __m512d zero = _mm512_setzero_pd();
-      store_compressed(dx + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x, 8), x0));
-      store_compressed(dy + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x + 1, 8), y0));
-      store_compressed(dz + k, 0xff,
-                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, offset, x + 2, 8), z0));
+      const auto row = [&](int m) {
+        const int neighbor = rows[k + m < n ? k + m : n - 1] & neighmask;
+        return _mm256_maskz_loadu_pd(fields, x + static_cast<std::size_t>(neighbor) * stride);
+      };
+      const auto rows_of = [&](int m) {    // rows m and m + 4: x, y, z, class
+        return _mm512_insertf64x4(_mm512_castpd256_pd512(row(m)), row(m + 4), 1);
+      };
+      const __m512d a = rows_of(0), b = rows_of(1), c = rows_of(2), d = rows_of(3);
+      const __m512d xz = _mm512_unpacklo_pd(a, b), yc = _mm512_unpackhi_pd(a, b),
+                    xz2 = _mm512_unpacklo_pd(c, d), yc2 = _mm512_unpackhi_pd(c, d);
+      store_compressed(dx + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(xz, first, xz2), x0));
+      store_compressed(dy + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(yc, first, yc2), y0));
+      store_compressed(dz + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(xz, second, xz2), z0));
+      if (stride == 4)
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(classes + k),
+                            _mm512_cvtpd_epi32(_mm512_permutex2var_pd(yc, second, yc2)));
     }
   }
 
@@ -474,14 +469,15 @@ namespace gpucoord {
 namespace {
 
   template <class Real>
-  void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx,
-                 Real *dy, Real *dz)
+  void neighbors(const double *x, int stride, const double *xi, int n, const int *rows,
+                 int neighmask, Real *dx, Real *dy, Real *dz, int *classes)
   {
     for (int k = 0; k < n; ++k) {
-      const double *const xj = x + 3 * static_cast<std::size_t>(rows[k] & neighmask);
+      const double *const xj = x + static_cast<std::size_t>(rows[k] & neighmask) * stride;
       dx[k] = static_cast<Real>(xj[0] - xi[0]);
       dy[k] = static_cast<Real>(xj[1] - xi[1]);
       dz[k] = static_cast<Real>(xj[2] - xi[2]);
+      if (stride == 4) classes[k] = static_cast<int>(xj[3]);
     }
   }
 
@@ -523,20 +519,21 @@ namespace {
     return count;
   }
 
-  template <bool WEIGHTED, class Real>
-  int keep_in_ranges(int, const Real *range_sq, int n, const Real *x, const Real *y, const Real *z,
-                     const int *class_index, const Real *weights, Real xi, Real yi, Real zi,
-                     int self, Real *dx, Real *dy, Real *dz, Real *weights_out, int *classes)
+  template <class Real>
+  int keep_in_ranges(const ClassConstants<Real> &functions, int n, const Real *x, const Real *y,
+                     const Real *z, const int *class_index, const Real *weights, Real xi, Real yi,
+                     Real zi, int self, Real *dx, Real *dy, Real *dz, Real *factors, int *classes)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
+      const int c = class_index[k];
       dx[count] = x[k] - xi;
       dy[count] = y[k] - yi;
       dz[count] = z[k] - zi;
-      classes[count] = class_index[k];
-      if (WEIGHTED) weights_out[count] = weights[k];
+      factors[count] = functions.values[c] * (weights ? weights[k] : Real(1));
+      classes[count] = c;
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
-      count += ((r_sq <= range_sq[class_index[k]]) & (k != self)) ? 1 : 0;
+      count += ((r_sq <= functions.range_sq[c]) & (k != self)) ? 1 : 0;
     }
     return count;
   }
@@ -590,9 +587,12 @@ namespace {
     return count;
   }
 
-  template <class Real> void look_up(int n, const int *index, int, const Real *table, Real *out)
+  template <class Real>
+  void look_up(int n, const int *index, int width, int ntables, const Real *tables, int stride,
+               Real *out)
   {
-    for (int k = 0; k < n; ++k) out[k] = table[index[k]];
+    for (int t = 0; t < ntables; ++t)
+      for (int k = 0; k < n; ++k) out[t * stride + k] = tables[t * width + index[k]];
   }
 
   template <class Real>

@@ -131,40 +131,29 @@ namespace {
                       const Real *weights, Real xi, Real yi, Real zi, int self, double *sums)
   {
     const SwitchConstants<Real> common = functions.common;
-    const int nclasses = functions.nclasses;
     Accumulator total[NSUMS] = {};
-    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], weight[CHUNK + 16], kept[CHUNK + 16];
+    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], weight[CHUNK + 16];
     Real values[NCONSTANTS][CHUNK + 16];
     int classes[CHUNK + 16];
     const Real *constant[NCONSTANTS];
     for (int f = 0; f < NCONSTANTS; ++f) constant[f] = functions.equal[f];
-    for (int v = 0; v < functions.nvarying; ++v)
-      constant[functions.varying[v]] = values[functions.varying[v]];
+    for (int v = 0; v < functions.nvarying; ++v) constant[functions.varying[v]] = values[v];
     for (int begin = 0; begin < n; begin += CHUNK) {
       const int size = n - begin < CHUNK ? n - begin : CHUNK;
-      const Real *const range_sq = functions.range_sq, *const xj = x + begin, *const yj = y + begin,
-                        *const zj = z + begin;
-      const int *const cj = class_index + begin;
-      const int count = weights
-          ? keep_in_ranges<true>(nclasses, range_sq, size, xj, yj, zj, cj, weights + begin, xi, yi,
-                                 zi, self - begin, dx, dy, dz, kept, classes)
-          : keep_in_ranges<false>(nclasses, range_sq, size, xj, yj, zj, cj, weights, xi, yi, zi,
-                                  self - begin, dx, dy, dz, kept, classes);
+      const int count = keep_in_ranges(functions, size, x + begin, y + begin, z + begin,
+                                       class_index + begin, weights ? weights + begin : nullptr, xi,
+                                       yi, zi, self - begin, dx, dy, dz, weight, classes);
       if (count == 0) continue;
       // Process whole vectors, as in gather().
       constexpr int WIDTH = 64 / sizeof(Real);
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
       for (int k = count; k < padded; ++k) {
-        dx[k] = dy[k] = dz[k] = 0;
-        classes[k] = classes[0];
+        dx[k] = dy[k] = dz[k] = weight[k] = 0;
+        classes[k] = 0;
       }
-      look_up(padded, classes, nclasses, functions.weight, weight);
-      if (weights)
-        for (int k = 0; k < count; ++k) weight[k] *= kept[k];
-      for (int k = count; k < padded; ++k) weight[k] = 0;
-      for (int v = 0; v < functions.nvarying; ++v)
-        look_up(padded, classes, nclasses, functions.values + v * nclasses,
-                values[functions.varying[v]]);
+      if (functions.nvarying > 0)
+        look_up(padded, classes, functions.width, functions.nvarying,
+                functions.values + functions.width, CHUNK + 16, values[0]);
       Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
 #pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
       for (int k = 0; k < padded; ++k) {

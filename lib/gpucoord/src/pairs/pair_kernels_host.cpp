@@ -79,7 +79,7 @@ namespace {
     Accumulator total[NSUMS] = {};
     for (int k = 0; k < n; ++k) {
       const int partner = class_index[k];
-      const Real weight = functions.weight[partner] * (weights ? weights[k] : Real(1));
+      const Real weight = functions.values[partner] * (weights ? weights[k] : Real(1));
       if (k != self && functions.range_sq[partner] >= 0)
         add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]], weight,
                               x[k] - xi, y[k] - yi, z[k] - zi, total);

@@ -29,21 +29,24 @@ using GatherFunction = void (*)(const SwitchConstants<Real> &, CustomFunction *,
 // chunks in double.
 constexpr int PARTNER_CHUNK = 256;
 
+// Tables by class have a multiple of this many elements.
+constexpr int CLASS_TABLE_WIDTH = 16;
+
 // Functions between one class of atoms and the classes of partners. They have the same formula and
 // the same integer exponents. Plain arrays, because the kernels use no function of the standard
 // library.
 template <class Real> struct ClassConstants {
   SwitchConstants<Real> common;    // integer exponents and window, from one of the functions
-  int nclasses;
-  const Real *range_sq;    // [nclasses] dmax^2; -1: the class has no such function
-  const Real *weight;      // [nclasses] factor of the terms
-  // Constants that differ between functions: indices in CONSTANTS_PER_FUNCTION, and values.
+  int width;               // number of classes, rounded up to a multiple of CLASS_TABLE_WIDTH
+  const Real *range_sq;    // [width] dmax^2; -1: the class has no such function
+  Real equal_range_sq;     // dmax^2 of all classes; -1: they differ
+  // Factors of the terms, and the constants that differ between functions.
+  const Real *values;    // [1 + nvarying][width]
   int nvarying;
-  const int *varying;
-  const Real *values;    // [nvarying][nclasses]
+  const int *varying;    // indices in CONSTANTS_PER_FUNCTION
   // Constants that are the same for all functions: [PARTNER_CHUNK + 16] equal elements.
   const Real *equal[NCONSTANTS];
-  // Only for custom functions: [nclasses] constants, and index in the table.
+  // Only for custom functions: constants of each class, and index in the table.
   const SwitchConstants<Real> *const *each;
   const int *function;
 };
@@ -79,10 +82,12 @@ using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const double *x, 
 constexpr int KEEP_MARGIN = 8;
 
 // Computes the displacements from xi to n neighbors, rounded to Real. neighbors: rows of x after
-// neighmask is applied. May overwrite up to KEEP_MARGIN elements beyond the displacements.
+// neighmask is applied. stride: numbers of a row, 3, or 4 if the position is followed by a class,
+// which is written to classes. May overwrite up to KEEP_MARGIN elements beyond the output.
 template <class Real>
-using NeighborsFunction = void (*)(const double *x, const double *xi, int n, const int *neighbors,
-                                   int neighmask, Real *dx, Real *dy, Real *dz);
+using NeighborsFunction = void (*)(const double *x, int stride, const double *xi, int n,
+                                   const int *neighbors, int neighmask, Real *dx, Real *dy,
+                                   Real *dz, int *classes);
 
 template <class Real> struct PairKernels {
   // Index: 0 value; 1 value and derivatives; 2 value and virial; 3 all of them.
