@@ -284,7 +284,7 @@ void FixCoordBias::post_neighbor()
   for (CollectiveVariable *variable : found) variable->reneighbored(is_due());
 }
 
-// Called only with KOKKOS on a GPU; see setmask() of the KOKKOS fix. Minimizations and rRESPA do
+// Called only with KOKKOS on a GPU, on several ranks; see setmask() of the KOKKOS fix. Minimizations and rRESPA do
 // not call it.
 void FixCoordBias::pre_force(int vflag)
 {

@@ -73,7 +73,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void print_setup();
 
   bool is_due() const;
-  void announce(int vflag, Phase, int level);    // unless pre_force() has done so
+  void announce(int vflag, Phase, int level);    // does nothing if pre_force() has announced
   virtual void apply(int vflag, Phase, int level = BiasBoard::ALL_LEVELS);
   double strength() const;
   void add_forces();

@@ -30,7 +30,7 @@ FixCoordPlumedKokkos<DeviceType>::FixCoordPlumedKokkos(LAMMPS *lmp, int narg, ch
     this->atoms = std::make_unique<PlumedAtomsKokkos>(lmp, this->owner);
 }
 
-// PLUMED runs on the host, so that pre_force() has the same benefit on one rank.
+// PLUMED runs on the host while the GPU computes the pair style, also on one rank.
 template <class DeviceType> int FixCoordPlumedKokkos<DeviceType>::setmask()
 {
   const int mask = FixVariablesKokkos<DeviceType, FixCoordPlumed>::setmask();
