@@ -284,8 +284,8 @@ void FixCoordBias::post_neighbor()
   for (CollectiveVariable *variable : found) variable->reneighbored(is_due());
 }
 
-// Called only with KOKKOS on a GPU, on several ranks; see setmask() of the KOKKOS fix.
-// Minimizations and rRESPA do not call it.
+// Called only with KOKKOS on a GPU, by fix coord/bias on several ranks alone; see setmask() of the
+// KOKKOS fixes. Minimizations and rRESPA do not call it.
 void FixCoordBias::pre_force(int vflag)
 {
   evaluation->announce(vflag, Phase::LAST_OF_STEP, BiasBoard::ALL_LEVELS);

@@ -28,26 +28,6 @@ void *operator new(std::size_t size)
   return memory;
 }
 
-void *operator new(std::size_t size, std::align_val_t alignment)
-{
-  const auto bytes = static_cast<std::size_t>(alignment);
-  void *const memory = countdown > 0 && --countdown == 0
-      ? nullptr
-      : aligned_alloc(bytes, (size + bytes - 1) / bytes * bytes);
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-
-void operator delete(void *memory, std::align_val_t) noexcept
-{
-  free(memory);
-}
-
-void operator delete(void *memory, std::size_t, std::align_val_t) noexcept
-{
-  free(memory);
-}
-
 void operator delete(void *memory) noexcept
 {
   free(memory);

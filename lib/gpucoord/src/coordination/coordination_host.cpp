@@ -92,11 +92,14 @@ namespace {
       Contribution result;
       const bool two = in.b.index != nullptr;
       const TypeClasses classes(table, in.types.weight);
+      const double start = seconds();
+      const NeighborRows rows = neighbor_rows(in, classes);
+      result.timings.pairs = seconds() - start;
       const auto first = [&](const Pass &request) {
-        gather_list(in, in.a, two ? 2 : 1, classes, lists_a, request, result);
+        gather_list(in, rows, in.a, two ? 2 : 1, classes, lists_a, request, result);
       };
       const auto second = [&](const Pass &request) {
-        gather_list(in, two ? in.b : in.a, 1, classes, lists_b, request, result);
+        gather_list(in, rows, two ? in.b : in.a, 1, classes, lists_b, request, result);
       };
       make_passes(in.second, owned_of(in.a), two, want, peratom, first, second, result);
       return result;
@@ -370,8 +373,7 @@ namespace {
       add_pass(sums_of_pass, seconds() - start, request.counts, result);
     }
 
-    // A whole row is loaded at once, and crosses no cache line.
-    struct alignas(32) RowWithClass {
+    struct RowWithClass {
       double x[3], class_index;
     };
 
@@ -383,14 +385,17 @@ namespace {
     };
 
     // Copies positions and classes if most rows are read several times.
-    NeighborRows neighbor_rows(const ListInput &in, const AtomList &i_atoms,
-                               const TypeClasses &classes)
+    NeighborRows neighbor_rows(const ListInput &in, const TypeClasses &classes)
     {
       const NeighborRows positions = {in.x, 3};
       if (classes.size() == 1 || in.nall == 0) return positions;
       std::int64_t nneighbors = 0;
+      for (const AtomList *const atoms : {&in.a, &in.b})
+        if (atoms->index) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) reduction(+ : nneighbors)
-      for (std::int64_t t = 0; t < i_atoms.nowned; ++t) nneighbors += in.numneigh[i_atoms.index[t]];
+          for (std::int64_t t = 0; t < atoms->nowned; ++t)
+            nneighbors += in.numneigh[atoms->index[t]];
+        }
       if (nneighbors < 8 * std::int64_t{in.nall}) return positions;
       rows_with_classes.resize(in.nall);
 #pragma omp parallel for schedule(static) num_threads(nthreads)
@@ -413,9 +418,9 @@ namespace {
                                           s.x.data(), s.y.data(), s.z.data(), s.classes.data());
     }
 
-    void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit,
-                     const TypeClasses &classes, SortedNeighbors &lists, const Pass &request,
-                     Contribution &result)
+    void gather_list(const ListInput &in, const NeighborRows &rows, const AtomList &i_atoms,
+                     unsigned char j_bit, const TypeClasses &classes, SortedNeighbors &lists,
+                     const Pass &request, Contribution &result)
     {
       const double start = seconds();
       if (request.want & WINDOWED)
@@ -430,7 +435,6 @@ namespace {
       const bool as_it_is = groups.size() == 1 && !in.member && !in.special;
       if (!as_it_is) lists.sort(in, i_atoms, j_bit, groups, nthreads);
       const int nweights = SortedNeighbors::special_weights(in);
-      const NeighborRows rows = neighbor_rows(in, i_atoms, classes);
       Contribution sums_of_pass;
       run_blocks(
           i_atoms.nowned, 64, sums_of_pass,
