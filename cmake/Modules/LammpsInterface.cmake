@@ -1,4 +1,4 @@
-# Finds the LAMMPS that the plugin is built for and defines the targets
+# Finds the LAMMPS of LAMMPS_BUILD_DIR, which the plugin is built for, and defines the targets
 #   lammps_interface  include folders, definitions and libraries for sources that use LAMMPS' headers
 #   lammps_kokkos     the same for sources that use headers of the KOKKOS package.
 #                     Defined if this LAMMPS has a supported one; otherwise LAMMPS_NO_KOKKOS has the
@@ -8,7 +8,6 @@
 # and sets LAMMPS_VERSION, LAMMPS_NUMBER, LAMMPS_MPI_NAME (openmpi, mpich or nompi), LAMMPS_SIZES_NAME
 # (smallbig or bigbig) and LAMMPS_C_INCLUDE_DIR, the folder of library.h
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
-set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
 if(NOT EXISTS "${LAMMPS_SOURCE_DIR}/src/version.h")
   message(FATAL_ERROR "LAMMPS_SOURCE_DIR is '${LAMMPS_SOURCE_DIR}', which has no src/version.h. "

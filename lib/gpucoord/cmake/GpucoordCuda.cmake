@@ -1,21 +1,32 @@
-# Enables CUDA for lib/gpucoord if nvcc is found. Without CUDA, the library has only its host
-# backend. enable_language() requires that a project includes this file at its top level.
-#   GPUCOORD_CUDA                AUTO: CUDA if nvcc is usable; ON: requires nvcc; OFF
+# Enables CUDA for lib/gpucoord, or chooses the host backend alone. enable_language() requires that a
+# project includes this file at its top level.
+#   GPUCOORD_CUDA                AUTO: CUDA if nvcc is usable and there is a GPU, or if GPU
+#                                architectures are given, or Kokkos is for CUDA; ON: requires nvcc; OFF
 #   GPUCOORD_CUDA_ARCHITECTURES  like CMAKE_CUDA_ARCHITECTURES; empty: those of the GPUs of this
 #                                machine, or common ones
-set(GPUCOORD_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (where nvcc is found), ON or OFF")
+# Sets GPUCOORD_USE_CUDA, and for scripts GPUCOORD_CUDA_BACKEND in the cache.
+set(GPUCOORD_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (with nvcc, for a GPU here or given architectures), ON or OFF")
 set_property(CACHE GPUCOORD_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(GPUCOORD_CUDA_ARCHITECTURES "" CACHE STRING "GPU architectures to build for; empty: of the GPUs that are present, or common ones")
 set(GPUCOORD_OLDEST_CUDA 12.0)
 
+# Architectures of this machine's GPUs, such as 90; empty without a GPU.
+function(gpucoord_find_gpus result)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE found ERROR_QUIET RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    set(found "")
+  endif()
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]+" found "${found}")
+  string(REPLACE "." "" found "${found}")
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
 # Architectures of this machine's GPUs that nvcc knows, or common ones without a GPU.
 function(gpucoord_choose_architectures nvcc result)
   execute_process(COMMAND ${nvcc} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
-  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
-    OUTPUT_VARIABLE wanted ERROR_QUIET RESULT_VARIABLE status)
-  string(REGEX MATCHALL "[0-9]+\\.[0-9]+" wanted "${wanted}")
-  string(REPLACE "." "" wanted "${wanted}")
-  if(NOT status EQUAL 0 OR NOT wanted)
+  gpucoord_find_gpus(wanted)
+  if(NOT wanted)
     set(wanted 75 80 90 100 120)
   endif()
   list(REMOVE_DUPLICATES wanted)
@@ -74,18 +85,26 @@ endmacro()
 
 string(TOUPPER "${GPUCOORD_CUDA}" GPUCOORD_CUDA_WANTED)
 set(GPUCOORD_USE_CUDA OFF)
-if(GPUCOORD_CUDA_WANTED MATCHES "^(AUTO|ON|YES|TRUE|1)$")
+gpucoord_find_gpus(GPUCOORD_GPUS)
+if(GPUCOORD_CUDA_WANTED STREQUAL "AUTO" AND NOT GPUCOORD_GPUS AND NOT GPUCOORD_CUDA_ARCHITECTURES
+    AND NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS} AND NOT Kokkos_ENABLE_CUDA)
+  # Kernels for all common GPUs take an hour on two cores, and nothing here could run them.
+  message(STATUS "GPUCOORD: the host backend alone, there is no GPU here. To build for the GPUs of a cluster, set "
+    "GPUCOORD_CUDA_ARCHITECTURES, such as 90 for H100 and H200. This needs nvcc, and 30 minutes more on two cores")
+elseif(GPUCOORD_CUDA_WANTED MATCHES "^(AUTO|ON|YES|TRUE|1)$")
   gpucoord_enable_cuda(GPUCOORD_NO_CUDA)
   if(NOT GPUCOORD_NO_CUDA)
     set(GPUCOORD_USE_CUDA ON)
     message(STATUS "GPUCOORD: CUDA backend by ${CMAKE_CUDA_COMPILER} for ${CMAKE_CUDA_ARCHITECTURES}")
-  elseif(GPUCOORD_CUDA_WANTED STREQUAL "AUTO")
+  elseif(GPUCOORD_CUDA_WANTED STREQUAL "AUTO" AND NOT GPUCOORD_CUDA_ARCHITECTURES)
     message(STATUS "GPUCOORD: the host backend alone, ${GPUCOORD_NO_CUDA}")
   else()
-    message(FATAL_ERROR "GPUCOORD_CUDA is ${GPUCOORD_CUDA}, but ${GPUCOORD_NO_CUDA}; AUTO builds without")
+    message(FATAL_ERROR "GPUCOORD_CUDA is ${GPUCOORD_CUDA} and GPUCOORD_CUDA_ARCHITECTURES is "
+      "'${GPUCOORD_CUDA_ARCHITECTURES}', but ${GPUCOORD_NO_CUDA}; GPUCOORD_CUDA=OFF builds without CUDA")
   endif()
 elseif(GPUCOORD_CUDA_WANTED MATCHES "^(OFF|NO|FALSE|0)$")
   message(STATUS "GPUCOORD: the host backend alone, GPUCOORD_CUDA is ${GPUCOORD_CUDA}")
 else()
   message(FATAL_ERROR "GPUCOORD_CUDA is '${GPUCOORD_CUDA}': give AUTO, ON or OFF")
 endif()
+set(GPUCOORD_CUDA_BACKEND ${GPUCOORD_USE_CUDA} CACHE INTERNAL "whether this build has the CUDA backend")

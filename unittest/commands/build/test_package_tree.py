@@ -17,6 +17,8 @@ REPOSITORY = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, 
 with open(os.path.join(os.environ["GPUCOORD_BUILD"], "CMakeCache.txt")) as file:
     CACHE = dict(re.findall(r"^([A-Za-z_]+):[A-Z]+=(.*)$", file.read(), re.MULTILINE))
 LAMMPS = CACHE["LAMMPS_SOURCE_DIR"]
+# The cache keeps CMAKE_CUDA_COMPILER when GPUCOORD_CUDA changes from ON to OFF.
+HAS_CUDA = CACHE["GPUCOORD_CUDA_BACKEND"] == "ON"
 UPSTREAM = os.path.join(REPOSITORY, "cmake", "upstream.sh")
 
 
@@ -61,17 +63,16 @@ class Tree(unittest.TestCase):
             done = run("cmake", "-S", os.path.join(tree, "cmake"), "-B", build, "-G", "Ninja", *arguments, "-D", "PKG_GPUCOORD=on",
                        "-D", "PKG_KSPACE=on", "-D", "BUILD_MPI=on", "-D", "BUILD_OMP=off", "-D", "FFT=KISS",
                        "-D", "DOWNLOAD_POTENTIALS=off", "-D", "CMAKE_EXPORT_COMPILE_COMMANDS=ON",
-                       "-D", "GPUCOORD_CUDA=" + CACHE["GPUCOORD_CUDA"],
+                       "-D", "GPUCOORD_CUDA=" + ("ON" if HAS_CUDA else "OFF"),
                        "-D", "GPUCOORD_CUDA_ARCHITECTURES=" + CACHE["GPUCOORD_CUDA_ARCHITECTURES"],
-                       env={**os.environ, "CUDACXX": CACHE.get("CMAKE_CUDA_COMPILER", "")})
+                       env={**os.environ, **({"CUDACXX": CACHE["CMAKE_CUDA_COMPILER"]} if HAS_CUDA else {})})
             self.assertEqual(done.returncode, 0, done.stdout)
             self.assertRegex(done.stdout, r"Enabled packages: .*\bGPUCOORD\b")
             with open(os.path.join(build, "compile_commands.json")) as file:
                 commands = {os.path.basename(entry["file"]): entry["command"] for entry in json.load(file)}
-        has_cuda = "GPUCOORD: CUDA backend" in done.stdout
-        self.assertEqual(has_cuda, bool(CACHE.get("CMAKE_CUDA_COMPILER")), done.stdout)
-        self.assertEqual("pair_kernels.cu" in commands, has_cuda)
-        self.assertEqual("no_cuda.cpp" in commands, not has_cuda)
+        self.assertEqual("GPUCOORD: CUDA backend" in done.stdout, HAS_CUDA, done.stdout)
+        self.assertEqual("pair_kernels.cu" in commands, HAS_CUDA)
+        self.assertEqual("no_cuda.cpp" in commands, not HAS_CUDA)
         return commands
 
     def test_configure(self):
