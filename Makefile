@@ -11,7 +11,7 @@
 #   GPUCOORD_CACHE     folder for LAMMPS and its build          [~/.cache/gpucoord]
 #   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
 #   JOBS               parallel compiler processes              [number of cores]
-#   GPUCOORD_CUDA      ON, OFF, or AUTO: if nvcc is found       [AUTO]
+#   GPUCOORD_CUDA      ON, OFF, or AUTO: for a GPU here or given architectures   [AUTO]
 #   GPUCOORD_CUDA_ARCHITECTURES  GPU architectures to build for, '80;90'  [the GPU here, or common ones]
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
@@ -19,7 +19,7 @@
 #   GPUCOORD_BENCH_VARIANTS      ON: also variants that only benchmarks and tests use  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
-# CMake caches these options.
+# CMake caches these options and BUILD_TESTING. A new build/ has no tests.
 CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
@@ -33,31 +33,45 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup configure demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
+.PHONY: all setup demo-packages test-packages configure build-tests demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
 
-configure: setup
-	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(VARIANTS) \
-	  >build/configure.log
-	@sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
+# configure_with OPTION...
+define configure_with
+@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(VARIANTS) $(1) \
+  >build/configure.log
+@sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
+endef
 
+configure: setup
+	$(call configure_with,$(shell [ -e build/CMakeCache.txt ] || echo -D BUILD_TESTING=off))
+
+# Builds neither tests nor benchmarks.
 all: configure
-	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) --target gpucoordplugin
 	@echo "Built build/lmp: LAMMPS with GPUCOORD"
 
 # Installs system packages, then builds LAMMPS. Both steps do nothing if their result exists.
 setup:
 	$(if $(filter-out system,$(LAMMPS)),$(error LAMMPS is '$(LAMMPS)': give system, or leave it empty to have LAMMPS built))
-	@cmake/install-prerequisites.sh build/lammps.cmake
+	@cmake/install-prerequisites.sh build
 	@cmake/lammps-$(if $(LAMMPS),system,build).sh build/lammps.cmake
 
-# Builds neither tests nor benchmarks.
-demo: configure
-	@cmake --build build -j $(JOBS) --target gpucoordplugin
+demo-packages:
+	@cmake/install-prerequisites.sh build python
+
+test-packages:
+	@cmake/install-prerequisites.sh build python test
+
+demo: demo-packages all
 	@examples/coordination/run.sh build/demo 4000
 
-test: all
+build-tests: test-packages setup
+	$(call configure_with,-D BUILD_TESTING=on)
+	@cmake --build build -j $(JOBS)
+
+test: build-tests
 	@cmake --build build --target lammps_with_package
 	@cmake/test-wheels.sh >build/test-wheels
 	@set -a; . build/test-wheels; set +a; cmake/run-tests.sh build
@@ -65,49 +79,49 @@ test: all
 check-format:
 	@clang_format=$$(cmake/clang-format.sh) && $(PYTHON) cmake/check-format.py "$$clang_format"
 
-LAMMPS_TREE = "$$(sed -n 's/^set(LAMMPS_SOURCE_DIR \[\[\(.*\)\]\].*/\1/p' build/lammps.cmake)"
+# The folder of LAMMPS' sources, which are fetched if need be
+LAMMPS_TREE = tree=$$(cmake/lammps-tree.sh build/lammps.cmake)
 
-check-structure: setup
-	@$(PYTHON) cmake/check-structure.py $(LAMMPS_TREE)/lib/lepton/include
+check-structure: demo-packages
+	@$(LAMMPS_TREE) && $(PYTHON) cmake/check-structure.py "$$tree/lib/lepton/include"
 
-check-upstream: setup
-	@cmake/check-upstream.sh $(LAMMPS_TREE) build/upstream
+check-upstream: test-packages
+	@$(LAMMPS_TREE) && cmake/check-upstream.sh "$$tree" build/upstream
 
-check-bigbig: all
+check-bigbig: demo-packages all
 	@$(PYTHON) cmake/check_compile.py build
 
-check-serial: all
+check-serial: demo-packages all
 	@cmake/lammps-build.sh build/serial.cmake serial
 	@cmake -S . -B build/serial -G Ninja -C build/serial.cmake -D CMAKE_BUILD_TYPE=None -D BUILD_TESTING=off \
 	  -D GPUCOORD_CUDA=OFF >build/serial.log
 	@cmake/ninja-progress.sh "serial GPUCOORD" build/serial gpucoordplugin
 	@GPUCOORD_LMP=build/lmp GPUCOORD_SERIAL_LMP=build/serial/lmp $(PYTHON) unittest/serial/test_serial.py
 
-check-sanitizers: setup
+check-sanitizers: test-packages setup
 	@cmake -S . -B build/sanitizers -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) -D GPUCOORD_CUDA=OFF \
 	  -D GPUCOORD_BENCH_VARIANTS=ON -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
 	@cmake/ninja-progress.sh "tests with sanitizers" build/sanitizers library_tests
 	@ctest --test-dir build/sanitizers --no-tests=error -R '^lib/' -j $(JOBS) --output-on-failure
 
-check-releases: all
+check-releases: test-packages all
 	@cmake/check-releases.sh compile
 
-wheel:
-	@cmake/install-prerequisites.sh build/lammps.cmake
+wheel: test-packages
 	@cmake/make-wheel.sh $(CUDA_OPTIONS)
 
 check-wheel: wheel
 	@cmake/check-wheel.sh
 
 release-check: test check-releases check-wheel
-	@GPUCOORD_REQUIRE_WHEELS=1 cmake/check-upstream.sh $(LAMMPS_TREE) build/upstream manual
+	@$(LAMMPS_TREE) && GPUCOORD_REQUIRE_WHEELS=1 cmake/check-upstream.sh "$$tree" build/upstream manual
 	@cmake --build build --target lammps_with_package_and_cuda
 	@[ ! -e build/package-cuda/lmp ] || GPUCOORD_PACKAGE_WITH_CUDA=$$PWD/build/package-cuda \
 	  cmake/run-tests.sh build -R build/test_package_build
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
-bench: all
+bench: demo-packages all
 	@cmake --build build --target benchmarks
 	@$(PYTHON) bench/run.py build --parts "$(PARTS)"
 	@$(PYTHON) bench/pages.py
@@ -118,16 +132,18 @@ bench-pages:
 check-pages:
 	@$(PYTHON) bench/pages.py --check
 
-doc: setup
-	@cmake/build-doc.sh $(LAMMPS_TREE) build/doc
+doc:
+	@cmake/install-prerequisites.sh source doc
+	@$(LAMMPS_TREE) && cmake/build-doc.sh "$$tree" build/doc
 
 clean:
 	rm -rf build
 
 help:
 	@echo "make        build build/lmp, LAMMPS with GPUCOORD"
-	@echo "make demo   build build/lmp without the tests, and run examples/coordination; LAMMPS=system saves the build of LAMMPS"
-	@echo "make test   build build/lmp, and run all tests"
+	@echo "make demo   build build/lmp, and run examples/coordination; LAMMPS=system saves the build of LAMMPS"
+	@echo "make test   build build/lmp and the tests, and run all tests"
+	@echo "make build-tests       build build/lmp and the tests"
 	@echo "make bench  build build/lmp, run the benchmarks, and write doc/performance.md and doc/accuracy.md"
 	@echo "make bench-pages       write doc/performance.md, doc/accuracy.md and their plots from doc/results, without runs"
 	@echo "make doc    build the documentation as HTML in build/doc/html"

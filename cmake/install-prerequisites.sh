@@ -1,26 +1,37 @@
 #!/usr/bin/env bash
-# Installs the system packages that the build, the tests and the documentation need. Does nothing if
-# all are installed.
-# Environment: LAMMPS, system to have Debian's LAMMPS installed, too.
+# Installs system packages. Does nothing if all are installed.
+# Usage: install-prerequisites.sh GROUP...
+#   source  for the sources of LAMMPS
+#   build   for LAMMPS and GPUCOORD
+#   python  for examples and benchmarks
+#   test    for tests, wheels and checks
+#   doc     for the documentation
+# Environment: LAMMPS, system to have build install Debian's LAMMPS, too.
 set -euo pipefail
 
-packages=(
-  g++ cmake ninja-build          # build
-  libopenmpi-dev openmpi-bin     # MPI
-  libgtest-dev libgmock-dev libyaml-dev  # unit tests
-  python3 python3-numpy python3-matplotlib python3-pip python3-yaml  # tests, plots, benchmarks
-  ca-certificates                # the download of LAMMPS
-  python3-sphinx python3-myst-parser python3-sphinx-rtd-theme libjs-mathjax  # make doc
-)
-
-[ "${LAMMPS:-}" != system ] || packages+=(lammps liblammps-dev)
+packages=(cmake ca-certificates)
+for group in "$@"; do
+  case $group in
+    source) ;;
+    build)
+      packages+=(g++ ninja-build libopenmpi-dev openmpi-bin)
+      [ "${LAMMPS:-}" != system ] || packages+=(lammps liblammps-dev)
+      ;;
+    python) packages+=(python3 python3-numpy python3-matplotlib) ;;
+    test) packages+=(libgtest-dev libgmock-dev libyaml-dev python3-pip python3-yaml) ;;
+    doc) packages+=(python3-sphinx python3-myst-parser python3-sphinx-rtd-theme libjs-mathjax) ;;
+    *) echo "Error: '$group' is no group of packages: give source, build, python, test or doc" >&2; exit 1 ;;
+  esac
+done
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  # On systems other than Debian and Ubuntu, package names differ: continue and let the configure
-  # step report missing packages.
-  marker="${1:-}"
-  if [ -z "$marker" ] || [ ! -e "$marker" ]; then
+  # On systems other than Debian and Ubuntu, package names differ: list them once, continue, and let
+  # the configure step report missing packages.
+  listed=build/packages-listed
+  if ! grep -qxF "$*" "$listed" 2>/dev/null; then
     echo "No apt-get here. These are needed, by their Debian names: ${packages[*]}"
+    mkdir -p build
+    echo "$*" >>"$listed"
   fi
   exit 0
 fi

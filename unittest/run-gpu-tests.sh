@@ -6,7 +6,7 @@ set -uo pipefail
 dir=${1:?usage: run-gpu-tests.sh BUILD_DIR [ctest options]}
 if grep -qsiE '^GPUCOORD_BENCH_VARIANTS:BOOL=(OFF|FALSE|NO|0)$' "$dir/CMakeCache.txt"; then
   echo "run-gpu-tests.sh: $dir lacks the variants for the benchmarks, which have tests on the GPU -" \
-    "run make GPUCOORD_BENCH_VARIANTS=ON" >&2
+    "run make build-tests GPUCOORD_BENCH_VARIANTS=ON" >&2
   exit 1
 fi
 log=$(mktemp)

@@ -13,7 +13,7 @@ sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v compute-sani
 export GPUCOORD_REQUIRE_GPU=1
 if ! grep -qsiE '^GPUCOORD_BENCH_VARIANTS:BOOL=(ON|TRUE|YES|1)$' "$dir/CMakeCache.txt"; then
   echo "run-sanitizer.sh: $dir lacks the variants for the benchmarks, which it checks -" \
-    "run make GPUCOORD_BENCH_VARIANTS=ON" >&2
+    "run make build-tests GPUCOORD_BENCH_VARIANTS=ON" >&2
   exit 1
 fi
 

@@ -28,6 +28,7 @@ build_both() {
   cmake --build "$1" --target gpucoordplugin library_tests -j "${JOBS:-$(nproc)}" >"$folder/log" 2>&1 ||
     { tail -n 30 "$folder/log"; exit 2; }
 }
+cmake -D BUILD_TESTING=on "$build" >"$folder/log" 2>&1 || { tail -n 30 "$folder/log"; exit 2; }
 build_both "$build"
 git clone -q --no-checkout "$root" "$folder/clone"
 git -C "$folder/clone" checkout -q "$commit"

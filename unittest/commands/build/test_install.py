@@ -1,0 +1,204 @@
+"""The commands and messages in README.md and doc/install.md, and what the targets of the Makefile
+install and build. No LAMMPS is built."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+REPOSITORY = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3))
+BUILD = os.environ["GPUCOORD_BUILD"]
+
+
+def read(*names):
+    with open(os.path.join(REPOSITORY, *names)) as file:
+        return file.read()
+
+
+def cached(name):
+    with open(os.path.join(BUILD, "CMakeCache.txt")) as file:
+        return re.search(f"^{name}:[A-Z]+=(.*)$", file.read(), re.MULTILINE)[1]
+
+
+def run(*command, **environment):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env={**os.environ, **environment})
+
+
+def blocks(text):
+    return [block.replace("\\\n", " ") for block in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
+
+
+class Commands(unittest.TestCase):
+    def test_jobs(self):
+        """A command without a number of jobs starts any number of compilers."""
+        pages = [name for pattern in ("*.md", "doc/*.md", "doc/dev/**/*.md", "doc/src/*.rst", "bench/*.md", "examples/**/*.md",
+                                      "tools/**/*.md", "cmake/upstream/*.rst")
+                 for name in glob.glob(os.path.join(REPOSITORY, pattern), recursive=True)]
+        bounded, unbounded = [], []
+        for page in pages:
+            for line in read(page).splitlines():
+                for option in re.findall(r"(?:cmake --build|\bmake|\bninja) [^`]*?(?:-j|--parallel)\b *\d*", line):
+                    (bounded if option[-1].isdigit() else unbounded).append((os.path.relpath(page, REPOSITORY), line))
+        self.assertEqual(unbounded, [])
+        self.assertGreater(len(bounded), 4)
+
+    def test_packages(self):
+        """The package commands enable what the inputs of examples use; make builds the same, without what
+        an example asks for by LAMMPS_PACKAGES."""
+        package_of, headers = {}, os.path.join(cached("LAMMPS_SOURCE_DIR"), "src", "*", "*.h")
+        for header in glob.glob(headers):
+            package = os.path.basename(os.path.dirname(header))
+            with open(header, errors="replace") as file:
+                for kind, name in re.findall(r"^ *(\w+)Style\(([^,\s]+),", file.read(), re.MULTILINE):
+                    if package not in ("GPUCOORD", "KOKKOS"):
+                        package_of[kind.lower(), name] = package
+        used = set()
+        for name in glob.glob(os.path.join(REPOSITORY, "examples", "**", "*"), recursive=True):
+            if not os.path.basename(name).startswith(("in.", "forcefield.")) or not os.path.isfile(name):
+                continue
+            for line in read(name).splitlines():
+                words = line.split()
+                if not words:
+                    continue
+                if words[0].endswith("_style"):
+                    keys = [(words[0][:-6], word) for word in words[1:]]
+                elif words[0] in ("fix", "compute", "dump"):
+                    keys = [(words[0], word) for word in words[3:4]]
+                else:
+                    keys = [("region", word) for word in words[2:3]] if words[0] == "region" else [("command", words[0])]
+                used.update(package_of[key] for key in keys if key in package_of)
+        self.assertGreaterEqual(used, {"KSPACE", "MOLECULE", "RIGID"})
+
+        commands = [block for page in ("README.md", "doc/install.md") for block in blocks(read(page)) if "PKG_GPUCOORD=on" in block]
+        self.assertEqual(len(commands), 4)
+        for command in commands:
+            self.assertEqual(set(re.findall(r"PKG_([A-Z-]+)=on", command)) - {"GPUCOORD", "KOKKOS"}, used, command)
+
+        script = set(re.search(r"^packages=\((.*)\)$", read("cmake", "lammps-build.sh"), re.MULTILINE)[1].split())
+        more = {name for page in glob.glob(os.path.join(REPOSITORY, "examples", "**", "README.md"), recursive=True)
+                for found in re.findall(r"LAMMPS_PACKAGES='?([A-Z -]+)", read(page)) for name in found.split()}
+        self.assertEqual(used - script, more)
+        listed = re.search(r"LAMMPS is built with the packages ([A-Z\s-]+)\.", read("doc", "install.md"))[1].split()
+        self.assertEqual((listed, set(listed)), (sorted(listed), script))
+
+    def test_missing_plugin(self):
+        """The pages quote what LAMMPS prints without the plugin."""
+        text = read("doc", "install.md")
+        quoted = re.findall(r"^ERROR: (Unrecognized (\w+) style '(\S+)')$", text, re.MULTILINE)
+        self.assertEqual(len(quoted), 3)
+        self.assertIn(f"`{quoted[0][0]}`", read("README.md"))
+        lmp = os.path.join(cached("LAMMPS_BUILD_DIR"), "lmp")
+        for message, kind, style in quoted:
+            command = f"pair_style {style} 2.5" if kind == "pair" else f"{kind} a all {style}"
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "in.missing")
+                with open(path, "w") as file:
+                    file.write(f"region box block 0 1 0 1 0 1\ncreate_box 1 box\n{command}\n")
+                done = run(lmp, "-in", path, "-log", "none", LAMMPS_PLUGIN_PATH="")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, rf"(?m)^ERROR: {re.escape(message)}( \(|$)")
+        package = os.path.join(BUILD, "package", "lmp")
+        if not os.path.exists(package):
+            print("SKIPPED: plugin load without PLUGIN: LAMMPS with the package is not built; make test builds it")
+            return
+        quoted, = re.findall(r'"(Unknown command: plugin load)"', text)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "in.missing")
+            with open(path, "w") as file:
+                file.write("plugin load gpucoordplugin.so\n")
+            done = run(package, "-in", path, "-log", "none", LD_LIBRARY_PATH=os.path.dirname(package), LAMMPS_PLUGIN_PATH="")
+        self.assertIn(f"ERROR: {quoted}", done.stdout)
+
+
+class Make(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = folder.name
+        shutil.copy(os.path.join(REPOSITORY, "Makefile"), self.top)
+
+    def commands(self, *goals):
+        """Return what make would run."""
+        done = run("make", "-n", "-C", self.top, *goals, MAKEFLAGS="", LAMMPS="")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return done.stdout
+
+    def groups(self, text):
+        return {word for words in re.findall(r"install-prerequisites\.sh (.*)", text) for word in words.split()}
+
+    def test_users(self):
+        """make and make demo neither configure nor build tests."""
+        for goals, groups in ((), {"build"}), (("demo",), {"build", "python"}), (("bench",), {"build", "python"}):
+            text = self.commands(*goals)
+            self.assertEqual(self.groups(text), groups)
+            self.assertIn("-D BUILD_TESTING=off", text)
+            builds = re.findall("cmake --build .*", text)
+            self.assertEqual([line for line in builds if "--target" not in line], [], goals)
+            self.assertIn("--target gpucoordplugin", builds[0])
+
+    def test_developers(self):
+        """make test builds the tests, and make then keeps them in the build."""
+        text = self.commands("test")
+        self.assertEqual(self.groups(text), {"build", "python", "test"})
+        self.assertIn("-D BUILD_TESTING=on", text)
+        self.assertRegex(text, r"(?m)^cmake --build build -j \d+$")
+        os.mkdir(os.path.join(self.top, "build"))
+        with open(os.path.join(self.top, "build", "CMakeCache.txt"), "w"):
+            pass
+        self.assertNotIn("BUILD_TESTING", self.commands())
+
+    def test_doc(self):
+        """The documentation needs no build of LAMMPS."""
+        text = self.commands("doc")
+        self.assertEqual(self.groups(text), {"source", "doc"})
+        self.assertNotRegex(text, r"lammps-(build|system)\.sh|cmake --build")
+        self.assertIn("lammps-tree.sh", text)
+
+    def test_lammps_tree(self):
+        script = os.path.join(REPOSITORY, "cmake", "lammps-tree.sh")
+        clean = {name: "" for name in ("LAMMPS_RELEASE", "LAMMPS_SOURCE_DIR", "LAMMPS_TARBALL")}
+        result, tree = os.path.join(self.top, "lammps.cmake"), cached("LAMMPS_SOURCE_DIR")
+        with open(result, "w") as file:
+            file.write(f'set(LAMMPS_SOURCE_DIR [[{self.top}]] CACHE PATH "top folder of the LAMMPS source tree" FORCE)\n')
+        self.assertEqual(run(script, result, **clean).stdout, f"{self.top}\n")
+        cache = os.path.join(self.top, "cache")
+        self.assertEqual(run(script, result, **{**clean, "LAMMPS_SOURCE_DIR": tree, "GPUCOORD_CACHE": cache}).stdout, f"{tree}\n")
+        self.assertEqual(run(script, os.path.join(self.top, "none"), **{**clean, "LAMMPS_SOURCE_DIR": tree, "GPUCOORD_CACHE": cache})
+                         .stdout, f"{tree}\n")
+
+
+class Prerequisites(unittest.TestCase):
+    SCRIPT = os.path.join(REPOSITORY, "cmake", "install-prerequisites.sh")
+
+    def installed_for(self, *groups):
+        """Return the packages of an imitation of apt-get on a bare machine."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("apt-get", 'echo "apt-get $*"'), ("dpkg-query", "exit 1"), ("id", "echo 0")):
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(f"#!/bin/sh\n{text}\n")
+                os.chmod(os.path.join(folder, name), 0o755)
+            done = run(self.SCRIPT, *groups, PATH=folder + ":" + os.environ["PATH"], LAMMPS="")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return set(re.search(r"^apt-get .*\binstall -y --no-install-recommends (.*)$", done.stdout, re.MULTILINE)[1].split())
+
+    def test_groups(self):
+        build = self.installed_for("build")
+        self.assertEqual(build, {"cmake", "ca-certificates", "g++", "ninja-build", "libopenmpi-dev", "openmpi-bin"})
+        test, doc = self.installed_for("test"), self.installed_for("source", "doc")
+        self.assertLessEqual({"libgtest-dev", "libgmock-dev", "libyaml-dev"}, test)
+        self.assertLessEqual({"cmake", "python3-sphinx", "libjs-mathjax"}, doc)
+        self.assertNotIn("g++", doc)
+        self.assertEqual(self.installed_for("build", "python", "test", "doc"), build | self.installed_for("python") | test | doc)
+
+    def test_unknown_group(self):
+        done = run(self.SCRIPT, "docs")
+        self.assertEqual((done.returncode, done.stdout),
+                         (1, "Error: 'docs' is no group of packages: give source, build, python, test or doc\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
