@@ -90,7 +90,7 @@ if(GPUCOORD_CUDA_WANTED STREQUAL "AUTO" AND NOT GPUCOORD_GPUS AND NOT GPUCOORD_C
     AND NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS} AND NOT Kokkos_ENABLE_CUDA)
   # Kernels for all common GPUs take an hour on two cores, and nothing here could run them.
   message(STATUS "GPUCOORD: the host backend alone, there is no GPU here. To build for the GPUs of a cluster, set "
-    "GPUCOORD_CUDA_ARCHITECTURES, such as 90 for H100 and H200. This needs nvcc, and 30 minutes more on two cores")
+    "GPUCOORD_CUDA_ARCHITECTURES, such as 90 for H100 and H200. This needs nvcc, and about 20 minutes more on two cores")
 elseif(GPUCOORD_CUDA_WANTED MATCHES "^(AUTO|ON|YES|TRUE|1)$")
   gpucoord_enable_cuda(GPUCOORD_NO_CUDA)
   if(NOT GPUCOORD_NO_CUDA)

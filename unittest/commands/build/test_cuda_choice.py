@@ -23,7 +23,7 @@ NVCC = next((path for path in (os.environ.get("CUDACXX"), shutil.which("nvcc"), 
              if path and os.access(path, os.X_OK)), None)
 HOST = "GPUCOORD: the host backend alone, "
 NO_GPU = (HOST + "there is no GPU here. To build for the GPUs of a cluster, set GPUCOORD_CUDA_ARCHITECTURES, such as 90 for "
-          r"H100 and H200. This needs nvcc, and \d+ minutes more on two cores")
+          r"H100 and H200. This needs nvcc, and about \d+ minutes more on two cores")
 CUDA = f"GPUCOORD: CUDA backend by {NVCC} for "
 
 

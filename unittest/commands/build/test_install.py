@@ -170,6 +170,34 @@ class Make(unittest.TestCase):
         self.assertEqual(run(script, os.path.join(self.top, "none"), **{**clean, "LAMMPS_SOURCE_DIR": tree, "GPUCOORD_CACHE": cache})
                          .stdout, f"{tree}\n")
 
+    def test_ci(self):
+        """.ci/run asks for CUDA in every stage, also on a machine without a GPU."""
+        stub = '#!/bin/sh\necho "$GPUCOORD_CUDA $GPUCOORD_CUDA_ARCHITECTURES: $(basename "$0") $*" >>"$LOG"\n'
+        for name in (".ci/run", "bin/make", "bin/cmake", "cmake/install-prerequisites.sh", "build/lmp"):
+            path = os.path.join(self.top, "clone", name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(read(".ci", "run") if name == ".ci/run" else stub)
+            os.chmod(path, 0o755)
+        top, log = os.path.join(self.top, "clone"), os.path.join(self.top, "log")
+        self.assertEqual(run("git", "init", "-q", top).returncode, 0)
+        with open(os.path.join(top, ".gitignore"), "w") as file:
+            file.write("build/\n")
+        for wanted, expected in ("", "ON"), ("OFF", "OFF"):
+            if os.path.exists(log):
+                os.remove(log)
+            done = run(os.path.join(top, ".ci", "run"), PATH=os.path.join(top, "bin") + ":" + os.environ["PATH"], LOG=log,
+                       GPUCOORD_CUDA=wanted, GPUCOORD_CUDA_ARCHITECTURES="")
+            self.assertEqual(done.returncode, 0, done.stdout)
+            with open(log) as file:
+                calls = file.read().splitlines()
+            self.assertEqual([call for call in calls if not call.startswith(f"{expected} 75: ")], [])
+            goals = [call.split(": make ")[1].split()[0] for call in calls if ": make " in call]
+            self.assertLess(goals.index("doc"), goals.index("setup"))
+            self.assertLess(goals.index("setup"), goals.index("build-tests"))
+            self.assertEqual(goals[-1], "test")
+            self.assertIn(f"{expected} 75: cmake --build build --target lammps_with_package", calls)
+
 
 class Prerequisites(unittest.TestCase):
     SCRIPT = os.path.join(REPOSITORY, "cmake", "install-prerequisites.sh")
