@@ -59,7 +59,7 @@ echo "Installing system packages: ${missing[*]}"
 # Another apt-get may be running on a new machine: wait for its lock instead of failing.
 options=(-q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
 "${sudo[@]}" apt-get "${options[@]}" update
-if [ "${LAMMPS:-}" = system ]; then
+if [[ " ${missing[*]} " == *" liblammps-dev "* ]]; then
   "$(dirname "$0")/lammps-system.sh" --check-package
 fi
 # shellcheck disable=SC2086  # $install is a list of words
