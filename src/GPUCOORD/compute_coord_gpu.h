@@ -98,7 +98,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   virtual void atoms_to_host() {}
   // KOKKOS: enqueues the evaluation on the GPU if the atoms are resident.
   virtual void start_local(LocalEvaluation &) {}
-  virtual void compute_local(LocalEvaluation &);
+  // Finishes the evaluation of this rank, or performs all of it if start_local() did nothing.
+  virtual void finish_local(LocalEvaluation &);
   // Prepares the per-atom numbers of a function.
   virtual void begin_local(const LocalEvaluation &);
   // Collective. Sets the value and the contribution of this rank. May throw DeviceError and

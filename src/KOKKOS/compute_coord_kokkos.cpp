@@ -253,10 +253,10 @@ void ComputeCoordKokkos<DeviceType, Base>::start_local(LocalEvaluation &local)
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::compute_local(LocalEvaluation &local)
+void ComputeCoordKokkos<DeviceType, Base>::finish_local(LocalEvaluation &local)
 {
   if (!is_resident(local.path)) {
-    Base::compute_local(local);
+    Base::finish_local(local);
     return;
   }
   attempt(local, [&] {

@@ -96,7 +96,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
 
   void atoms_to_host() override;
   void start_local(LocalEvaluation &) override;
-  void compute_local(LocalEvaluation &) override;
+  void finish_local(LocalEvaluation &) override;
   bool keeps_gradients(const LocalEvaluation &local) const override
   {
     return local.is_for_forces && !(wanted & Base::ON_HOST) && is_resident(local.path) &&

@@ -84,9 +84,9 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(LocalEvaluati
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::compute_local(LocalEvaluation &local)
+void ComputeCoordOrderKokkos<DeviceType, Base>::finish_local(LocalEvaluation &local)
 {
-  Shared::compute_local(local);
+  Shared::finish_local(local);
   if (!this->is_resident(local.path)) return;
   if (is_global) local.value = this->local_value(local.value);
   if (local.failed.empty()) this->natoms_with_partners = on_device()->any_partners() ? 1 : 0;

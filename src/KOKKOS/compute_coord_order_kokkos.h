@@ -52,7 +52,7 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   void evaluate_on_device(LocalEvaluation &, const gpucoord::Request &) override;
   bool is_sum_of_function() const override { return !is_global; }
   bool sends_numbers() const override { return !is_global; }
-  void compute_local(LocalEvaluation &) override;
+  void finish_local(LocalEvaluation &) override;
 
   // needs_numbers: v_i of atoms. Required if S is a function of them.
   void enqueue_first(const gpucoord::Request &, bool needs_numbers);
