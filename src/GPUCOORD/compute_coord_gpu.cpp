@@ -79,13 +79,12 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadAr
   table = std::make_unique<gpucoord::SwitchTable>(args->table());
   gather = std::make_unique<CoordGather>(lmp, name);
 
-  const bool is_sum = !function || function->is_sum();
-  const int extensive = is_sum && args->norm == CoordArguments::Norm::SUM ? 1 : 0;
+  // Thermodynamic output must not divide S by the number of atoms, whatever thermo_modify norm is.
   scalar_flag = 1;
-  extscalar = extensive;
+  extscalar = 0;
   vector_flag = 1;
   size_vector = 6 + (function ? function->nbins() : 0);
-  extvector = extensive;
+  extvector = 0;
   peratom_flag = 1;
   size_peratom_cols = function ? 5 : 4;
   vector = new double[size_vector];

@@ -44,7 +44,6 @@ ComputeCoordOrder::~ComputeCoordOrder() = default;
 void ComputeCoordOrder::set_global()
 {
   is_global = true;
-  extscalar = extvector = 0;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -350,17 +350,17 @@ class Output(unittest.TestCase):
                          r"\n  reach \(longest vector \+ cutoff\*sigma\) 1.8\n"
                          r"  3 environments of 12, 12 and 4 vectors, sigma 0.1, cutoff 8, lambda 100, function more_than rational")
 
-    def test_extensive(self):
-        """LAMMPS divides extensive output by the number of atoms."""
+    def test_intensive(self):
+        """With units lj, LAMMPS divides extensive output by the number of atoms."""
         words = "structure bcc 1.1 sigma 0.15 precision double"
         computes = {"sum": "", "mean": "norm mean", "least": "function min 0.1"}
         lmp = start(self, [*setup(ORTHOGONAL, positions(ORTHOGONAL, 4)),
                            *(f"compute {name} all coord/envsim {words} {more}" for name, more in computes.items()),
-                           "thermo_style custom step " + " ".join(f"c_{name}" for name in computes), "run 0"])
+                           "thermo_style custom step " + " ".join(f"c_{name} c_{name}[1]" for name in computes), "run 0"])
         thermo = lmp.last_thermo()
         for name in computes:
-            factor = N if name == "sum" else 1
-            self.assertAlmostEqual(factor * thermo[f"c_{name}"] / coordtest.scalar_of(lmp, name), 1, 6)
+            self.assertAlmostEqual(thermo[f"c_{name}"] / coordtest.scalar_of(lmp, name), 1, 6)
+            self.assertAlmostEqual(thermo[f"c_{name}[1]"] / coordtest.virial_of(lmp, name)[0], 1, 6)
 
 
 def tearDownModule():

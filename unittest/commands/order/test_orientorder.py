@@ -360,17 +360,17 @@ class Output(unittest.TestCase):
         self.assertRegex(run.text, r"Compute coord/orientorder c: host \(.*\), precision mixed, engine cells, owned and ghost atoms.*"
                          r"\n  switch cubic .*\n  at dmax = 1.5: .*\n  q6 connections rational .*, function sum\n")
 
-    def test_extensive(self):
-        """LAMMPS divides extensive output by the number of atoms."""
+    def test_intensive(self):
+        """With units lj, LAMMPS divides extensive output by the number of atoms."""
         computes = {"sum": ("all", "l 6"), "mean": ("all", "l 6 norm mean"), "whole": ("all", "l 6 order global"),
                     "least": ("all", "l 6 function min 0.1")}
         lmp = start(self, ORTHOGONAL, positions(ORTHOGONAL, 4), computes)
-        lmp.command("thermo_style custom step " + " ".join(f"c_{name}" for name in computes))
+        lmp.command("thermo_style custom step " + " ".join(f"c_{name} c_{name}[1]" for name in computes))
         lmp.command("run 0")
-        thermo = dict(zip(lmp.last_thermo(), lmp.last_thermo().values()))
+        thermo = lmp.last_thermo()
         for name in computes:
-            factor = 80 if name == "sum" else 1
-            self.assertAlmostEqual(factor * thermo[f"c_{name}"] / coordtest.scalar_of(lmp, name), 1, 6)
+            self.assertAlmostEqual(thermo[f"c_{name}"] / coordtest.scalar_of(lmp, name), 1, 6)
+            self.assertAlmostEqual(thermo[f"c_{name}[1]"] / coordtest.virial_of(lmp, name)[0], 1, 6)
 
     def test_several_types(self):
         """coeff: pairs of types without partners in reach do not contribute."""
