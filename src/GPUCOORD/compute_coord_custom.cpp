@@ -42,8 +42,8 @@ static constexpr int EXPRESSION = 3;    // index of its argument
 static constexpr int CHILDREN = 4;      // index of the argument of the first name
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), wanted(0), state(State::UNKNOWN),
-    known_value(0.0), nmax(0)
+    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), must_print_value(false), wanted(0),
+    state(State::UNKNOWN), known_value(0.0), nmax(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -174,7 +174,14 @@ void ComputeCoordCustom::init()
   wanted = 0;
   state = State::UNKNOWN;
   make_resident();
-  if (comm->me == 0) print_setup();
+  print_setup();
+}
+
+// Evaluates S if it must be printed; see ComputeCoordGPU::setup(). The children warn themselves.
+void ComputeCoordCustom::setup()
+{
+  const bool has_atoms = kokkosable || !lmp->kokkos;
+  if (must_print_value && has_atoms) board->evaluate_now(this, gpucoord::VALUE);
 }
 
 static std::string gpu_failure(const char *id, const char *what)
@@ -213,7 +220,8 @@ CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
   return variable;
 }
 
-// Prints the line once, and again after a change. rerun calls init() for each frame.
+// Prints the line once, and again after a change. rerun calls init() for each frame. The line is the
+// same on all ranks.
 void ComputeCoordCustom::print_setup()
 {
   std::string mesg = fmt::format("Compute coord/custom {}: S = {} with", id, text);
@@ -223,8 +231,19 @@ void ComputeCoordCustom::print_setup()
   mesg += resident && is_resident() ? ", evaluated on the GPU" : ", evaluated on the host";
   if (!gpu_limit.empty()) mesg += fmt::format(": the expression {}", gpu_limit);
   mesg += "\n";
-  if (mesg != printed) utils::logmesg(lmp, mesg);
+  if (mesg != printed && comm->me == 0) utils::logmesg(lmp, mesg);
+  if (mesg != printed) must_print_value = true;
   printed = mesg;
+}
+
+// Called in the first evaluation after print_setup() has printed a line.
+void ComputeCoordCustom::print_value()
+{
+  must_print_value = false;
+  std::string mesg = fmt::format("Compute coord/custom {}: S {:.6g} with", id, known_value);
+  for (std::size_t k = 0; k < list.size(); ++k)
+    mesg += fmt::format("{} {} {:.6g}", k ? "," : "", list[k].name, values[k]);
+  if (comm->me == 0) utils::logmesg(lmp, mesg + "\n");
 }
 
 /* ----------------------------------------------------------------------
@@ -318,6 +337,7 @@ void ComputeCoordCustom::finish(const double * /*sums*/)
   known_value = expression->evaluate(values.data(), has_derivatives ? derivatives.data() : nullptr);
   check_finite(has_derivatives);
   state = State::HOST;
+  if (must_print_value) print_value();
 }
 
 static std::string in_words(double number)

@@ -41,6 +41,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   ComputeCoordCustom(class LAMMPS *, int, char **);
   ~ComputeCoordCustom() override;
   void init() override;
+  void setup() override;
   double compute_scalar() override;
   void compute_vector() override;
   void compute_peratom() override;
@@ -83,6 +84,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void evaluate(unsigned want);
   void make_resident();
   void print_setup();
+  void print_value();
   void check_finite(bool has_derivatives) const;
 
   std::string text;
@@ -94,6 +96,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   std::vector<CollectiveVariable *> variables;    // the children, set by init()
   std::shared_ptr<BiasBoard> board;
   std::string printed;
+  bool must_print_value;    // the setup line has changed; the same on all ranks
 
   // Data of this force evaluation.
   unsigned wanted;    // announced outputs

@@ -68,7 +68,8 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
     Compute(lmp, narg, arg), args(read()), name(fmt::format("Compute {} {}", args->style, id)),
     list(nullptr), list_version(0), list_ncalls(-1), nevaluations{}, scale(1.0),
-    warned_empty(false), groupbit2(0), nmax(0), wanted(0), state(State::UNKNOWN), known_value(0.0),
+    warned_empty(false), seeks_partners(false), is_rerun(false), must_print_value(false),
+    is_in_setup(false), groupbit2(0), nmax(0), wanted(0), state(State::UNKNOWN), known_value(0.0),
     last_path(Path::CELLS), version_of_owners(0), nowned_a(0), nowned_b(0),
     nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
 {
@@ -143,12 +144,9 @@ void ComputeCoordGPU::init()
   std::fill(nevaluations, nevaluations + NWANTS, 0);
   wanted = 0;
   state = State::UNKNOWN;
-  warned_empty = false;
-  // Dynamic groups are empty before a run. evaluate() checks them.
-  const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
-  if (args->groups != Groups::PAIRS_FILE && !group->dynamic[igroup] && !group->dynamic[igroup2])
-    warn_if_empty(group->count(igroup), group->count(igroup2));
-  if (comm->me == 0) print_setup(path);
+  is_in_setup = false;    // remains true if an error ends setup()
+  begin_warnings();
+  print_setup(path);
 }
 
 void ComputeCoordGPU::init_list(int /*id*/, NeighList *ptr)
@@ -530,6 +528,8 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
   running = {};
   running.path = begin_evaluation(is_for_forces);    // makes ghost atoms current
   running.is_for_forces = is_for_forces;
+  // The GPU keeps the numbers of its function, which another evaluation would round differently.
+  running.seeks_partners = seeks_partners && (is_in_setup || !on_gpu);
   running.want = want;
   const bool is_copied = (want & ATOM_VIRIAL) || function;
   if ((want & DERIVATIVES) && (!keeps_gradients(running) || (want & ATOM_VIRIAL))) {
@@ -556,8 +556,11 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
 
 void ComputeCoordGPU::get_local_numbers(double *numbers)
 {
+  numbers[12] = 0.0;
   with_memory([&] {
     finish_local(running);
+    const bool is_valid = running.failed.empty() && !running.bad_atom;
+    if (running.seeks_partners && is_valid && has_partners()) numbers[12] = 1.0;
   });
   numbers[0] = running.value;
   for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];
@@ -572,7 +575,6 @@ void ComputeCoordGPU::get_local_numbers(double *numbers)
     for (std::size_t k = 0; k < n; ++k) numbers[10] += 0.0 * running.peratom[k];
   }
   numbers[11] = running.failed.empty() ? 0.0 : 1.0;
-  numbers[12] = 0.0;    // used by derived styles
 }
 
 double ComputeCoordGPU::finish_evaluation(const double *sum)
@@ -606,6 +608,12 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
     warn_if_empty(static_cast<bigint>(sum[7]), static_cast<bigint>(sum[8]));
 
   set_scale(npairs_or_atoms);
+  if (must_print_value) print_value(sum[7], sum[8], scale * sum[0]);
+  if (running.seeks_partners) {
+    const bool are_alone = sum[12] == 0.0 && sum[7] > 0.0 && sum[8] > 0.0;
+    seeks_partners = !are_alone && seeks_partners_in_run();
+    if (are_alone) warn_without_partners(static_cast<bigint>(sum[7]));
+  }
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
   if (want & VIRIAL && function && function->nbins()) set_histogram();

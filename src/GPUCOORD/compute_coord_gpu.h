@@ -47,6 +47,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   ~ComputeCoordGPU() override;
   void init() override;
   void init_list(int, class NeighList *) override;
+  void setup() override;
   double compute_scalar() override;
   void compute_vector() override;
   void compute_peratom() override;
@@ -86,8 +87,9 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   struct LocalEvaluation {
     Path path = Path::CELLS;
     unsigned want = 0;
-    bool is_for_forces = false;    // part of a force evaluation, for fixes
-    double *peratom = nullptr;     // [nlocal][peratom_columns(want)]; null: not on the host
+    bool is_for_forces = false;     // part of a force evaluation, for fixes
+    bool seeks_partners = false;    // has_partners() is called after it
+    double *peratom = nullptr;      // [nlocal][peratom_columns(want)]; null: not on the host
     gpucoord::Contribution mine;
     double value = 0.0;     // this rank's part of S, before norm
     bigint bad_atom = 0;    // ID of an atom whose position is not finite; -1: it has no ID; 0: none
@@ -119,8 +121,17 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // KOKKOS: returns whether gradients are not stored in array_atom.
   virtual bool keeps_gradients(const LocalEvaluation &) const { return false; }
   virtual std::string data_path(Path) const;
-  // Returns the result if group2 is empty, for a warning.
-  virtual std::string with_empty_group2() const;
+  // Returns whether an atom of this rank had a partner in range in the last evaluation, which has
+  // seeks_partners. May set its 'failed', and throw bad_alloc.
+  virtual bool has_partners();
+  // Returns whether every evaluation warns if no atom has a partner, until one has warned; if not,
+  // only the first evaluation of a run does.
+  virtual bool seeks_partners_in_run() const { return false; }
+  // Return the range of partners, and the results if no atom has a partner and if group2 is empty,
+  // for warnings.
+  virtual std::string range_of_partners() const;
+  virtual std::string without_partners() const;
+  virtual std::string with_empty_group2() const { return without_partners(); }
 
   double evaluate(unsigned want, bool is_for_forces = false);
   void start_evaluation(unsigned want, bool is_for_forces);
@@ -134,6 +145,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void check_list_is_complete();
   bigint select_atoms();
   void list_selected_atoms();
+  void begin_warnings();
   void warn_if_empty(bigint natoms_a, bigint natoms_b);
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference,
                                        const gpucoord::SecondPass *);
@@ -150,7 +162,21 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::string failure(Path, const char *what, const std::string &way_out) const;
   void compare_with_reference(const LocalEvaluation &);
   void print_setup(Path);
+  void print_value(double natoms_a, double natoms_b, double s);
+  std::string groups_in_words(bigint natoms_a, bigint natoms_b) const;
+  std::string meaning_of_mean() const;
   std::string functions_in_words() const;
+
+  // The pair that is nearest to its range.
+  struct NearestPair {
+    double r = 0.0, dmax = 0.0;
+    bool exists = false;
+    bool is_of_all = true;    // false: of the pairs of a part of the atoms
+  };
+  NearestPair nearest_pair();
+  bool
+  compare_samples(const std::function<void(const double *, const double *, int, int)> &consider);
+  void warn_without_partners(bigint natoms_a);
 
   const std::unique_ptr<CoordArguments> args;
   const std::string name;    // 'Compute coord/gpu ID', beginning of messages
@@ -170,7 +196,12 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   bigint nevaluations[NWANTS];    // [want]
   double scale;                   // S divided by the sum over pairs, in the last evaluation
   bool warned_empty;
+  bool seeks_partners;    // warn in the next evaluation if no atom has a partner
+  bool is_rerun;          // command rerun has called init()
   std::string printed;
+  std::string printed_groups;
+  bool must_print_value;    // the setup line has changed; the same on all ranks
+  bool is_in_setup;         // setup() evaluates S
   int groupbit2;
   int nmax;
 

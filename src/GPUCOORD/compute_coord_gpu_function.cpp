@@ -152,7 +152,8 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(LocalEvaluation &local
   second.weights = [&] {
     return evaluate_weights(local);
   };
-  const bool may_be_on_gpu = on_gpu && local.path == Path::CELLS && !reference;
+  const bool may_be_on_gpu =
+      on_gpu && local.path == Path::CELLS && !reference && !local.seeks_partners;
   if (may_be_on_gpu) {
     if (local.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
     on_gpu->owner = owner_of_atom.data();

@@ -20,8 +20,12 @@
 #include "comm.h"
 #include "error.h"
 #include "group.h"
+#include "input.h"
+
+#include <cstring>
 
 using namespace LAMMPS_NS;
+using Groups = CoordArguments::Groups;
 
 namespace {
 
@@ -37,7 +41,8 @@ std::string at_dmax(const gpucoord::Switch &function)
 
 /* ---------------------------------------------------------------------- */
 
-// Prints once, and again after a change. rerun calls init() for each frame.
+// Collective. Prints once, and again after a change. rerun calls init() for each frame. The numbers
+// of atoms and S follow in the first evaluation.
 void ComputeCoordGPU::print_setup(Path path)
 {
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
@@ -57,8 +62,78 @@ void ComputeCoordGPU::print_setup(Path path)
     mesg += fmt::format("  {} {:.10g}\n", args->range_word(), table->dmax());
   const std::string text = description();
   if (!text.empty()) mesg += fmt::format("  {}\n", text);
-  if (mesg != printed) utils::logmesg(lmp, mesg);
+  if (mesg != printed && comm->me == 0) utils::logmesg(lmp, mesg);
+
+  // Dynamic groups change in runs, and are empty before them.
+  const std::string groups = dynamic_group().empty()
+      ? groups_in_words(group->count(igroup),
+                        groupbit2 ? group->count(group->find(args->group2)) : 0)
+      : "";
+  int changes = mesg != printed || groups != printed_groups ? 1 : 0;
+  MPI_Bcast(&changes, 1, MPI_INT, 0, world);    // texts may differ between ranks
+  if (changes) must_print_value = true;
   printed = mesg;
+  printed_groups = groups;
+}
+
+/* ----------------------------------------------------------------------
+   LAMMPS calls this with current ghost atoms before the setup of fixes. Evaluates S if it must be
+   printed, because output of a later evaluation can be in the middle of thermodynamic output. The
+   next evaluation rebuilds its pairs, so that all later results have the bits of a run without this
+   evaluation.
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::setup()
+{
+  // In KOKKOS runs, atoms on the host may be stale, and only KOKKOS styles can update them. Without
+  // KOKKOS, the first evaluation prints S.
+  const bool has_atoms = kokkosable || !lmp->kokkos;
+  if (!must_print_value || !has_atoms) return;
+  is_in_setup = true;
+  evaluate(gpucoord::VALUE);
+  is_in_setup = false;
+  last_build = {-1, -1};
+  nevaluations[gpucoord::VALUE] = 0;
+}
+
+// Collective. Prints the groups and S after the setup line.
+void ComputeCoordGPU::print_value(double natoms_a, double natoms_b, double s)
+{
+  must_print_value = false;
+  // A function counts the first atoms of pairs.
+  const bigint n = args->groups == Groups::PAIRS_FILE ? group->count(igroup)
+                                                      : static_cast<bigint>(natoms_a);
+  if (comm->me == 0)
+    utils::logmesg(lmp, "{}: {}, S {:.6g}{}\n", name,
+                   groups_in_words(n, static_cast<bigint>(natoms_b)), s, meaning_of_mean());
+}
+
+static std::string with_size(const std::string &name, bigint natoms)
+{
+  return fmt::format("{} ({} atom{})", name, natoms, natoms == 1 ? "" : "s");
+}
+
+std::string ComputeCoordGPU::groups_in_words(bigint natoms_a, bigint natoms_b) const
+{
+  const std::string first = with_size(group->names[igroup], natoms_a);
+  switch (args->groups) {
+    case Groups::TWO:
+      return fmt::format("{} with {}", first, with_size(args->group2, natoms_b));
+    case Groups::PAIRS:
+      return fmt::format("{} paired with {}", first, with_size(args->group2, natoms_b));
+    case Groups::PAIRS_FILE:
+      return fmt::format("{}, {} pairs of pairs/file", first, args->id_pairs.size());
+    default:
+      return first;
+  }
+}
+
+// Returns an explanation if norm mean does not give the mean of the coordination numbers.
+std::string ComputeCoordGPU::meaning_of_mean() const
+{
+  const bool is_half =
+      args->norm == CoordArguments::Norm::MEAN && args->groups == Groups::SELF && !function;
+  return is_half ? ", half of the mean coordination number: norm mean counts each pair once" : "";
 }
 
 std::string ComputeCoordGPU::description() const
@@ -87,6 +162,25 @@ std::string ComputeCoordGPU::functions_in_words() const
   return text;
 }
 
+/* ----------------------------------------------------------------------
+   Collective. Called by init(). Warnings are repeated in each run, but not in each frame of rerun,
+   which calls init() for each frame.
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::begin_warnings()
+{
+  const bool was_rerun = is_rerun;
+  is_rerun = input->command && strcmp(input->command, "rerun") == 0;
+  if (!is_rerun || !was_rerun) {
+    warned_empty = false;
+    seeks_partners = true;
+  }
+  // Dynamic groups are empty before a run. finish_evaluation() checks them.
+  if (args->groups == Groups::PAIRS_FILE || !dynamic_group().empty()) return;
+  const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
+  warn_if_empty(group->count(igroup), group->count(igroup2));
+}
+
 void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
 {
   if (warned_empty || (natoms_a > 0 && natoms_b > 0)) return;
@@ -97,7 +191,7 @@ void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
                    natoms_a > 0 ? with_empty_group2() : "S is 0");
 }
 
-std::string ComputeCoordGPU::with_empty_group2() const
+std::string ComputeCoordGPU::without_partners() const
 {
   return function ? fmt::format("all {} are 0", words.numbers) : "S is 0";
 }

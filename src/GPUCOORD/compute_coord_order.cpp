@@ -20,8 +20,6 @@
 #include "atom.h"
 #include "comm.h"
 #include "domain.h"
-#include "error.h"
-#include "group.h"
 
 #include <algorithm>
 #include <numeric>
@@ -31,8 +29,7 @@ using namespace LAMMPS_NS;
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
-    ComputeCoordGPU(lmp, narg, arg, read), is_global(false), natoms_with_partners(0), ncolumns(0),
-    warned_alone(false)
+    ComputeCoordGPU(lmp, narg, arg, read), is_global(false), natoms_with_partners(0), ncolumns(0)
 {
   order_backend = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
                                                  args->device_position);
@@ -47,12 +44,6 @@ void ComputeCoordOrder::set_global()
 }
 
 /* ---------------------------------------------------------------------- */
-
-void ComputeCoordOrder::init()
-{
-  ComputeCoordGPU::init();
-  warned_alone = false;
-}
 
 // Comm allocates its buffers after init() of computes. find_owners() sends one column.
 void ComputeCoordOrder::init_backend()
@@ -76,11 +67,6 @@ DeviceChoice &ComputeCoordOrder::device_choice() const
 const gpucoord::OrderParameter &ComputeCoordOrder::order_parameter() const
 {
   return *order_backend->operator->();
-}
-
-std::string ComputeCoordOrder::range_of_partners() const
-{
-  return fmt::format("{}{} {:.10g}", args->range_word(), args->longest_coeff(), table->dmax());
 }
 
 std::string ComputeCoordOrder::description() const
@@ -212,28 +198,6 @@ void ComputeCoordOrder::unpack_forward_comm(int n, int first, double *buf)
 {
   const std::size_t columns = ncolumns;
   std::copy_n(buf, columns * n, exchanged.data() + columns * first);
-}
-
-/* ----------------------------------------------------------------------
-   Also warns, once in a run, if no atom has a partner.
-------------------------------------------------------------------------- */
-
-void ComputeCoordOrder::get_local_numbers(double *numbers)
-{
-  ComputeCoordGPU::get_local_numbers(numbers);
-  numbers[12] = static_cast<double>(natoms_with_partners);
-}
-
-double ComputeCoordOrder::finish_evaluation(const double *sum)
-{
-  const double value = ComputeCoordGPU::finish_evaluation(sum);
-  const bool has_atoms = sum[7] > 0.0 && sum[8] > 0.0;
-  if (warned_alone || !has_atoms || sum[12] > 0.0) return value;
-  warned_alone = true;
-  if (comm->me == 0)
-    error->warning(FLERR, "{}: no atom of group {} has a partner within {}, {}", name,
-                   group->names[igroup], range_of_partners(), without_partners());
-  return value;
 }
 
 /* ---------------------------------------------------------------------- */

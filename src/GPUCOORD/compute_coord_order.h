@@ -30,12 +30,9 @@ class OrderBackend;
 class ComputeCoordOrder : public ComputeCoordGPU {
  public:
   ~ComputeCoordOrder() override;
-  void init() override;
   int pack_forward_comm(int, int *, double *, int, int *) override;
   void unpack_forward_comm(int, int, double *) override;
   double memory_usage() override;
-
-  void get_local_numbers(double *numbers) override;
 
  protected:
   ComputeCoordOrder(class LAMMPS *, int, char **, const ReadArguments &);
@@ -50,15 +47,15 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   virtual std::unique_ptr<gpucoord::OrderParameter> make_reference() const = 0;
   // Returns a one-line description of the order parameter, without its function.
   virtual std::string order_in_words() const = 0;
-  // Return the range of partners, and the result if no atom has a partner, for a warning.
-  virtual std::string range_of_partners() const;
-  virtual std::string without_partners() const { return "all order parameters are 0"; }
+  // The default of these two functions fits styles whose S is a function of order parameters.
+  std::string without_partners() const override { return "all order parameters are 0"; }
+  bool has_partners() override { return natoms_with_partners > 0; }
+  bool seeks_partners_in_run() const override { return true; }    // at no cost
   // Prepares the per-atom numbers of an evaluation. A style sets pointers in 'wanted_numbers' to
   // request numbers in addition to v_i and f.
   virtual void begin_numbers(const LocalEvaluation &);
 
   DeviceChoice &device_choice() const override;
-  double finish_evaluation(const double *sums) override;
   void reserve_exchange();
   double local_value(double value) const;
   double volume() const;
@@ -86,8 +83,7 @@ class ComputeCoordOrder : public ComputeCoordGPU {
 
   std::unique_ptr<OrderBackend> order_backend;
   std::unique_ptr<gpucoord::OrderParameter> reference;    // for keyword check; null: not needed
-  bool warned_alone;
-  std::vector<double> f_of_atoms;    // [nlocal]
+  std::vector<double> f_of_atoms;                         // [nlocal]
 };
 
 }    // namespace LAMMPS_NS

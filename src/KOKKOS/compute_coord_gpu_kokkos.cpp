@@ -102,6 +102,7 @@ void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
 {
   list_is_made = true;
+  Shared::setup();
 }
 
 // Returns LAMMPS' list, or an empty one if it does not belong to the current positions and atoms. A
@@ -196,6 +197,20 @@ void ComputeCoordGPUKokkos<DeviceType>::evaluate_on_device(LocalEvaluation &loca
     if (has_second) enqueue_second(request);
     coordination->enqueue_result(device->stream());
   });
+}
+
+// Waits if S is a function of coordination numbers. Their copy on the host is for output only.
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::has_partners()
+{
+  LocalEvaluation &local = this->running;
+  if (function && this->is_resident(local.path))
+    this->attempt(local, [&] {
+      function_numbers.s.resize(atom->nlocal);
+      function_numbers.f.resize(atom->nlocal);
+      function_on_device->copy_numbers(function_numbers.s.data(), function_numbers.f.data(),
+                                       device->stream());
+    });
+  return local.failed.empty() && Shared::has_partners();
 }
 
 namespace LAMMPS_NS {

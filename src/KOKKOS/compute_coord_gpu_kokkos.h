@@ -59,6 +59,7 @@ class ComputeCoordGPUKokkos : public ComputeCoordKokkos<DeviceType, ComputeCoord
   void make_on_device() override;
   void enqueue_evaluation(const gpucoord::Request &) override;
   void evaluate_on_device(LocalEvaluation &, const gpucoord::Request &) override;
+  bool has_partners() override;
   gpucoord::DeviceNeighbors neighbors() const override;
 
   bool may_use_neighbors() const;

@@ -316,6 +316,18 @@ TEST(MinimumImage, of_an_upright_cell_needs_no_candidates)
   }
 }
 
+// A body-centered cubic lattice of edge 2. The point (0.7, 2.9, -4.9) is nearest to (1, 3, -5).
+TEST(MinimumImage, has_the_distance_of_the_nearest_image)
+{
+  const double edges[3][3] = {{2, 0, 0}, {0, 2, 0}, {1, 1, 1}};
+  const bool all[3] = {true, true, true}, none[3] = {false, false, false};
+  const double d[3] = {0.7, 2.9, -4.9};
+  EXPECT_NEAR(gpucoord::nearest_image_distance(gpucoord::make_box(edges, all), d),
+              std::sqrt(0.3 * 0.3 + 0.1 * 0.1 + 0.1 * 0.1), 1e-14);
+  EXPECT_DOUBLE_EQ(gpucoord::nearest_image_distance(gpucoord::make_box(edges, none), d),
+                   std::sqrt(0.7 * 0.7 + 2.9 * 2.9 + 4.9 * 4.9));
+}
+
 TEST(MakeBox, refuses_dependent_edges_and_edges_that_are_not_finite)
 {
   const bool all[3] = {true, true, true}, two[3] = {true, true, false};

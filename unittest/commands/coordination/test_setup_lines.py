@@ -42,5 +42,179 @@ class Intensive(unittest.TestCase):
         self.assertEqual(found["yes"], found["no"])
 
 
+class Lines(unittest.TestCase):
+    def line(self, text, ident="c", style="gpu"):
+        """Return the lines with S, which must be before the thermodynamic output."""
+        lines = re.findall(rf"^Compute coord/{style} {ident}: (.*\bS .*)$", text.split("\n   Step ")[0], re.MULTILINE)
+        return [line for line in lines if " S summed " not in line and " S = " not in line]
+
+    def test_groups_and_value(self):
+        pairs = f"{coordtest.folder()}/pairs"
+        with open(pairs, "w") as file:
+            file.write("1 2\n3 4\n3 1\n")
+        half = ", half of the mean coordination number: norm mean counts each pair once"
+        cases = [
+            (f"na coord/gpu group2 ow {NEAR}", "na (1 atom) with ow (3 atoms), S 1.15625"),
+            (f"na coord/gpu group2 ow {NEAR} norm mean", "na (1 atom) with ow (3 atoms), S 1.15625"),
+            (f"all coord/gpu {NEAR}", "all (4 atoms), S 2"),
+            (f"all coord/gpu {NEAR} norm mean", "all (4 atoms), S 0.5" + half),
+            (f"all coord/gpu {NEAR} norm mean engine list", "all (4 atoms), S 0.5" + half),
+            (f"all coord/gpu {NEAR} norm mean engine allpairs", "all (4 atoms), S 0.5" + half),
+            (f"all coord/gpu group2 all {NEAR} norm mean", "all (4 atoms) with all (4 atoms), S 1"),
+            (f"all coord/gpu {NEAR} function sum norm mean", "all (4 atoms), S 1"),
+            (f"all coord/gpu {NEAR} function max 0.01", "all (4 atoms), S 1.16318"),
+            (f"left coord/gpu pairs right {NEAR}", "left (2 atoms) paired with right (2 atoms), S 1.84375"),
+            (f"left coord/gpu pairs/file {pairs} {NEAR}", "left (2 atoms), 3 pairs of pairs/file, S 2"),
+        ]
+        for words, expected in cases:
+            for ranks in 1, 2:
+                with self.subTest(words, ranks=ranks):
+                    text = run(f"compute c {words}", "thermo_style custom step c_c", "run 1", "run 1", ranks=ranks).text
+                    self.assertEqual(self.line(text), [expected], text)
+                    self.assertEqual(text.count(f"Compute coord/gpu c: {expected}"), 1, text)    # in both runs
+
+    def test_order_parameters(self):
+        words = [("orientorder", "l 6 order global switch cubic d0 3.5 dmax 5.5", "all (4 atoms), S "),
+                 ("envsim", "structure sc 3.0 sigma 0.1", "all (4 atoms), S "),
+                 ("pairentropy", "cutoff 5.0 sigma 0.1 bins 100", "all (4 atoms), S ")]
+        for style, keywords, expected in words:
+            result = run(f"compute c all coord/{style} {keywords}", "thermo_style custom step c_c", "run 0")
+            line, = self.line(result.text, style=style)
+            self.assertTrue(line.startswith(expected), line)
+            self.assertAlmostEqual(float(line[len(expected):]), result.tables[0]["c_c"][0], 4)
+
+    def test_expression(self):
+        text = run(f"compute c all coord/gpu {NEAR}", f"compute e na coord/gpu group2 ow {NEAR}",
+                   'compute d all coord/custom "2*a - b" a c_c b c_e', "thermo_style custom step c_d", "run 0", "run 0").text
+        self.assertEqual(re.findall("^Compute coord/custom d: (S 2.*)$", text, re.MULTILINE), ["S 2.84375 with a 2, b 1.15625"])
+        self.assertEqual(self.line(text), ["all (4 atoms), S 2"])
+        self.assertEqual(self.line(text, "e"), ["na (1 atom) with ow (3 atoms), S 1.15625"])
+
+    def test_with_a_bias(self):
+        """S is printed once, before the output of the run, also if only a fix uses the variable."""
+        text = run(f"compute c na coord/gpu group2 ow {NEAR}", "fix b all coord/bias c_c linear k 1.0", "run 1").text
+        self.assertEqual(self.line(text), ["na (1 atom) with ow (3 atoms), S 1.15625"])
+
+    def test_again_after_a_change(self):
+        text = run(f"compute c na coord/gpu group2 ow {NEAR}", "thermo_style custom step c_c", "run 0", "group na id 3",
+                   "group ow clear", "group ow id 2 4", "run 0", "run 0").text
+        self.assertEqual(re.findall(r"^Compute coord/gpu c: (na .*)$", text, re.MULTILINE),
+                         ["na (1 atom) with ow (3 atoms), S 1.15625", "na (2 atoms) with ow (2 atoms), S 1.84375"])
+
+    def test_dynamic_group(self):
+        text = run("variable late atom id>1", "group some dynamic all var late", f"compute c na coord/gpu group2 some {NEAR}",
+                   "thermo_style custom step c_c", "run 1", "run 1").text
+        self.assertEqual(self.line(text), ["na (1 atom) with some (3 atoms), S 1.15625"])
+        self.assertEqual(warnings_of(text), [])
+
+
+class NoPair(unittest.TestCase):
+    """A range in nm, where LAMMPS reads Angstrom."""
+
+    maxDiff = None
+    UNITS = " - are its lengths in Angstrom, as units metal requires?"
+    WARNING = ("Compute coord/{} c: no atom of group {} has a partner within {}, {} and a bias has no force: the nearest pair is "
+               "{} apart{} - are its lengths in {}, as units {} requires?")
+
+    def expected(self, group, r, style="gpu", reach="dmax 0.18", result="S is 0", more="", unit="Angstrom", units="metal"):
+        return self.WARNING.format(style, group, reach, result, r, more, unit, units)
+
+    def check(self, words, warning, ranks=(1, 2), units="metal", runs=1):
+        for n in ranks:
+            with self.subTest(words, ranks=n):
+                text = run(f"compute c {words}", "thermo_style custom step c_c", *["run 1"] * runs, units=units, ranks=n).text
+                self.assertEqual(warnings_of(text), [warning] * runs if warning else [], text)
+
+    def test_engines(self):
+        for engine in "cells", "list", "allpairs":
+            self.check(f"na coord/gpu group2 ow {FAR} engine {engine}", self.expected("na", 3))
+            self.check(f"ow coord/gpu {FAR} norm mean engine {engine}", self.expected("ow", 4))
+            self.check(f"ow coord/gpu {FAR} engine {engine} function more_than rational 1",
+                       self.expected("ow", 4, result="all coordination numbers are 0"))
+        self.check(f"left coord/gpu pairs right {FAR}", self.expected("left", 3))
+        pairs = f"{coordtest.folder()}/far"
+        with open(pairs, "w") as file:
+            file.write("3 4\n1 3\n")
+        for more, result in ("", "S is 0"), (" function less_than rational 1", "all coordination numbers are 0"):
+            self.check(f"left coord/gpu pairs/file {pairs} {FAR}{more}", self.expected("left", 4, result=result))
+
+    def test_functions_and_units(self):
+        for switch in ("rational 0.1", "exp 0.1", "gaussian 0.1", "smap 0.1 a 2 b 3", "tanh 0.1", "q ref 0.05 beta 50"):
+            self.check(f"na coord/gpu group2 ow switch {switch} dmax 0.18", self.expected("na", 3), ranks=[1])
+        for units, unit in ("lj", "sigma"), ("real", "Angstrom"), ("electron", "Bohr"), ("nano", "nanometers"):
+            self.check(f"na coord/gpu group2 ow {FAR}", self.expected("na", 3, unit=unit, units=units), [1], units)
+
+    def test_types(self):
+        """The pair that lacks least to its own dmax is named: 4, beyond 3.5, and not 3, beyond 0.18."""
+        self.check(f"all coord/gpu {FAR} coeff 2 2 cubic d0 3 dmax 3.5",
+                   self.expected("all", 4, reach="dmax of coeff 2 2 3.5"))
+        self.check(f"na coord/gpu group2 ow {FAR} coeff 2 2 cubic d0 3 dmax 3.5",
+                   self.expected("na", 3, reach="dmax of coeff 2 2 3.5", more=", beyond the dmax 0.18 of its types"))
+
+    def test_each_run_once(self):
+        self.check(f"na coord/gpu group2 ow {FAR}", self.expected("na", 3), runs=2)
+        self.check(f"na coord/gpu group2 ow {FAR} function more_than exp 1",
+                   self.expected("na", 3, result="all coordination numbers are 0"))
+
+    def test_one_atom(self):
+        warning = ("Compute coord/{} c: group na has one atom and no second group, {} and a bias has no force - name the group of "
+                   "its partners by group2, or use a larger group")
+        self.check(f"na coord/gpu {NEAR}", warning.format("gpu", "S is 0"))
+        self.check(f"na coord/gpu {NEAR} function more_than rational 1", warning.format("gpu", "all coordination numbers are 0"))
+        self.check(f"na coord/orientorder {NEAR}", warning.format("orientorder", "all order parameters are 0"))
+
+    def test_range_without_end(self):
+        self.check("na coord/gpu group2 ow switch gaussian 0.01 image minimum",
+                   "Compute coord/gpu c: s is 0 for all pairs of group na, S is 0 and a bias has no force: the nearest pair is 3 "
+                   "apart" + self.UNITS)
+        self.check("na coord/gpu group2 ow switch rational 0.1 image minimum", None)
+
+    def test_order_parameters(self):
+        for words, more in (("orientorder {} group2 ow switch cubic d0 0.12 dmax 0.18", {"result": "all order parameters are 0"}),
+                            ("envsim {} group2 ow structure sc 0.3 sigma 0.01",
+                             {"reach": "reach (longest vector + cutoff*sigma) 0.38", "result": "all similarities are 0"}),
+                            ("pairentropy {} group2 ow cutoff 0.5 sigma 0.01 bins 100",
+                             {"reach": "cutoff 0.5", "result": "S is that of g = 0"})):
+            style = words.split()[0]
+            self.check("na coord/" + words.replace("{} ", ""), self.expected("na", 3, style=style, **more))
+
+    def test_expression(self):
+        """A variable warns, with or without an expression of it."""
+        text = run(f"compute c na coord/gpu group2 ow {FAR}", 'compute d all coord/custom "2*a" a c_c',
+                   "fix b all coord/bias c_d linear k 1.0", "run 1").text
+        self.assertEqual(warnings_of(text), [self.expected("na", 3)], text)
+
+    def test_none(self):
+        """Pairs in range, also where s is 0 at their distance, and empty groups."""
+        for words in (f"na coord/gpu group2 ow {NEAR}", f"all coord/gpu {NEAR} function less_than rational 1",
+                      f"ow coord/gpu {NEAR} function between 7 8"):
+            self.check(words, None)
+        text = run("group two id 2", "compute c na coord/gpu group2 two switch custom 3.0 func 1-x^2 dmax 5 nostretch",
+                   "thermo_style custom step c_c", "run 0").text
+        self.assertIn("c: na (1 atom) with two (1 atom), S 0\n", text)
+        self.assertEqual(warnings_of(text), [])
+        text = run("group none empty", f"compute c na coord/gpu group2 none {FAR}", "thermo_style custom step c_c", "run 0").text
+        self.assertEqual(warnings_of(text), ["Compute coord/gpu c: group none is empty, S is 0"])
+
+    def test_rerun(self):
+        """Once for all frames."""
+        words = {"c": f"na coord/gpu group2 ow {FAR}", "d": "ow coord/orientorder switch cubic d0 0.12 dmax 0.18",
+                 "e": f"none coord/gpu {FAR}"}
+        computes = [f"compute {ident} {text}" for ident, text in words.items()]
+        text = run("group none empty", *computes, "thermo_style custom step c_c c_d c_e", "dump d all atom 1 frames",
+                   "run 4", "undump d", "rerun frames dump x y z").text
+        found = [line.split(": ")[0][-1] for line in warnings_of(text)]
+        self.assertEqual({ident: found.count(ident) for ident in words}, {"c": 2, "d": 2, "e": 2}, text)
+        self.assertEqual(text.count("c: na (1 atom) with ow (3 atoms), S 0\n"), 1)
+
+    def test_sample(self):
+        """In large systems a part of the atoms is compared with all others."""
+        text = coordtest.run_lammps([
+            "units metal", "lattice sc 2.5", "region box block 0 20 0 20 0 20", "create_box 1 box", "create_atoms 1 box",
+            "mass * 1.0", "pair_style zero 3.0 nocoeff", "pair_coeff * *", f"compute c all coord/gpu {FAR}",
+            "thermo_style custom step c_c", "run 0"], 2).text
+        self.assertEqual(warnings_of(text), [self.expected("all", 2.5).replace("nearest pair is", "nearest pair of a sample is")])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -27,6 +27,9 @@ GPUCOORD_API Box make_box(const double edges[3][3], const bool periodic[3]);
 // range, and the sums over all images and over nearest images can differ. Below it, they agree.
 GPUCOORD_API double first_ambiguous_range(const Box &box);
 
+// Returns the length of the shortest periodic image of d, distance. Not for loops over many pairs.
+GPUCOORD_API double nearest_image_distance(const Box &box, const double d[3]);
+
 }    // namespace gpucoord
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "gpucoord/box.h"
 
+#include "minimum_image.h"
+
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -143,6 +145,13 @@ Box make_box(const double edges[3][3], const bool periodic[3])
 double first_ambiguous_range(const Box &box)
 {
   return box.nperiodic ? 0.5 * box.shortest : std::numeric_limits<double>::infinity();
+}
+
+double nearest_image_distance(const Box &box, const double d[3])
+{
+  double x = d[0], y = d[1], z = d[2];
+  minimum_image(box, x, y, z);
+  return std::sqrt(x * x + y * y + z * z);
 }
 
 }    // namespace gpucoord

@@ -1,0 +1,199 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
+#include "compute_coord_gpu.h"
+
+#include "coord_arguments.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "error.h"
+#include "group.h"
+#include "update.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace LAMMPS_NS;
+using Groups = CoordArguments::Groups;
+
+/* ---------------------------------------------------------------------- */
+
+// Without a function, S is a sum of values of s, which are 0 beyond dmax.
+bool ComputeCoordGPU::has_partners()
+{
+  if (!function) return running.value != 0.0;
+  const auto &s = function_numbers.s;
+  return std::any_of(s.begin(), s.end(), [](double number) {
+    return number != 0.0;
+  });
+}
+
+std::string ComputeCoordGPU::range_of_partners() const
+{
+  return fmt::format("{}{} {:.10g}", args->range_word(), args->longest_coeff(), table->dmax());
+}
+
+static std::string unit_of_length(const std::string &units)
+{
+  if (units == "lj") return "sigma";
+  if (units == "si") return "meters";
+  if (units == "cgs") return "centimeters";
+  if (units == "electron") return "Bohr";
+  if (units == "micro") return "micrometers";
+  if (units == "nano") return "nanometers";
+  return "Angstrom";    // real, metal
+}
+
+/* ----------------------------------------------------------------------
+   Collective. Warns that a bias cannot act, because no pair is in range. The usual cause is a range
+   in another unit.
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::warn_without_partners(bigint natoms_a)
+{
+  const std::string result = without_partners() + " and a bias has no force";
+  if (args->groups == Groups::SELF && natoms_a == 1) {
+    if (comm->me == 0)
+      error->warning(FLERR,
+                     "{}: group {} has one atom and no second group, {} - name the group of its "
+                     "partners by group2, or use a larger group",
+                     name, group->names[igroup], result);
+    return;
+  }
+
+  const NearestPair nearest = nearest_pair();
+  const bool is_in_range = nearest.exists && nearest.r < nearest.dmax && table->has_end();
+  // s is 0 in a part of the range, or values of s cancel.
+  if (is_in_range && !seeks_partners_in_run()) return;
+  if (comm->me != 0) return;
+  std::string distance;
+  if (nearest.exists && !is_in_range) {
+    distance = fmt::format(": the nearest pair{} is {:.6g} apart",
+                           nearest.is_of_all ? "" : " of a sample", nearest.r);
+    if (table->has_end() && nearest.dmax != table->dmax())
+      distance +=
+          fmt::format(", beyond the {} {:.10g} of its types", args->range_word(), nearest.dmax);
+  }
+  const std::string none = table->has_end()
+      ? fmt::format("no atom of group {} has a partner within {}", group->names[igroup],
+                    range_of_partners())
+      : fmt::format("s is 0 for all pairs of group {}", group->names[igroup]);
+  error->warning(FLERR, "{}: {}, {}{} - are its lengths in {}, as units {} requires?", name, none,
+                 result, distance, unit_of_length(update->unit_style), update->unit_style);
+}
+
+/* ----------------------------------------------------------------------
+   Collective. Returns the pair whose distance exceeds dmax of its types by the smallest amount, the
+   same on all ranks.
+------------------------------------------------------------------------- */
+
+namespace {
+
+// An atom that all ranks compare with their atoms.
+struct Sample {
+  double x[3];
+  int type, rank, index;
+};
+
+// Returns samples of all ranks.
+std::vector<Sample> gather_samples(std::vector<Sample> &mine, int nprocs, MPI_Comm world)
+{
+  int nbytes = static_cast<int>(mine.size() * sizeof(Sample));
+  std::vector<int> counts(nprocs), first(nprocs, 0);
+  MPI_Allgather(&nbytes, 1, MPI_INT, counts.data(), 1, MPI_INT, world);
+  for (int r = 1; r < nprocs; ++r) first[r] = first[r - 1] + counts[r - 1];
+  std::vector<Sample> all((first.back() + counts.back()) / sizeof(Sample));
+  MPI_Allgatherv(mine.data(), nbytes, MPI_BYTE, all.data(), counts.data(), first.data(), MPI_BYTE,
+                 world);
+  return all;
+}
+
+}    // namespace
+
+ComputeCoordGPU::NearestPair ComputeCoordGPU::nearest_pair()
+{
+  NearestPair nearest;
+  const bool is_list = args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE;
+  const auto consider = [&](const double *xi, const double *xj, int itype, int jtype) {
+    const int number = table->number(itype, jtype);
+    if (number == gpucoord::SwitchTable::NONE) return;
+    const double d[3] = {xi[0] - xj[0], xi[1] - xj[1], xi[2] - xj[2]};
+    const double r = gpucoord::nearest_image_distance(box, d);
+    const double dmax = table->functions()[number].dmax();
+    // With an infinite dmax, distances decide.
+    const double excess = table->has_end() ? r - dmax : r;
+    const double before = table->has_end() ? nearest.r - nearest.dmax : nearest.r;
+    if (nearest.exists && excess >= before) return;
+    nearest.r = r;
+    nearest.dmax = dmax;
+    nearest.exists = true;
+  };
+
+  if (is_list)
+    for (std::int64_t k = 0; k < pairs.n; ++k)
+      consider(pairs.xa + 3 * k, pairs.xb + 3 * k, pairs.type_a[k], pairs.type_b[k]);
+  else
+    nearest.is_of_all = compare_samples(consider);
+
+  struct {
+    double excess;
+    int rank;
+  } mine = {HUGE_VAL, comm->me}, least;
+  if (nearest.exists) mine.excess = table->has_end() ? nearest.r - nearest.dmax : nearest.r;
+  MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, world);
+  double numbers[2] = {nearest.r, nearest.dmax};
+  MPI_Bcast(numbers, 2, MPI_DOUBLE, least.rank, world);
+  nearest.exists = least.excess < HUGE_VAL;
+  nearest.r = numbers[0];
+  nearest.dmax = numbers[1];
+  return nearest;
+}
+
+/* ----------------------------------------------------------------------
+   Collective. Calls 'consider' for pairs of atoms of group-ID with the owned partners of this rank.
+   Returns whether these are all pairs: in large systems only some atoms are compared, so that the
+   warning takes less than a second.
+------------------------------------------------------------------------- */
+
+bool ComputeCoordGPU::compare_samples(
+    const std::function<void(const double *, const double *, int, int)> &consider)
+{
+  constexpr double MAX_PAIRS = 1e7, MAX_SAMPLES = 1e6;    // pairs on each rank, samples of all
+  atoms_to_host();
+  select_atoms();
+  const auto &partners = groupbit2 ? index_b : index_a;
+  int npartners = groupbit2 ? nowned_b : nowned_a;
+  int most;
+  MPI_Allreduce(&npartners, &most, 1, MPI_INT, MPI_MAX, world);
+  const double all = MIN(MAX_SAMPLES, MAX_PAIRS / MAX(1, most));
+  const int limit = static_cast<int>(MAX(1.0, all / comm->nprocs));
+  std::vector<Sample> mine;
+  for (int t = 0; t < MIN(nowned_a, limit); ++t) {
+    const int i = index_a[t];
+    const double *const x = atom->x[i];
+    mine.push_back({{x[0], x[1], x[2]}, atom->type[i], comm->me, i});
+  }
+  int is_complete = nowned_a <= limit ? 1 : 0;
+  int are_complete;
+  MPI_Allreduce(&is_complete, &are_complete, 1, MPI_INT, MPI_MIN, world);
+
+  for (const Sample &one : gather_samples(mine, comm->nprocs, world))
+    for (int t = 0; t < npartners; ++t) {
+      const int j = partners[t];
+      if (one.rank == comm->me && one.index == j) continue;
+      consider(one.x, atom->x[j], one.type, atom->type[j]);
+    }
+  return are_complete;
+}
