@@ -283,7 +283,7 @@ class Ranks(unittest.TestCase):
 
 class Alone(unittest.TestCase):
     WARNING = (r"WARNING: Compute coord/envsim c: no atom of group (\w+) has a partner within reach "
-               r"\(longest vector \+ cutoff\*sigma\) ([\d.]+), all similarities are (.*?) \(")
+               r"\(longest vector \+ cutoff\*sigma\) ([\d.]+), all similarities are (.*?) and a bias has no force: the nearest pair is ([\d.]+) apart - ")
 
     def script(self, words, group="all"):
         return ["region box block 0 8 0 8 0 8", "create_box 1 box", "create_atoms 1 single 1 1 1", "create_atoms 1 single 4 4 4",
@@ -295,10 +295,10 @@ class Alone(unittest.TestCase):
         one, two = "structure sc 1.0 sigma 0.1", "structure diamond 2.0 sigma 0.1 group2 two"
         for ranks in 1, 2:
             run = coordtest.run_lammps(self.script(one), ranks)
-            self.assertEqual(re.findall(self.WARNING, run.text), [("all", "1.8", "0")] * 2)
+            self.assertEqual(re.findall(self.WARNING, run.text), [("all", "1.8", "0", "5.19615")] * 2)
             self.assertEqual(np.abs(run.tables[0]["c_c"]).max(), 0)
             run = coordtest.run_lammps(self.script(two, "one"), ranks)
-            self.assertEqual(re.findall(self.WARNING, run.text), [("one", "1.666025404", "ln(2)/lambda = 0.00693147")] * 2)
+            self.assertEqual(re.findall(self.WARNING, run.text), [("one", "1.666025404", "ln(2)/lambda = 0.00693147", "5.19615")] * 2)
             np.testing.assert_allclose(run.tables[0]["c_c"], math.log(2) / 100 / 2, rtol=1e-6)    # value of one atom, over two
 
     def test_no_warning_with_partners(self):
