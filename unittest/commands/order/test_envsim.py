@@ -299,7 +299,7 @@ class Alone(unittest.TestCase):
             self.assertEqual(np.abs(run.tables[0]["c_c"]).max(), 0)
             run = coordtest.run_lammps(self.script(two, "one"), ranks)
             self.assertEqual(re.findall(self.WARNING, run.text), [("one", "1.666025404", "ln(2)/lambda = 0.00693147", "5.19615")] * 2)
-            np.testing.assert_allclose(run.tables[0]["c_c"], math.log(2) / 100 / 2, rtol=1e-6)    # value of one atom, over two
+            np.testing.assert_allclose(run.tables[0]["c_c"], math.log(2) / 100, rtol=1e-6)
 
     def test_no_warning_with_partners(self):
         script = self.script("structure sc 1.0 sigma 0.1")
