@@ -179,14 +179,20 @@ bool PlumedAtoms::are_at(const std::vector<int> &ids, const std::vector<double> 
 
 void PlumedAtoms::add_forces(const std::vector<int> &ids, const std::vector<double> &force)
 {
+  add_forces_to(atom->f, ids, force);
+  board->forces_changed_on_host();
+}
+
+void PlumedAtoms::add_forces_to(double **f, const std::vector<int> &ids,
+                                const std::vector<double> &force)
+{
   check_map();
   board->atoms_to_host();
   for (std::size_t k = 0; k < ids.size(); ++k) {
     const int i = index_of(ids[k]);
     if (i == NOT_HERE) continue;
-    for (int a = 0; a < 3; ++a) atom->f[i][a] += force[3 * k + a];
+    for (int a = 0; a < 3; ++a) f[i][a] += force[3 * k + a];
   }
-  board->forces_changed_on_host();
 }
 
 double PlumedAtoms::memory_usage() const

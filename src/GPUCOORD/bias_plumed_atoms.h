@@ -55,6 +55,8 @@ class PlumedAtoms : protected Pointers {
   bool are_at(const std::vector<int> &ids, const std::vector<double> &x);
   // Adds forces, [3 n], to the atoms of this rank.
   virtual void add_forces(const std::vector<int> &ids, const std::vector<double> &force);
+  // Adds them to an array of the owned atoms on the host, [nlocal][3].
+  void add_forces_to(double **f, const std::vector<int> &ids, const std::vector<double> &force);
 
   virtual double bytes_copied() const { return -1.0; }    // see CollectiveVariable
   virtual double memory_usage() const;

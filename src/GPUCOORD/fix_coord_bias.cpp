@@ -54,8 +54,9 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
     Fix(lmp, narg, arg),
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
     restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
-    warned_of_rerun(false), is_announced(false), ilevel_respa(0), evaluations_per_step(1),
-    evaluations_done(0), last_step(-1), first_of_minimization(0)
+    warned_of_rerun(false), step_of_forces(-1), strength_of_forces(0.0), is_announced(false),
+    ilevel_respa(0), evaluations_per_step(1), evaluations_done(0), last_step(-1),
+    first_of_minimization(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -353,6 +354,8 @@ void FixCoordBias::apply(int vflag, Phase phase, int level)
   announce(vflag, phase, level);
   v_init(vflag);
   if (!is_due()) {
+    step_of_forces = update->ntimestep;
+    strength_of_forces = 0.0;
     // Variables of the input script may need computes. These must be announced one evaluation
     // earlier.
     if (phase == Phase::SETUP && bias->moves())
@@ -386,6 +389,8 @@ double FixCoordBias::strength() const
 
 void FixCoordBias::add_forces()
 {
+  step_of_forces = update->ntimestep;
+  strength_of_forces = strength();
   evaluation->add_forces(strength());
   if (!vflag_global && !vflag_atom) return;
   for (std::size_t v = 0; v < found.size(); ++v) {
@@ -394,6 +399,26 @@ void FixCoordBias::add_forces()
     // W is the sum over all ranks. LAMMPS adds the virials of the ranks.
     if (vflag_global && comm->me == 0) found[v]->add_virial(factor, virial);
     if (vflag_atom) found[v]->add_atom_virial(factor, vatom);
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+bool FixCoordBias::has_forces_of_this_step() const
+{
+  return step_of_forces == update->ntimestep;
+}
+
+void FixCoordBias::add_forces_to(double **force)
+{
+  check_variables();
+  const std::vector<double> dVdS = evaluation->state().dVdS;
+  const auto board = BiasBoard::get(lmp);
+  for (std::size_t v = 0; v < found.size(); ++v) {
+    const double factor = -strength_of_forces * dVdS[v];
+    if (factor == 0.0) continue;
+    board->evaluate_now(found[v], gpucoord::DERIVATIVES);
+    found[v]->add_gradients(factor, force, 0);
   }
 }
 

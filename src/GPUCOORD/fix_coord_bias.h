@@ -51,6 +51,12 @@ class FixCoordBias : public Fix, public VariableUser {
   void restart(char *) override;
   double memory_usage() override;
 
+  // Returns whether the fix has been evaluated in this timestep.
+  bool has_forces_of_this_step() const;
+  // Collective. Adds the forces of the last evaluation to those of the owned atoms, [nlocal][3], on
+  // the host. Evaluates the gradients of the variables again. The bias does not change.
+  virtual void add_forces_to(double **force);
+
   Fix *fix() override { return this; }
   void check_variables() const override;
   const std::vector<CollectiveVariable *> &variables() const override { return found; }
@@ -89,6 +95,10 @@ class FixCoordBias : public Fix, public VariableUser {
   bool is_set_up;         // init() has been called
   bool warned_of_rerun;
   std::string printed;
+
+  // The last evaluation: its timestep, and the factor of its forces, 0 if the bias did not act
+  bigint step_of_forces;
+  double strength_of_forces;
 
   bool is_announced;    // pre_force() has announced this evaluation
   int ilevel_respa;

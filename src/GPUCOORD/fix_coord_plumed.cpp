@@ -275,13 +275,24 @@ void FixCoordPlumed::broadcast_atoms()
   MPI_Bcast(&used.stops, 1, MPI_INT, 0, world);
 }
 
+bool FixCoordPlumed::acts_on_atoms() const
+{
+  const auto &force = plumed->atoms().force;
+  return std::any_of(force.begin(), force.end(), [](double f) {
+    return f != 0.0;
+  });
+}
+
+void FixCoordPlumed::add_forces_to(double **force)
+{
+  FixCoordBias::add_forces_to(force);
+  if (acts_on_atoms()) atoms->add_forces_to(force, plumed->atoms().id, plumed->atoms().force);
+}
+
 void FixCoordPlumed::add_forces_on_atoms()
 {
   const auto &used = plumed->atoms();
-  const bool acts = std::any_of(used.force.begin(), used.force.end(), [](double f) {
-    return f != 0.0;
-  });
-  if (acts) atoms->add_forces(used.id, used.force);
+  if (acts_on_atoms()) atoms->add_forces(used.id, used.force);
   if (!vflag_global || comm->me != 0) return;
   constexpr int ROW[] = {0, 1, 2, 0, 0, 1}, COLUMN[] = {0, 1, 2, 1, 2, 2};
   for (int k = 0; k < 6; ++k) virial[k] -= used.virial[COLUMN[k]][ROW[k]];

@@ -36,6 +36,7 @@ class FixCoordPlumed : public FixCoordBias {
   void post_run() override;
   void reset_dt() override;
   double memory_usage() override;
+  void add_forces_to(double **force) override;
 
   void prepare(Phase) override;
   unsigned want(int vflag) const override;
@@ -56,6 +57,7 @@ class FixCoordPlumed : public FixCoordBias {
   void evaluate_plumed(Phase, const std::vector<double> &s, bool is_same);
   void use_known_forces(const std::vector<double> &s);
   bool is_same_configuration(const std::vector<double> &s);
+  bool acts_on_atoms() const;
   void add_forces_on_atoms();
 
   double dt;        // timestep size known to PLUMED

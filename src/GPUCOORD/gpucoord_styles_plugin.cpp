@@ -15,6 +15,7 @@
 
 #include "compute_coord_custom.h"
 #include "compute_coord_envsim.h"
+#include "compute_coord_force.h"
 #include "compute_coord_gpu.h"
 #include "compute_coord_orientorder.h"
 #include "compute_coord_pairentropy.h"
@@ -35,6 +36,8 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
              &gpucoord_create<Compute, ComputeCoordCustom>);
   styles.add("compute", "coord/envsim", "GPUCOORD environment similarity v0.1",
              &gpucoord_create<Compute, ComputeCoordEnvsim>);
+  styles.add("compute", "coord/force", "GPUCOORD forces of a bias on atoms v0.1",
+             &gpucoord_create<Compute, ComputeCoordForce>);
   styles.add("compute", "coord/orientorder", "GPUCOORD bond-orientational order parameter v0.1",
              &gpucoord_create<Compute, ComputeCoordOrientOrder>);
   styles.add("compute", "coord/pairentropy", "GPUCOORD pair entropy v0.1",

@@ -27,7 +27,7 @@ def plugin_file():
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
 
 
-STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", "coord/gpu"],
+STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", "coord/force"], ["compute", "coord/gpu"],
           ["compute", "coord/orientorder"], ["compute", "coord/pairentropy"], ["compute", "potential/grid"],
           ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
