@@ -223,6 +223,11 @@ TEST(Expression, bad_ones_are_refused_with_the_name_and_the_way_out)
        {"a", "b"},
        "",
        "the expression 'a + 1e5.3*b' has the bad number 1e5.3" + number},
+      {"a + 1e400*b",
+       {"a", "b"},
+       "",
+       "the expression 'a + 1e400*b' has the number 1e400, but double precision ends at 1.8e308 - "
+       "use a smaller number"},
       {"3a + b", {"a", "b"}, "", "the expression '3a + b' has the bad number 3a" + number},
       {"a + 0/0*b",
        {"a", "b"},
@@ -244,6 +249,92 @@ TEST(Expression, bad_ones_are_refused_with_the_name_and_the_way_out)
     } catch (const ExpressionError &error) {
       EXPECT_EQ(error.name, one.name) << one.text;
       EXPECT_EQ(std::string(error.what()), one.message);
+    }
+  }
+}
+
+std::string repeated(const std::string &text, int n, const std::string &separator = "")
+{
+  std::string all = text;
+  for (int k = 1; k < n; ++k) all += separator + text;
+  return all;
+}
+
+// Returns s0; s0 = s1*s1; ...; sn = a, which is a to the power 2^n.
+std::string powers_of_parts(int n)
+{
+  std::string text = "s0";
+  for (int k = 0; k < n; ++k) {
+    const std::string next = "s" + std::to_string(k + 1);
+    text += "; s" + std::to_string(k) + " = " + next + "*" + next;
+  }
+  return text + "; s" + std::to_string(n) + " = a";
+}
+
+// The longest expressions, with values and derivatives in closed form.
+TEST(Expression, is_right_up_to_its_limits)
+{
+  const double a = 0.99;
+  const struct {
+    std::string text;
+    double value, derivative;
+  } cases[] = {
+      {repeated("a", 500, "+"), 500 * a, 500.0},
+      {repeated("a", 500, "-"), -498 * a, -498.0},
+      {repeated("a", 95, "*"), std::pow(a, 95), 95 * std::pow(a, 94)},
+      {powers_of_parts(8), std::pow(a, 256), 256 * std::pow(a, 255)},
+      {repeated("sqrt(", 100) + "a" + repeated(")", 100), std::exp(std::log(a) * std::exp2(-100)),
+       std::exp2(-100) / a},
+      {repeated("(", 1000) + "a" + repeated(")", 1000), a, 1.0},
+      {repeated("-", 999) + "a", -a, -1.0},
+  };
+  for (const auto &one : cases) {
+    double derivative;
+    const double value = Expression(one.text, {"a"}).evaluate(&a, &derivative);
+    EXPECT_NEAR(value, one.value, 1e-13 * std::fabs(one.value)) << one.text;
+    EXPECT_NEAR(derivative, one.derivative, 1e-13 * std::fabs(one.derivative)) << one.text;
+  }
+}
+
+TEST(Expression, has_a_limit_of_its_length)
+{
+  const std::string split =
+      " numbers, names and operations, but at most 1000 are supported - shorten "
+      "it, or split it into several";
+  const std::string written_out = "it has, with its named parts written out, ";
+  const std::string derivatives =
+      " numbers, names and operations, but at most 10000 are supported - shorten products and "
+      "functions of functions, or split it into several";
+  const struct {
+    std::string text, begin, end;
+  } cases[] = {
+      {repeated("a", 501, "+"), written_out + "1001" + split, ""},
+      {repeated("a", 100000, "*"), written_out + "199999" + split, ""},
+      {repeated("-", 100000) + "a", written_out + "100001" + split, ""},
+      {powers_of_parts(9), written_out + "1023" + split, ""},
+      {powers_of_parts(1000), written_out + "1023" + split, ""},
+      {repeated("(", 100000) + "a" + repeated(")", 100000),
+       "it has parentheses in parentheses, 100000 deep, but at most 1000 are supported - leave out "
+       "parentheses",
+       ""},
+      {repeated("a", 110, "*"), "its derivatives have about 1", derivatives},
+      {repeated("sin(", 300) + "a" + repeated(")", 300), "its derivatives have about 4",
+       derivatives},
+      {repeated("a", 100, "^"), "its derivatives have about 3", derivatives},
+  };
+  for (const auto &one : cases) {
+    const std::string begin = "the expression '" + one.text.substr(0, 60) + "...' is too long: ";
+    try {
+      const Expression expression(one.text, {"a"});
+      ADD_FAILURE() << "accepted: " << begin;
+    } catch (const ExpressionError &error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.compare(0, begin.size() + one.begin.size(), begin + one.begin), 0)
+          << message;
+      if (one.end.empty())
+        EXPECT_EQ(message, begin + one.begin);
+      else
+        EXPECT_EQ(message.substr(message.size() - one.end.size()), one.end);
     }
   }
 }

@@ -253,6 +253,10 @@ std::vector<BadOption> bad_options()
   custom("custom_empty", "", INF, "expression", {"an expression in x is required", "1/(1+x^6)"});
   custom("custom_broken", "1/(1+x^6", INF, "expression", {"'1/(1+x^6'", "cannot be used"});
   custom("custom_no_formula", "1 +* x", INF, "expression", {"'1 +* x'"});
+  custom("custom_bad_number", "2e*x", INF, "expression", {"'2e*x' has the bad number 2e"});
+  custom("custom_too_large_number", "1e400*x", INF, "expression", {"has the number 1e400"});
+  custom("custom_too_long", std::string(100000, '-') + "x", INF, "expression",
+         {"...' is too long: it has", " 100001 numbers, names and operations"});
   custom("custom_unknown_function", "wiggle(x)", INF, "expression", {"wiggle"});
   custom("custom_unknown_variable", "exp(-x*k)", INF, "expression", {"unknown variable 'k'"});
   custom("custom_r_instead_of_x", "exp(-r)", INF, "expression",

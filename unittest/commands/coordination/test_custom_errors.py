@@ -53,6 +53,24 @@ ARGUMENTS = [
      "number - use only finite constants, for example no 0/0 or sqrt(-1)"),
 ]
 
+# Expressions that are too long, and the end of the message.
+LONG = {
+    "sum": ("+".join(600 * "v"), "it has, with its named parts written out, 1199 numbers, names and operations, but at most 1000 are "
+            "supported - shorten it, or split it into several"),
+    "signs": (100000 * "-" + "v", "it has, with its named parts written out, 100001 numbers, names and operations, but at most 1000 "
+              "are supported - shorten it, or split it into several"),
+    "parentheses": (100000 * "(" + "v" + 100000 * ")", "it has parentheses in parentheses, 100000 deep, but at most 1000 are "
+                    "supported - leave out parentheses"),
+    "functions": (2000 * "sqrt(" + "v" + 2000 * ")", "it has, with its named parts written out, 2001 numbers, names and operations, "
+                  "but at most 1000 are supported - shorten it, or split it into several"),
+    "parts": ("s0;" + "".join(f"s{k}=s{k + 1}*s{k + 1};" for k in range(60)) + "s60=v", "it has, with its named parts written out, "
+              "1023 numbers, names and operations, but at most 1000 are supported - shorten it, or split it into several"),
+    "product": ("*".join(300 * "v"), "its derivatives have about {} numbers, names and operations, but at most 10000 are supported - "
+                "shorten products and functions of functions, or split it into several"),
+    "nested": (300 * "sqrt(" + "v" + 300 * ")", "its derivatives have about {} numbers, names and operations, but at most 10000 are "
+               "supported - shorten products and functions of functions, or split it into several"),
+}
+
 # Scripts whose last line must fail, after SYSTEM, and the message.
 D = "Compute coord/custom d: "
 E = D.replace("d:", "e:")
@@ -145,6 +163,50 @@ class Arguments(InProcess):
                 self.assertEqual(error_of(self.lmp, plain), ("Compute coord/custom" + message, CUSTOM + words))
                 self.assertFalse(self.lmp.has_id("compute", "d"))
         self.check_still_usable()
+
+    def test_too_long(self):
+        """Each of these would take minutes and gigabytes, or overflow the stack."""
+        for name, (expression, end) in LONG.items():
+            with self.subTest(name):
+                found, _ = error_of(self.lmp, CUSTOM + f'"{expression}" v c_cv')
+                start = f"Compute coord/custom: the expression '{expression[:60]}...' is too long: "
+                self.assertEqual(re.sub(r"about \d{5}", "about {}", found), start + end)
+                for style, words, field in (
+                        ("switch custom", f'switch custom 1.0 func "{expression}" dmax 3', "x"),
+                        ("function custom", f'switch cubic dmax 3 function custom "{expression}"', "s")):
+                    text = expression.replace("v", field)
+                    found, _ = error_of(self.lmp, "compute d all coord/gpu " + words.replace(expression, text))
+                    self.assertIn(f"Compute coord/gpu {style}: the expression '{text[:60]}...' is too long: ", found)
+        self.check_still_usable()
+
+    def test_long(self):
+        """Within the limits: 300 variables, a product of 90, and parts."""
+        names = " ".join(f"n{k} c_q{k}" for k in range(300))
+        for k in range(300):
+            self.lmp.command(f"compute q{k} a coord/gpu switch cubic d0 {1 + k / 1000} dmax 3.0 image minimum engine allpairs")
+        for expression, words in (("+".join(f"n{k}" for k in range(300)), names), ("*".join(90 * ["n0"]), "n0 c_q0"),
+                                  ("s0;" + "".join(f"s{k}=s{k + 1}*s{k + 1};" for k in range(8)) + "s8=n0", "n0 c_q0")):
+            self.lmp.command(f'compute d all coord/custom "{expression}" {words}')
+            self.lmp.command("uncompute d")
+
+    def test_numbers(self):
+        for number in ("1e400", "-1e999", "1" + 400 * "0"):
+            with self.subTest(number):
+                found, _ = error_of(self.lmp, CUSTOM + f"v+{number} v c_cv")
+                plain = number.lstrip("-")
+                shown = plain if len(plain) < 60 else plain[:60] + "..."
+                self.assertEqual(found, f"Compute coord/custom: the expression 'v+{number}' has the number {shown}, but double "
+                                 "precision ends at 1.8e308 - use a smaller number")
+        for number, why in (("1e400", "the number 1e400, but double precision ends at 1.8e308 - use a smaller number"),
+                            ("2e", "the bad number 2e - write it like 1.5 or 2e-3")):
+            found, _ = error_of(self.lmp, f"compute d all coord/gpu switch custom 1.0 func {number}*x dmax 3")
+            self.assertEqual(found, f"Compute coord/gpu switch custom: the expression '{number}*x' has {why}")
+
+    def test_constant(self):
+        """A function of atoms without x has no derivative."""
+        for words in ("more_than custom 1.0 func 2 nostretch", "less_than custom 1.0 func 0*x+1 dmax 5 nostretch"):
+            found, _ = error_of(self.lmp, f"compute d all coord/gpu switch cubic dmax 3 function {words}")
+            self.assertIn("does not depend on x - write it in x", found)
 
     def test_quotes(self):
         """The expression is marked as it is written."""

@@ -129,7 +129,8 @@ class GPUCOORD_API Switch {
 
   SwitchOptions opt;
   double stretch_factor = 1.0, shift_term = 0.0;
-  double at_zero = 1.0, at_dmax = 0.0;    // phi(0) and phi(dmax), if stretched
+  double at_zero = 1.0, at_dmax = 0.0;             // phi(0) and phi(dmax), if stretched
+  std::shared_ptr<const CustomFunction> parsed;    // null unless the function is CUSTOM
 };
 
 // Makes a function with infinite dmax if dmax is not given. Functions that require dmax still

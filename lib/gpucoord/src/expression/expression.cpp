@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
+#include <stdexcept>
 
 namespace gpucoord {
 
@@ -46,29 +47,6 @@ namespace {
     return text.find(name) + 1;
   }
 
-  // Returns the first number that Lepton would misread, such as 2e, which it reads as 0; "" if
-  // there is no such number.
-  std::string bad_number(const std::string &text)
-  {
-    const auto is_sign_of_exponent = [&text](std::size_t at) {
-      return (text[at] == '+' || text[at] == '-') && (text[at - 1] == 'e' || text[at - 1] == 'E');
-    };
-    for (std::size_t begin = 0, end = 1; begin < text.size(); begin = end, end = begin + 1) {
-      const bool is_number = text[begin] == '.' ||
-          std::isdigit(static_cast<unsigned char>(text[begin]));
-      if (!is_number && !is_part_of_name(text[begin])) continue;
-      while (end < text.size() &&
-             (is_part_of_name(text[end]) ||
-              (is_number && (text[end] == '.' || is_sign_of_exponent(end)))))
-        ++end;
-      const std::string word = text.substr(begin, end - begin);
-      char *rest;
-      std::strtod(word.c_str(), &rest);
-      if (is_number && *rest) return word;
-    }
-    return "";
-  }
-
   bool contains(const std::vector<std::string> &names, const std::string &name)
   {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -101,15 +79,19 @@ Expression::Expression(const std::string &text, const std::vector<std::string> &
                             "the name " + names[k] + " is given twice - give each name once");
   }
   const std::string quoted = "the expression '" + text + "'";
-  const std::string number = bad_number(text);
-  if (!number.empty())
-    throw ExpressionError(
-        "", quoted + " has the bad number " + number + " - write it like 1.5 or 2e-3");
+  const std::string why = bad_number(text);
+  if (!why.empty()) throw ExpressionError("", quoted + " has " + why);
   std::vector<std::string> used;
-  Lepton::ParsedExpression parsed;
+  Lepton::ParsedExpression tree;
+  const auto too_long = [&text](const std::length_error &error) {
+    return ExpressionError("",
+                           "the expression '" + shortened(text) + "' is too long: " + error.what());
+  };
   try {
-    parsed = Lepton::Parser::parse(text);
-    find_names(parsed.getRootNode(), used);
+    tree = parsed(text);
+    find_names(tree.getRootNode(), used);
+  } catch (const std::length_error &error) {
+    throw too_long(error);
   } catch (const std::exception &error) {
     throw ExpressionError("",
                           quoted + " cannot be parsed: " + reason(error, text) + " - write it in " +
@@ -133,7 +115,8 @@ Expression::Expression(const std::string &text, const std::vector<std::string> &
   for (std::size_t k = 0; k < names.size(); ++k) locations[names[k]] = &programs->numbers[k];
   std::string part;
   try {
-    const Lepton::ParsedExpression value = optimized(parsed);
+    const Lepton::ParsedExpression value = optimized(tree);
+    check_derivatives(value, names);
     programs->value = value.createCompiledExpression();
     programs->value.setVariableLocations(locations);
     for (std::size_t k = 0; k < names.size(); ++k) {
@@ -142,6 +125,8 @@ Expression::Expression(const std::string &text, const std::vector<std::string> &
           optimized(value.differentiate(names[k])).createCompiledExpression();
       programs->derivatives[k].setVariableLocations(locations);
     }
+  } catch (const std::length_error &error) {
+    throw too_long(error);
   } catch (const std::exception &error) {
     throw ExpressionError("",
                           quoted + " cannot be used: " + part + error.what() +

@@ -5,6 +5,7 @@
 #include "atom_formulas.h"
 
 #include "../core/checks.h"
+#include "../core/parsed_function.h"
 #include "../pairs/cell_tasks_host.h"
 #include "../switching/switch_dispatch.h"
 #include "gpucoord/expression.h"
@@ -77,6 +78,12 @@ namespace {
     return largest + std::log(sum);
   }
 
+  bool is_constant(const std::string &expression)
+  {
+    const ParsedFunction parsed(expression);
+    return parsed.value.createCompiledExpression().getVariables().empty();
+  }
+
   double power(double x, int n)
   {
     double result = 1.0;
@@ -137,6 +144,10 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
     case Kind::LESS_THAN:
       try {
         sigma = std::make_unique<const Switch>(make_endless_switch(opt.sigma));
+        if (opt.sigma.kind == SwitchKind::CUSTOM && is_constant(opt.sigma.expression))
+          fail("expression",
+               "the expression '" + opt.sigma.expression +
+                   "' does not depend on x - write it in x");
       } catch (const SwitchError &e) {
         fail(e.field.c_str(), e.what());
       }

@@ -8,12 +8,20 @@
 #include "gpucoord/switching.h"
 
 #include <exception>
+#include <stdexcept>
 
 namespace gpucoord {
 
 struct CustomFunction::Programs {
   Lepton::CompiledExpression value, derivative;
   double *x_of_value = nullptr, *x_of_derivative = nullptr;    // null if x does not occur
+
+  void find_x()
+  {
+    if (value.getVariables().count("x")) x_of_value = &value.getVariableReference("x");
+    if (derivative.getVariables().count("x"))
+      x_of_derivative = &derivative.getVariableReference("x");
+  }
 };
 
 CustomFunction::CustomFunction(const std::string &expression) :
@@ -27,19 +35,29 @@ CustomFunction::CustomFunction(const std::string &expression) :
                        "the expression '" + expression + "' cannot be used: " + why +
                            "; write it in x = (r - d0)/r0, for example 1/(1+x^6)");
   };
+  const std::string why = bad_number(expression);
+  if (!why.empty())
+    throw SwitchError("expression", "the expression '" + expression + "' has " + why);
   try {
     const ParsedFunction parsed(expression);
     programs->value = parsed.value.createCompiledExpression();
     programs->derivative = parsed.derivative.createCompiledExpression();
+  } catch (const std::length_error &error) {
+    throw SwitchError("expression",
+                      "the expression '" + shortened(expression) +
+                          "' is too long: " + error.what());
   } catch (const std::exception &error) {
     throw bad(error.what());
   }
   for (const auto &name : programs->value.getVariables())
     if (name != "x") throw bad("unknown variable '" + name + "'");
-  if (programs->value.getVariables().count("x"))
-    programs->x_of_value = &programs->value.getVariableReference("x");
-  if (programs->derivative.getVariables().count("x"))
-    programs->x_of_derivative = &programs->derivative.getVariableReference("x");
+  programs->find_x();
+}
+
+CustomFunction::CustomFunction(const CustomFunction &other) :
+    programs(std::make_unique<Programs>(*other.programs))
+{
+  programs->find_x();
 }
 
 CustomFunction::~CustomFunction() = default;

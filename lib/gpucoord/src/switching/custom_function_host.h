@@ -15,6 +15,7 @@ class GPUCOORD_TEST_API CustomFunction {
   // Throws SwitchError with field "expression" if the text cannot be parsed or uses a variable
   // other than x.
   explicit CustomFunction(const std::string &expression);
+  CustomFunction(const CustomFunction &);
   ~CustomFunction();
 
   // Sets f(x) and df/dx in double. Not const and not thread-safe, because the evaluator has its own

@@ -70,6 +70,7 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
               " but must be from 1e-18 to 1e18, whose squares single precision holds");
     definition.check(opt);
   });
+  if (opt.kind == SwitchKind::CUSTOM) parsed = std::make_shared<CustomFunction>(opt.expression);
   if (std::isnan(opt.dmax)) opt.dmax = std::numeric_limits<double>::infinity();
   opt.shifted = opt.shifted && has_end() && !opt.stretch;
 
@@ -186,7 +187,7 @@ double Switch::derivative_at_dmax() const
 std::unique_ptr<CustomFunction> Switch::make_custom() const
 {
   if (opt.kind != SwitchKind::CUSTOM) return nullptr;
-  return std::make_unique<CustomFunction>(opt.expression);
+  return std::make_unique<CustomFunction>(*parsed);
 }
 
 SwitchEvaluator::SwitchEvaluator(const Switch &function_in) :

@@ -14,9 +14,6 @@ template <> struct Definition<SwitchKind::CUSTOM> : AnyFunction {
   static constexpr const char *NAME = "custom";
   static std::vector<SwitchParameter> parameters() { return {parameter::FUNC}; }
 
-  // Parses the expression, so that an error is reported here.
-  static void check(SwitchOptions &o) { const CustomFunction parsed(o.expression); }
-
   static double at_zero(const SwitchOptions &o)
   {
     double value, derivative;
