@@ -69,15 +69,25 @@ BiasBoard::Entry &BiasBoard::entry(CollectiveVariable *variable)
 {
   for (Entry &known : entries)
     if (known.variable == variable) return known;
-  return entries.emplace_back(Entry{variable, 0, false});
+  return entries.emplace_back(Entry{variable, 0, false, 0});
 }
 
 void BiasBoard::add_with_children(CollectiveVariable *variable, unsigned want, bool on_host)
 {
-  for (CollectiveVariable *child : variable->children()) add_with_children(child, want, on_host);
+  ++nwalks;
+  add_to_walk(variable, want, on_host);
+}
+
+// Visits each variable once, because expressions may share children.
+void BiasBoard::add_to_walk(CollectiveVariable *variable, unsigned want, bool on_host)
+{
+  for (const Entry &known : entries)
+    if (known.variable == variable && known.last_walk == nwalks) return;
+  for (CollectiveVariable *child : variable->children()) add_to_walk(child, want, on_host);
   Entry &mine = entry(variable);
   mine.want |= want;
   mine.on_host |= on_host;
+  mine.last_walk = nwalks;
 }
 
 void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Phase phase, int level)

@@ -15,6 +15,7 @@
 
 #include "gpucoord/bias.h"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -108,10 +109,12 @@ class BiasBoard : protected Pointers {
   struct Entry {
     CollectiveVariable *variable;
     unsigned want;
-    bool on_host;    // a fix needs the value on the host
+    bool on_host;               // a fix needs the value on the host
+    std::uint64_t last_walk;    // last walk over a variable and its children that visited it
   };
   Entry &entry(CollectiveVariable *);
   void add_with_children(CollectiveVariable *, unsigned want, bool on_host);
+  void add_to_walk(CollectiveVariable *, unsigned want, bool on_host);
   std::vector<CollectiveVariable *> due_on_host() const;
   void start(const std::vector<CollectiveVariable *> &, bool is_for_forces);
   void finish(const std::vector<CollectiveVariable *> &);
@@ -122,6 +125,7 @@ class BiasBoard : protected Pointers {
   std::vector<const VariableUser *> callers;
   int level_of_callers = ALL_LEVELS;
   std::vector<Entry> entries;    // children before parents
+  std::uint64_t nwalks = 0;
   std::vector<double> numbers, sums;
 };
 

@@ -29,6 +29,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <set>
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
@@ -41,9 +44,13 @@ using gpucoord::Expression;
 static constexpr int EXPRESSION = 3;    // index of its argument
 static constexpr int CHILDREN = 4;      // index of the argument of the first name
 
+// The GPU adds the forces of a variable once for each place of the variable in an expression and
+// the expressions that it contains. The host first sums the factors of all places.
+static constexpr int MAX_GPU_PATHS = 64;
+
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), must_print_value(false), wanted(0),
-    state(State::UNKNOWN), known_value(0.0), nmax(0)
+    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), npaths(0.0), must_print_value(false),
+    wanted(0), state(State::UNKNOWN), known_value(0.0), known_rounding(0.0), nmax(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -89,6 +96,12 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                "Compute coord/custom needs a name and a variable, as c_ID, for each name in the "
                "expression '{}'",
                text);
+  // Only a compute that others already use can close a loop.
+  const auto computes = modify->get_compute_list();
+  const bool is_used = std::any_of(computes.begin(), computes.end(), [this](Compute *compute) {
+    const auto *const custom = dynamic_cast<ComputeCoordCustom *>(compute);
+    return custom && custom->has_child(id);
+  });
   for (int iarg = CHILDREN; iarg < narg; iarg += 2) {
     const std::string name = arg[iarg];
     if (!Expression::is_name(name))
@@ -143,7 +156,7 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
       error->all(FLERR, iarg + 1, "Compute coord/custom cannot take compute {}: {}", compute_id,
                  variable->why_no_bias());
     const auto *const custom = dynamic_cast<ComputeCoordCustom *>(compute);
-    if (custom && custom->depends_on(id))
+    if (custom && is_used && custom->depends_on(id))
       error->all(FLERR, iarg + 1,
                  "Compute coord/custom: compute {} is itself an expression of compute {} - "
                  "variables must not form a loop, so use another compute ID",
@@ -154,15 +167,30 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
   }
 }
 
+bool ComputeCoordCustom::has_child(const std::string &compute_id) const
+{
+  return std::any_of(list.begin(), list.end(), [&compute_id](const Child &child) {
+    return child.compute_id == compute_id;
+  });
+}
+
 // Returns whether the expression contains a compute with this ID. Compares only IDs, because
-// children may have been deleted.
+// children may have been deleted. Visits each compute once, because expressions may share children.
 bool ComputeCoordCustom::depends_on(const std::string &compute_id) const
 {
-  return std::any_of(list.begin(), list.end(), [this, &compute_id](const Child &child) {
-    const auto *const custom =
-        dynamic_cast<ComputeCoordCustom *>(modify->get_compute_by_id(child.compute_id));
-    return child.compute_id == compute_id || (custom && custom->depends_on(compute_id));
-  });
+  std::set<const ComputeCoordCustom *> visited = {this};
+  std::vector<const ComputeCoordCustom *> left = {this};
+  while (!left.empty()) {
+    const ComputeCoordCustom *const one = left.back();
+    left.pop_back();
+    if (one->has_child(compute_id)) return true;
+    for (const Child &child : one->list) {
+      const auto *const custom =
+          dynamic_cast<ComputeCoordCustom *>(modify->get_compute_by_id(child.compute_id));
+      if (custom && visited.insert(custom).second) left.push_back(custom);
+    }
+  }
+  return false;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -171,6 +199,12 @@ void ComputeCoordCustom::init()
 {
   variables.clear();
   for (const Child &child : list) variables.push_back(variable_of(child));
+  npaths = 0.0;
+  for (const CollectiveVariable *variable : variables) {
+    const auto *const custom = dynamic_cast<const ComputeCoordCustom *>(variable);
+    npaths += custom ? custom->npaths : 1.0;
+  }
+  below.clear();
   wanted = 0;
   state = State::UNKNOWN;
   make_resident();
@@ -192,7 +226,18 @@ static std::string gpu_failure(const char *id, const char *what)
 // LAMMPS initializes computes in the order of their definition, the children before this one.
 void ComputeCoordCustom::make_resident()
 {
-  if (resident || !gpu_limit.empty() || !is_resident()) return;
+  if (resident || !gpu_limit.empty()) return;
+  if (npaths > MAX_GPU_PATHS) {
+    const auto &all = variables_below();
+    if (std::all_of(all.begin(), all.end(), [](const Below &one) {
+          return one.custom || one.variable->is_resident();
+        }))
+      gpu_limit = fmt::format("has its variables in {:.6g} places, counting those in the "
+                              "expressions that it contains, but the GPU supports at most {}",
+                              npaths, MAX_GPU_PATHS);
+    return;
+  }
+  if (!is_resident()) return;
   try {
     resident = gpucoord::make_resident_expression(text, names);
   } catch (const std::length_error &e) {
@@ -259,10 +304,45 @@ const std::vector<CollectiveVariable *> &ComputeCoordCustom::children() const
   return variables;
 }
 
+// Returns all variables below this one, each once, children before parents. Collective, because it
+// checks the children.
+const std::vector<ComputeCoordCustom::Below> &ComputeCoordCustom::variables_below() const
+{
+  if (!below.empty()) return below;
+  // 'below' remains empty if a child no longer exists.
+  std::vector<Below> all;
+  std::vector<int> own_places;
+  std::map<const CollectiveVariable *, int> places;
+  const std::function<int(CollectiveVariable *)> add = [&](CollectiveVariable *variable) {
+    const auto found = places.find(variable);
+    if (found != places.end()) return found->second;
+    Below one = {variable, dynamic_cast<ComputeCoordCustom *>(variable), {}};
+    for (CollectiveVariable *child : variable->children()) one.children.push_back(add(child));
+    const int place = places[variable] = static_cast<int>(all.size());
+    all.push_back(std::move(one));
+    return place;
+  };
+  for (CollectiveVariable *variable : children()) own_places.push_back(add(variable));
+  places_of_children = std::move(own_places);
+  below = std::move(all);
+  return below;
+}
+
+// Checks that all variables below this one still exist.
+void ComputeCoordCustom::check_variables_below() const
+{
+  children();
+  const auto &all = variables_below();
+  // Parents before children, because only an existing parent knows its children.
+  for (auto one = all.rbegin(); one != all.rend(); ++one) one->variable->children();
+}
+
 std::string ComputeCoordCustom::dynamic_group() const
 {
-  for (const CollectiveVariable *variable : children()) {
-    const std::string name = variable->dynamic_group();
+  check_variables_below();
+  for (const Below &one : below) {
+    if (one.custom) continue;
+    const std::string name = one.variable->dynamic_group();
     if (!name.empty()) return name;
   }
   return "";
@@ -277,7 +357,7 @@ void ComputeCoordCustom::announce(unsigned want)
 // Not with several ranks, because the host must wait for the sums over ranks.
 bool ComputeCoordCustom::is_resident() const
 {
-  return comm->nprocs == 1 && gpu_limit.empty() &&
+  return comm->nprocs == 1 && gpu_limit.empty() && npaths <= MAX_GPU_PATHS &&
       std::all_of(variables.begin(), variables.end(), [](const CollectiveVariable *variable) {
            return variable->is_resident();
          });
@@ -308,9 +388,17 @@ gpucoord::DeviceValue ComputeCoordCustom::enqueue()
 // is finite, the atoms have moved since the GPU found the error.
 void ComputeCoordCustom::raise_device_errors(bool has_moved, bool is_not_finite)
 {
-  for (CollectiveVariable *variable : variables)
-    variable->raise_device_errors(has_moved, is_not_finite);
-  if (!is_not_finite) return;
+  for (const Below &one : variables_below()) {
+    if (!one.custom)
+      one.variable->raise_device_errors(has_moved, is_not_finite);
+    else if (is_not_finite)
+      one.custom->raise_not_finite();
+  }
+  if (is_not_finite) raise_not_finite();
+}
+
+void ComputeCoordCustom::raise_not_finite()
+{
   board->evaluate_now(this, gpucoord::DERIVATIVES);
   error->all(FLERR, Error::NOLASTLINE,
              "Compute coord/custom {}: S = {} or a derivative of it was not finite in an earlier "
@@ -320,7 +408,9 @@ void ComputeCoordCustom::raise_device_errors(bool has_moved, bool is_not_finite)
 
 void ComputeCoordCustom::reneighbored(bool due)
 {
-  for (CollectiveVariable *variable : children()) variable->reneighbored(due);
+  check_variables_below();
+  for (const Below &one : below)
+    if (!one.custom) one.variable->reneighbored(due);
 }
 
 // The values of the children are already sums over all ranks. Nothing is left to be summed.
@@ -337,6 +427,7 @@ void ComputeCoordCustom::finish(const double * /*sums*/)
   known_value = expression->evaluate(values.data(), has_derivatives ? derivatives.data() : nullptr);
   check_finite(has_derivatives);
   state = State::HOST;
+  set_rounding();
   if (must_print_value) print_value();
 }
 
@@ -346,16 +437,23 @@ static std::string in_words(double number)
 }
 
 // The rounding errors of the children are weighted with the derivatives, if the host knows them.
+void ComputeCoordCustom::set_rounding()
+{
+  double sum = 0.0;
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    sum +=
+        std::fabs(derivatives[k]) * variables[k]->rounding() * std::max(1.0, std::fabs(values[k]));
+  known_rounding =
+      std::max(CollectiveVariable::rounding(), sum / std::max(1.0, std::fabs(known_value)));
+}
+
 double ComputeCoordCustom::rounding() const
 {
-  double sum = 0.0, largest = CollectiveVariable::rounding();
-  for (std::size_t k = 0; k < variables.size(); ++k) {
-    const double child_rounding = variables[k]->rounding();
-    sum += std::fabs(derivatives[k]) * child_rounding * std::max(1.0, std::fabs(values[k]));
-    largest = std::max(largest, child_rounding);
-  }
-  if (state != State::HOST) return largest;
-  return std::max(CollectiveVariable::rounding(), sum / std::max(1.0, std::fabs(known_value)));
+  if (state == State::HOST) return known_rounding;
+  double largest = CollectiveVariable::rounding();
+  for (const Below &one : variables_below())
+    if (!one.custom) largest = std::max(largest, one.variable->rounding());
+  return largest;
 }
 
 // Raises the same error on all ranks, because all ranks have the same values.
@@ -389,28 +487,51 @@ void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
       variables[k]->add_forces({factor.host, resident->product(static_cast<int>(k))});
     return;
   }
-  for (std::size_t k = 0; k < list.size(); ++k)
-    if (derivatives[k] != 0.0)
-      variables[k]->add_forces({factor.host * derivatives[k], factor.device});
+  const std::vector<double> factors = factors_below(factor.host);
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    if (factors[k] != 0.0) below[k].variable->add_forces({factors[k], factor.device});
+}
+
+// Returns factor dS/dS_k for each variable below this one that is no expression, and 0 for the
+// expressions. Each expression passes on the sum of the factors of all its parents, so that the
+// cost is linear if expressions share children.
+std::vector<double> ComputeCoordCustom::factors_below(double factor) const
+{
+  const auto &all = variables_below();
+  std::vector<double> factors(all.size(), 0.0);
+  const auto pass_on = [&factors](double mine, const ComputeCoordCustom *parent,
+                                  const std::vector<int> &places) {
+    for (std::size_t k = 0; k < places.size(); ++k)
+      if (parent->derivatives[k] != 0.0) factors[places[k]] += mine * parent->derivatives[k];
+  };
+  pass_on(factor, this, places_of_children);
+  for (std::size_t k = all.size(); k-- > 0;) {
+    if (!all[k].custom) continue;
+    if (factors[k] != 0.0) pass_on(factors[k], all[k].custom, all[k].children);
+    factors[k] = 0.0;
+  }
+  return factors;
 }
 
 void ComputeCoordCustom::add_virial(double factor, double *virial_of_fix) const
 {
-  for (std::size_t k = 0; k < list.size(); ++k)
-    if (derivatives[k] != 0.0) variables[k]->add_virial(factor * derivatives[k], virial_of_fix);
+  const std::vector<double> factors = factors_below(factor);
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    if (factors[k] != 0.0) below[k].variable->add_virial(factors[k], virial_of_fix);
 }
 
 void ComputeCoordCustom::add_atom_virial(double factor, double **vatom) const
 {
-  for (std::size_t k = 0; k < list.size(); ++k)
-    if (derivatives[k] != 0.0) variables[k]->add_atom_virial(factor * derivatives[k], vatom);
+  const std::vector<double> factors = factors_below(factor);
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    if (factors[k] != 0.0) below[k].variable->add_atom_virial(factors[k], vatom);
 }
 
 void ComputeCoordCustom::add_gradients(double factor, double **array, int first_column) const
 {
-  for (std::size_t k = 0; k < list.size(); ++k)
-    if (derivatives[k] != 0.0)
-      variables[k]->add_gradients(factor * derivatives[k], array, first_column);
+  const std::vector<double> factors = factors_below(factor);
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    if (factors[k] != 0.0) below[k].variable->add_gradients(factors[k], array, first_column);
 }
 
 /* ----------------------------------------------------------------------

@@ -78,7 +78,14 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
     int number;    // distinguishes the compute from a later one with the same ID
   };
 
+  struct Below {
+    CollectiveVariable *variable;
+    ComputeCoordCustom *custom;    // the same variable if it is an expression, or null
+    std::vector<int> children;     // indices of its children among all variables below
+  };
+
   void parse_children(int narg, char **arg);
+  bool has_child(const std::string &compute_id) const;
   bool depends_on(const std::string &compute_id) const;
   CollectiveVariable *variable_of(const Child &) const;
   void evaluate(unsigned want);
@@ -86,6 +93,11 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void print_setup();
   void print_value();
   void check_finite(bool has_derivatives) const;
+  const std::vector<Below> &variables_below() const;
+  void check_variables_below() const;
+  std::vector<double> factors_below(double factor) const;
+  void set_rounding();
+  void raise_not_finite();
 
   std::string text;
   std::vector<std::string> names;    // [children]
@@ -94,6 +106,10 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   std::string gpu_limit;    // reason why the GPU cannot evaluate it, or ""
   std::vector<Child> list;
   std::vector<CollectiveVariable *> variables;    // the children, set by init()
+  double npaths;    // number of paths through expressions to variables that are none
+  // All variables below this one; empty: not listed since init().
+  mutable std::vector<Below> below;
+  mutable std::vector<int> places_of_children;    // [children] index in 'below'
   std::shared_ptr<BiasBoard> board;
   std::string printed;
   bool must_print_value;    // the setup line has changed; the same on all ranks
@@ -102,6 +118,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   unsigned wanted;    // announced outputs
   State state;
   double known_value;                 // S
+  double known_rounding;              // rounding() of this S
   std::vector<double> values;         // [children] S
   std::vector<double> derivatives;    // [children] dS/dS_k
   int nmax;

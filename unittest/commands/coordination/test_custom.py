@@ -85,6 +85,23 @@ class Values(unittest.TestCase):
         system.commands("run 0")
         self.compare(system, names.split(), function, "nested", "z")
 
+    def test_shared_variables(self):
+        """Each of 120 levels has two expressions of both expressions below it. Two levels cancel: x, y -> x + y, x - y -> x, y.
+        Walks along all paths would take 2^120 steps."""
+        system = System(self, test_bias_forces.BOXES["triclinic"])
+        system.commands("compute x0 all coord/custom 2*a a c_one", 'compute y0 all coord/custom "3*a + b" a c_one b c_two')
+        for k in range(120):
+            scale = 0.5 if k % 2 else 1.0
+            for name, sign in (("x", "+"), ("y", "-")):
+                system.commands(f"compute {name}{k + 1} all coord/custom {scale}*(a{sign}b) a c_x{k} b c_y{k}")
+        system.commands("fix b all coord/bias c_y120 linear k 0.7", "run 0")
+        function = lambda a, b: (3 * a + b, [3, 1])
+        _, gradients, _ = chain(system.brute_force(["one", "two"]), function)
+        self.assertLess(coordtest.error_of(coordtest.forces_of(system.lmp), -0.7 * gradients),
+                        coordtest.rounded(coordtest.DOUBLE) + coordtest.FORCES)
+        self.compare(system, ["one", "two"], function, "shared", "y120")
+        system.commands("run 2")
+
     def test_differences(self):
         """Gradients and virial are limits of differences of S in positions and strain."""
         for box, case in itertools.product(test_bias_forces.BOXES, ("ratio", "functions")):
