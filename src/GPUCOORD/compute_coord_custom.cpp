@@ -565,6 +565,7 @@ void ComputeCoordCustom::compute_vector()
 void ComputeCoordCustom::compute_peratom()
 {
   invoked_peratom = update->ntimestep;
+  warn_if_general_triclinic(lmp, fmt::format("Compute coord/custom {}", id));
   evaluate(gpucoord::DERIVATIVES);
   if (atom->nmax > nmax) {
     memory->destroy(array_atom);

@@ -676,6 +676,7 @@ void ComputeCoordGPU::compute_vector()
 void ComputeCoordGPU::compute_peratom()
 {
   invoked_peratom = update->ntimestep;
+  warn_if_general_triclinic(lmp, name);
   evaluate(DERIVATIVES);
 }
 

@@ -65,6 +65,16 @@ namespace LammpsCompat {
       domain->minimum_image(d);
   }
 
+  // Returns whether the box was defined as a general triclinic box, which older releases lack.
+  template <class T> using TriclinicGeneral = decltype(T::triclinic_general);
+  template <class T> bool is_general_triclinic(const T *domain)
+  {
+    if constexpr (Has<TriclinicGeneral, T>)
+      return domain->triclinic_general;
+    else
+      return false;
+  }
+
   // Returns the atom type of a label, or -1. The function is called find() in older releases.
   template <class T> using FindType = decltype(std::declval<const T &>().find_type("", 0));
   template <class T> int atom_type_of_label(const T *labels, const std::string &label)

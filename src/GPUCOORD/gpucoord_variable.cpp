@@ -14,6 +14,11 @@
 
 #include "gpucoord_variable.h"
 
+#include "gpucoord_lammps_compat.h"
+
+#include "comm.h"
+#include "domain.h"
+
 #include <map>
 #include <mutex>
 
@@ -68,4 +73,16 @@ const std::vector<CollectiveVariable *> &CollectiveVariable::children() const
 {
   static const std::vector<CollectiveVariable *> none;
   return none;
+}
+
+void CollectiveVariable::warn_if_general_triclinic(LAMMPS *lmp, const std::string &name)
+{
+  if (warned_triclinic || !LammpsCompat::is_general_triclinic(lmp->domain)) return;
+  warned_triclinic = true;
+  if (lmp->comm->me == 0)
+    lmp->error->warning(FLERR,
+                        "{}: the box is general triclinic, but per-atom derivatives are in the "
+                        "frame of LAMMPS' restricted triclinic box - use them with positions in "
+                        "that frame, as a dump writes them without triclinic/general yes",
+                        name);
 }

@@ -110,7 +110,12 @@ class CollectiveVariable {
   CollectiveVariable();
   ~CollectiveVariable();    // not deleted through this interface
 
+  // Warns once if derivatives for output are in another frame than the box of the user. name: of
+  // the compute, for messages
+  void warn_if_general_triclinic(class LAMMPS *, const std::string &name);
+
  private:
+  bool warned_triclinic = false;
   const int my_number;
 };
 
