@@ -52,10 +52,15 @@ void ComputeCoordGPU::print_setup(Path path)
       precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
       data_path(path) +
           (comm->nprocs > 1 ? fmt::format(", S summed over {} ranks by MPI", comm->nprocs) : ""));
-  for (std::size_t k = 0; k < args->functions.size(); ++k) {
-    const gpucoord::Switch &function = table->functions()[k];
-    mesg += fmt::format("  {} {}", args->functions[k].words, function.description());
-    if (function.has_end()) mesg += (k == 0 ? "\n  " : "; ") + at_dmax(function);
+  std::size_t number = 0;
+  for (const CoordArguments::Function &f : args->functions) {
+    if (f.is_none) {
+      mesg += fmt::format("  {} none\n", f.words);
+      continue;
+    }
+    const gpucoord::Switch &function = table->functions()[number++];
+    mesg += fmt::format("  {} {}", f.words, function.description());
+    if (function.has_end()) mesg += (f.words == "switch" ? "\n  " : "; ") + at_dmax(function);
     mesg += "\n";
   }
   if (args->functions.empty())
@@ -156,9 +161,13 @@ std::string ComputeCoordGPU::functions_in_words() const
   if (args->functions.size() == 1)
     return "the switching function " + table->functions()[0].description();
   std::string text;
-  for (std::size_t k = 0; k < args->functions.size(); ++k)
-    text += fmt::format("{}{} {}", k == 0 ? "one of the switching functions " : ", ",
-                        args->functions[k].words, table->functions()[k].description());
+  std::size_t number = 0;
+  for (const CoordArguments::Function &f : args->functions) {
+    if (f.is_none) continue;
+    text += fmt::format("{}{} {}", number == 0 ? "one of the switching functions " : ", ", f.words,
+                        table->functions()[number].description());
+    ++number;
+  }
   return text;
 }
 

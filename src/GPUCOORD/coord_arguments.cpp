@@ -67,7 +67,7 @@ bool CoordArguments::accepts(const std::string &keyword) const
 void CoordArguments::read(int narg, char **arg)
 {
   const bool has_switch = accepts("switch");
-  if (has_switch) functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, {}});
+  if (has_switch) functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, false, {}});
   const std::string command = "compute " + style, owner = "Compute " + style;
   int iarg = 3;
   while (iarg < narg) {
@@ -94,9 +94,7 @@ void CoordArguments::read(int narg, char **arg)
       iarg += 2;
     } else if (keyword == "switch") {
       need_first(functions[0].position, "switch", iarg);
-      functions[0].position = iarg + 1;
-      functions[0].options = CoordSwitch(lmp, owner + " switch", "Unknown " + command + " keyword")
-                                 .parse(iarg, narg, arg, keywords);
+      read_function(functions[0], iarg, narg, arg);
     } else if (keyword == "coeff") {
       read_coeff(iarg, narg, arg);
     } else if (keyword == "function") {
@@ -149,7 +147,9 @@ void CoordArguments::read(int narg, char **arg)
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND, "{} needs a switching function, for example: {}",
                owner, example);
 
+  check_pairs_of_types();
   for (const Function &f : functions) {
+    if (f.is_none) continue;
     const std::string why = gpucoord::Switch(f.options).why_imprecise(precision);
     if (!why.empty())
       error->all(FLERR, f.position, "{} {} {}: {}", owner, f.words, arg[f.position], why);
@@ -210,6 +210,41 @@ void CoordArguments::check_engine(char **arg) const
 
 /* ---------------------------------------------------------------------- */
 
+// Reads the switching function, or none, after the keyword switch or after types.
+void CoordArguments::read_function(Function &f, int &iarg, int narg, char **arg)
+{
+  const std::string keyword = f.words.substr(0, f.words.find(' '));
+  f.position = iarg + 1;
+  const auto options =
+      CoordSwitch(lmp, "Compute " + style + " " + keyword, "Unknown compute " + style + " keyword")
+          .parse_or_none(iarg, narg, arg, keywords);
+  f.is_none = !options;
+  if (options) f.options = *options;
+}
+
+// Raises an error if no pair of types has a function.
+void CoordArguments::check_pairs_of_types() const
+{
+  if (functions.empty()) return;
+  const auto is_none = [](const Function &f) {
+    return f.is_none;
+  };
+  if (std::all_of(functions.begin(), functions.end(), is_none))
+    error->all(FLERR, functions[0].position,
+               "Compute {0} {1} none counts no pair of atoms - add coeff with the types and the "
+               "function of the pairs to count, for example: {2}",
+               style, functions[0].words, "switch none coeff 1 2 " + example.substr(7));
+  if (functions.size() == 1) return;
+  const gpucoord::SwitchTable all = table();
+  for (int i = 1; i <= all.ntypes(); ++i)
+    for (int j = i; j <= all.ntypes(); ++j)
+      if (all.number(i, j) != gpucoord::SwitchTable::NONE) return;
+  error->all(FLERR, std::find_if(functions.rbegin(), functions.rend(), is_none)->position,
+             "Compute {}: {} none leaves no pair of types with a function - give none for fewer "
+             "types, or a function after it",
+             style, std::find_if(functions.rbegin(), functions.rend(), is_none)->words);
+}
+
 // Reads two ranges of atom types, as in pair_coeff, and a switching function.
 void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
 {
@@ -222,17 +257,14 @@ void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
   const auto range = [this, arg](int k, int &lo, int &hi) {
     // Like utils::bounds_typelabel(), but its error points at the argument.
     const std::unique_ptr<char[]> number(utils::expand_type(FLERR, arg[k], Atom::ATOM, lmp));
-    utils::bounds(FLERR, number ? number.get() : arg[k], 1, atom->ntypes, lo, hi, error, k);
+    Words::type_range(number ? number.get() : arg[k], atom->ntypes, lo, hi, error, k);
   };
-  Function coeff;
+  Function coeff = {};
   range(iarg + 1, coeff.ilo, coeff.ihi);
   range(iarg + 2, coeff.jlo, coeff.jhi);
   coeff.words = fmt::format("coeff {} {}", arg[iarg + 1], arg[iarg + 2]);
   iarg += 2;
-  coeff.position = iarg + 1;
-  coeff.options =
-      CoordSwitch(lmp, "Compute " + style + " coeff", "Unknown compute " + style + " keyword")
-          .parse(iarg, narg, arg, keywords);
+  read_function(coeff, iarg, narg, arg);
   functions.push_back(coeff);
 }
 
@@ -247,7 +279,8 @@ gpucoord::SwitchTable CoordArguments::table() const
   if (functions.size() == 1) return gpucoord::Switch(functions[0].options);
   gpucoord::SwitchTable table(atom->ntypes);
   for (const Function &f : functions) {
-    const int number = table.add(gpucoord::Switch(f.options));
+    const int number = f.is_none ? gpucoord::SwitchTable::NONE
+                                 : table.add(gpucoord::Switch(f.options));
     for (int i = f.ilo; i <= f.ihi; ++i)
       for (int j = f.jlo; j <= f.jhi; ++j) table.set(i, j, number);
   }
@@ -256,8 +289,11 @@ gpucoord::SwitchTable CoordArguments::table() const
 
 const CoordArguments::Function &CoordArguments::longest() const
 {
-  const auto shorter = [](const Function &f, const Function &g) {
-    return gpucoord::Switch(f.options).dmax() < gpucoord::Switch(g.options).dmax();
+  const auto range = [](const Function &f) {
+    return f.is_none ? 0.0 : gpucoord::Switch(f.options).dmax();
+  };
+  const auto shorter = [&range](const Function &f, const Function &g) {
+    return range(f) < range(g);
   };
   return *std::max_element(functions.begin(), functions.end(), shorter);
 }
@@ -314,19 +350,21 @@ void CoordArguments::read_pairs_file(int iarg, const char *name)
       if (!file)
         throw std::runtime_error(
             fmt::format("cannot open atom ID pairs file {}: {}", name, utils::getsyserror()));
-      for (std::string line; std::getline(file, line);) {
+      for (std::string line; Words::read_line(file, line);) {
         const auto words = Words::in_line(line);
         if (words.empty()) continue;
         const auto bad = [&line](const std::string &why) {
-          return std::runtime_error(why + " in line '" + utils::trim(utils::trim_comment(line)) +
-                                    "'");
+          return std::runtime_error(why + " in line '" +
+                                    Words::printable(utils::trim(utils::trim_comment(line))) + "'");
         };
         if (words.size() != 2) throw bad("two atom IDs are expected");
         for (const auto &word : words) {
-          if (!utils::is_integer(word)) throw bad("'" + word + "' is not an atom ID");
+          if (!utils::is_integer(word))
+            throw bad("'" + Words::printable(word) + "' is not an atom ID");
           errno = 0;
           const long long id = std::strtoll(word.c_str(), nullptr, 10);
-          if (errno == ERANGE || id > MAXTAGINT) throw bad("atom ID " + word + " is too large");
+          if (errno == ERANGE || id > MAXTAGINT)
+            throw bad("atom ID " + Words::printable(word) + " is too large");
           if (id <= 0) throw bad("atom ID " + word + " must be > 0");
           ids.push_back(static_cast<tagint>(id));
         }

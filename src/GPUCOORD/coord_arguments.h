@@ -57,15 +57,16 @@ class CoordArguments : protected Pointers {
 
   // Function of 'switch', for all types, then the function of each 'coeff'.
   struct Function {
-    std::string words;         // 'switch' or 'coeff I J'
-    int ilo, ihi, jlo, jhi;    // ranges of atom types
-    gpucoord::SwitchOptions options;
+    std::string words;                  // 'switch' or 'coeff I J'
+    int ilo, ihi, jlo, jhi;             // ranges of atom types
+    bool is_none;                       // pairs of these types are not counted
+    gpucoord::SwitchOptions options;    // unless is_none
     int position = 0;    // index of the argument with the function's name, for errors
   };
   std::vector<Function> functions;    // empty in a style without keyword switch
   double cutoff = 0.0;                // range of such a style, > 0, distance
-  // Returns the same functions in the same order. Without functions, returns a table with one
-  // function that only provides dmax, the cutoff.
+  // Returns the same functions in the same order, without those that are none. Without functions,
+  // returns a table with one function that only provides dmax, the cutoff.
   gpucoord::SwitchTable table() const;
   const Function &longest() const;           // returns the function with the largest dmax
   std::string longest_coeff() const;         // ' of coeff I J' for errors; "" without keyword coeff
@@ -90,7 +91,9 @@ class CoordArguments : protected Pointers {
 
  private:
   void check_engine(char **arg) const;
+  void read_function(Function &, int &iarg, int narg, char **arg);
   void read_coeff(int &iarg, int narg, char **arg);
+  void check_pairs_of_types() const;
   [[noreturn]] void unknown_keyword(int iarg, const char *text) const;
   void read_pairs_file(int iarg, const char *name);
 

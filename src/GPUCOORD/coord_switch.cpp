@@ -35,10 +35,12 @@ using Words::Choice;
 
 namespace {
 
-std::vector<Choice<SwitchKind>> choices()
+// none: for the list of known names in an error; parse_or_none() reads it
+std::vector<Choice<SwitchKind>> choices(const char *none)
 {
   std::vector<Choice<SwitchKind>> list;
   for (const auto &function : SwitchInfo::all()) list.push_back({function.name, function.kind});
+  if (none) list.push_back({none, SwitchKind::RATIONAL});
   return list;
 }
 
@@ -69,6 +71,18 @@ std::string lowercase_first(std::string text)
 {
   text[0] = static_cast<char>(std::tolower(text[0]));
   return text;
+}
+
+// Returns whether a word is r0 in one of the spellings of PLUMED and of other commands.
+bool is_r0(const std::string &word)
+{
+  const std::string lower = utils::lowercase(word);
+  return lower == "r0" || lower == "r_0" || utils::strmatch(lower, "^r_?0=");
+}
+
+bool contains(const std::vector<std::string> &words, const std::string &word)
+{
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 // Removes blanks. They have no meaning in an expression, but end a word.
@@ -103,6 +117,58 @@ double CoordSwitch::number(const char *word, const std::string &keyword) const
 
 /* ---------------------------------------------------------------------- */
 
+// A keyword in place of a function must not be reported as an unknown function.
+void CoordSwitch::need_function(int iarg, int narg, char **arg,
+                                const std::vector<std::string> &next) const
+{
+  if (iarg + 1 < narg && contains(next, arg[iarg + 1]))
+    error->all(
+        FLERR, Words::position(input, arg[iarg]),
+        "{} needs a switching function, for example rational 0.5, but the keyword {} follows",
+        command, arg[iarg + 1]);
+}
+
+// A misspelled word must not be reported as a missing one.
+void CoordSwitch::unknown_word(const char *word, const std::string &after,
+                               const std::string &accepted,
+                               const std::vector<std::string> &next) const
+{
+  if (contains(next, word)) return;
+  error->all(FLERR, Words::position(input, word), "{}: {} - {} {} takes {}{}", unknown, word,
+             command.substr(command.rfind(' ') + 1), after, accepted,
+             next.empty() ? "" : ", then optionally " + utils::join_words(next, ", "));
+}
+
+// r0 follows the name of a function without a keyword. name: of a function that has r0. may_follow:
+// r0 has not yet been given
+void CoordSwitch::refuse_r0_keyword(const char *name, int iarg, int narg, char **arg,
+                                    bool may_follow) const
+{
+  const std::string word = arg[iarg];
+  if (!is_r0(word)) return;
+  const auto equals = word.find('=');
+  std::string value = equals == std::string::npos ? "1.5" : word.substr(equals + 1);
+  if (equals == std::string::npos && iarg + 1 < narg && utils::is_double(arg[iarg + 1]))
+    value = arg[iarg + 1];
+  const std::string keyword = command.substr(command.rfind(' ') + 1);
+  error->all(
+      FLERR, Words::position(input, arg[iarg]), "{} {}: r0 {} - write {}{} {}", command, name,
+      may_follow ? "is given without a keyword" : "is the number after the name and has no keyword",
+      keyword == "switch" ? "switch " : "", name, value);
+}
+
+CoordSwitch::OptionsOrNone CoordSwitch::parse_or_none(int &iarg, int narg, char **arg,
+                                                      const std::vector<std::string> &next)
+{
+  if (iarg + 1 >= narg || std::string(arg[iarg + 1]) != NONE) {
+    with_none = true;
+    return parse(iarg, narg, arg, next);
+  }
+  iarg += 2;
+  if (iarg < narg) unknown_word(arg[iarg], NONE, "no further words", next);
+  return {};
+}
+
 SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
                                  const std::vector<std::string> &next, Range range)
 {
@@ -110,7 +176,9 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
     return Words::position(input, word);
   };
   SwitchOptions o;
-  o.kind = Words::choose(lowercase_first(command), iarg, narg, arg, choices(), input, error);
+  need_function(iarg, narg, arg, next);
+  o.kind = Words::choose(lowercase_first(command), iarg, narg, arg,
+                         choices(with_none ? NONE : nullptr), input, error);
   const SwitchInfo &function = SwitchInfo::get(o.kind);
   const char *const name = arg[iarg + 1];
   std::map<std::string, const char *> word_of;    // [field of SwitchOptions] word that set it
@@ -119,10 +187,11 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
   if (!function.why_no_r0) {
     if (iarg >= narg)
       error->all(FLERR, position(name), "{0} {1} needs r0, for example: {1} 1.5", command, name);
+    refuse_r0_keyword(name, iarg, narg, arg, true);
     word_of["r0"] = arg[iarg];
     o.r0 = number(arg[iarg], "r0");
     ++iarg;
-  } else if (iarg < narg && utils::is_double(arg[iarg]))
+  } else if (iarg < narg && (utils::is_double(arg[iarg]) || is_r0(arg[iarg])))
     error->all(FLERR, position(arg[iarg]), "{} {} takes no r0: {}", command, name,
                function.why_no_r0);
 
@@ -130,6 +199,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
     const std::string keyword = arg[iarg];
     const SwitchParameter *const parameter = find(function, keyword);
     if (!parameter) {
+      if (!function.why_no_r0) refuse_r0_keyword(name, iarg, narg, arg, false);
       if (!accepted_by_any(keyword)) break;
       error->all(FLERR, position(arg[iarg]), "{} {} takes no {} - it takes {}", command, name,
                  keyword, switch_keywords(function));
@@ -151,12 +221,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
     iarg += 2;
   }
 
-  // A misspelled word must not be reported as a missing one.
-
-  if (iarg < narg && std::find(next.begin(), next.end(), arg[iarg]) == next.end())
-    error->all(FLERR, position(arg[iarg]), "{}: {} - {} {} takes {}{}", unknown, arg[iarg],
-               command.substr(command.rfind(' ') + 1), name, switch_keywords(function),
-               next.empty() ? "" : ", then optionally " + utils::join_words(next, ", "));
+  if (iarg < narg) unknown_word(arg[iarg], name, switch_keywords(function), next);
 
   try {
     const gpucoord::Switch checked = range == Range::ENDLESS ? gpucoord::make_endless_switch(o)
@@ -174,8 +239,10 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
 
 /* ---------------------------------------------------------------------- */
 
-std::string CoordSwitch::words(const SwitchOptions &o)
+std::string CoordSwitch::words(const OptionsOrNone &options)
 {
+  if (!options) return NONE;
+  const SwitchOptions &o = *options;
   const auto same = [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
   };
@@ -227,8 +294,15 @@ void read_version_1(RestartReader &in, int number, SwitchOptions &o)
 
 }    // namespace
 
-void CoordSwitch::write_restart(RestartWriter &out, const SwitchOptions &o)
+void CoordSwitch::write_restart(RestartWriter &out, const OptionsOrNone &options)
 {
+  if (!options) {
+    out.write(BY_NAME);
+    out.write(std::string(NONE));
+    out.write(0);    // parameters
+    return;
+  }
+  const SwitchOptions &o = *options;
   const SwitchInfo &function = SwitchInfo::get(o.kind);
   const std::vector<SwitchParameter> parameters = stored(function);
   out.write(BY_NAME);
@@ -242,7 +316,7 @@ void CoordSwitch::write_restart(RestartWriter &out, const SwitchOptions &o)
   }
 }
 
-SwitchOptions CoordSwitch::read_restart(RestartReader &in)
+CoordSwitch::OptionsOrNone CoordSwitch::read_restart(RestartReader &in)
 {
   SwitchOptions o;
   const auto refuse = [this](const std::string &words) {
@@ -258,6 +332,10 @@ SwitchOptions CoordSwitch::read_restart(RestartReader &in)
     return o;
   }
   const std::string name = in.text();
+  if (name == NONE) {
+    if (in.read<int>() != 0) refuse(name + " with parameters");
+    return {};
+  }
   if (!is_name(name)) refuse(name);
   for (const auto &function : SwitchInfo::all())
     if (name == function.name) o.kind = function.kind;
@@ -276,6 +354,38 @@ SwitchOptions CoordSwitch::read_restart(RestartReader &in)
 }
 
 /* ---------------------------------------------------------------------- */
+
+// Only expressions can be negative. All functions are sampled nevertheless, because that needs no
+// knowledge of their formulas. A value of the order of rounding errors counts as 0.
+std::string CoordSwitch::why_no_weight(const gpucoord::Switch &function)
+{
+  constexpr int NSAMPLES = 5000, NBISECTIONS = 60;
+  constexpr double ROUNDING = 1e-10;    // relative to the largest value
+  gpucoord::SwitchEvaluator s(function);
+  const double step = function.dmax() / NSAMPLES;
+  double smallest = 0.0, largest = 0.0;
+  int at = 0;
+  for (int k = 1; k <= NSAMPLES; ++k) {
+    const double value = s(std::min(k * step, function.dmax()));
+    largest = std::max(largest, std::fabs(value));
+    if (value < smallest) {
+      smallest = value;
+      at = k;
+    }
+  }
+  if (smallest >= -ROUNDING * largest) return "";
+  // The smallest value between the neighbors of the smallest sample.
+  double r = std::min(at * step, function.dmax());
+  for (double width = step; width > step * std::pow(0.5, NBISECTIONS); width *= 0.5)
+    for (const double other : {r - width, r + width})
+      if (other > 0.0 && other <= function.dmax() && s(other) < smallest) {
+        smallest = s(other);
+        r = other;
+      }
+  return fmt::format("s is {:.6g} at distance {:.6g}, but it weights partners and must not be "
+                     "negative - use an expression that is >= 0 up to dmax, or a smaller dmax",
+                     smallest, r);
+}
 
 std::string CoordSwitch::why_no_potential(const gpucoord::Switch &function)
 {

@@ -17,6 +17,7 @@
 
 #include "gpucoord/switching.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,24 +43,39 @@ class CoordSwitch : protected Pointers {
   gpucoord::SwitchOptions parse(int &iarg, int narg, char **arg,
                                 const std::vector<std::string> &next, Range range = Range::DEFAULT);
 
-  // Returns the words that parse() would read.
-  static std::string words(const gpucoord::SwitchOptions &);
+  // Atom types can have no function: the word none in place of a function.
+  static constexpr const char *NONE = "none";
+  using OptionsOrNone = std::optional<gpucoord::SwitchOptions>;
+  // Reads a function or none in the same way.
+  OptionsOrNone parse_or_none(int &iarg, int narg, char **arg,
+                              const std::vector<std::string> &next);
+
+  // Returns the words that parse() or parse_or_none() would read.
+  static std::string words(const OptionsOrNone &);
 
   // Write and read a function in a restart file, by its name and keywords.
-  static void write_restart(RestartWriter &, const gpucoord::SwitchOptions &);
-  gpucoord::SwitchOptions read_restart(RestartReader &);
+  static void write_restart(RestartWriter &, const OptionsOrNone &);
+  OptionsOrNone read_restart(RestartReader &);
 
   // Returns whether this is the name of a function.
   static bool is_name(const std::string &);
+
+  // Returns why the terms of an order parameter cannot have this function as their weight, or "".
+  static std::string why_no_weight(const gpucoord::Switch &);
 
   // Returns why a function cannot be a pair potential: infinite dmax, or an infinite force at dmax.
   // Returns "" if it can.
   static std::string why_no_potential(const gpucoord::Switch &);
 
  private:
+  void need_function(int iarg, int narg, char **arg, const std::vector<std::string> &next) const;
+  void unknown_word(const char *word, const std::string &after, const std::string &accepted,
+                    const std::vector<std::string> &next) const;
+  void refuse_r0_keyword(const char *name, int iarg, int narg, char **arg, bool may_follow) const;
   double number(const char *word, const std::string &keyword) const;
 
   const std::string command, unknown;
+  bool with_none = false;    // errors name none among the known functions
 };
 
 }    // namespace LAMMPS_NS

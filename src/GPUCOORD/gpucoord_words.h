@@ -12,12 +12,15 @@
 #define LMP_GPUCOORD_WORDS_H
 
 #include "error.h"
+#include "fmt/format.h"
 #include "input.h"
 #include "utils.h"
 
 #include "gpucoord/switching.h"
 
+#include <istream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -65,6 +68,70 @@ namespace Words {
     std::vector<std::string> words;
     for (std::string word; stream >> word;) words.push_back(word);
     return words;
+  }
+
+  // Returns text that a message can quote: other bytes than printable ASCII as \xNN, and at most
+  // 100 characters.
+  inline std::string printable(const std::string &text)
+  {
+    std::string shown;
+    for (const unsigned char c : text) {
+      if (shown.size() >= 100) return shown + "...";
+      shown += c >= 0x20 && c < 0x7f ? std::string(1, static_cast<char>(c))
+                                     : fmt::format("\\x{:02x}", c);
+    }
+    return shown;
+  }
+
+  // Reads a whole file. Throws std::runtime_error if it is longer than the limit, such as
+  // /dev/zero, which has no end.
+  inline std::string read_all(std::istream &file)
+  {
+    constexpr std::size_t LIMIT = std::size_t(1) << 26, CHUNK = 1 << 16;
+    std::string text;
+    std::vector<char> chunk(CHUNK);
+    do {
+      file.read(chunk.data(), CHUNK);
+      text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+      if (text.size() > LIMIT)
+        throw std::runtime_error(
+            fmt::format("it is longer than {} MB, the limit - check the name", LIMIT >> 20));
+    } while (file);
+    return text;
+  }
+
+  // Reads a line like std::getline(). Throws std::runtime_error if it is longer than the limit.
+  inline bool read_line(std::istream &file, std::string &line)
+  {
+    constexpr std::size_t LIMIT = 10000;
+    using Bytes = std::char_traits<char>;
+    line.clear();
+    int c = file.rdbuf()->sbumpc();
+    if (c == Bytes::eof()) return false;
+    for (; c != Bytes::eof() && c != '\n'; c = file.rdbuf()->sbumpc()) {
+      if (line.size() == LIMIT)
+        throw std::runtime_error(
+            fmt::format("a line is longer than {} characters, the limit - check the name", LIMIT));
+      line += static_cast<char>(c);
+    }
+    return true;
+  }
+
+  // Reads a range of atom types such as 2 or 1*3, like utils::bounds(), which throws no LAMMPS
+  // error for an empty word and for numbers beyond 64 bits.
+  inline void type_range(const std::string &word, int ntypes, int &lo, int &hi, Error *error,
+                         int position)
+  {
+    long first = 0, last = 0;
+    try {
+      utils::bounds(FLERR, word, 1, ntypes, first, last, error, position);
+    } catch (const std::invalid_argument &) {
+      error->all(FLERR, position, "Invalid range string: {}", word.empty() ? "''" : word);
+    } catch (const std::out_of_range &) {
+      error->all(FLERR, position, "Numeric index {} is out of bounds (1-{})", word, ntypes);
+    }
+    lo = static_cast<int>(first);
+    hi = static_cast<int>(last);
   }
 
   // Returns the position of a word in the command that LAMMPS reads, to point at it in an error.

@@ -101,7 +101,8 @@ void OrientOrderArguments::read_order(int &iarg, int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   Raises errors if options contradict each other, or if a switching function has infinite dmax.
+   Raises errors if options contradict each other, or if a switching function has infinite dmax or
+   negative values.
 ------------------------------------------------------------------------- */
 
 void OrientOrderArguments::check_order(char **arg) const
@@ -131,12 +132,15 @@ void OrientOrderArguments::check_order(char **arg) const
 void OrientOrderArguments::check_range(char **arg) const
 {
   for (const Function &f : functions) {
+    if (f.is_none) continue;
     std::string why;
     if (std::isnan(f.options.dmax))
       why = "dmax is missing - give a dmax near the first minimum of the radial distribution "
             "function";
     else if (std::isinf(f.options.dmax))
       why = "dmax is infinite, but partners need a finite range - give a finite dmax";
+    else
+      why = CoordSwitch::why_no_weight(gpucoord::Switch(f.options));
     if (!why.empty())
       error->all(FLERR, f.position, "Compute coord/orientorder {} {}: {}", f.words, arg[f.position],
                  why);

@@ -131,29 +131,39 @@ void PairCoord::make_backends(Words::Device wanted, const std::string &style, in
 }
 
 /* ----------------------------------------------------------------------
-   pair_coeff I J epsilon NAME [r0] keyword value ...
+   pair_coeff I J epsilon NAME [r0] keyword value ..., or pair_coeff I J none
 ------------------------------------------------------------------------- */
 
 void PairCoord::coeff(int narg, char **arg)
 {
-  if (narg < 4)
+  const bool is_none = narg > 2 && strcmp(arg[2], CoordSwitch::NONE) == 0;
+  if (narg < 4 && !is_none)
     error->all(FLERR, Error::NOPOINTER,
                "Pair coord needs epsilon and a switching function, for example: pair_coeff 1 1 2.0 "
                "cubic dmax 2.5");
   if (!allocated) allocate();
   int ilo, ihi, jlo, jhi;
-  utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));
-  utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error, position(input, arg[1]));
-  if (!utils::is_double(arg[2]))
-    error->all(FLERR, position(input, arg[2]), "Pair coord epsilon must be a number, not '{}'",
-               arg[2]);
-  const double one = utils::numeric(FLERR, arg[2], false, lmp);
-
-  int iarg = 2;
-  const SwitchOptions options =
-      CoordSwitch(lmp, "Pair coord", "Unknown pair coord keyword").parse(iarg, narg, arg, {});
-  const std::string why = CoordSwitch::why_no_potential(Switch(options));
-  if (!why.empty()) error->all(FLERR, position(input, arg[3]), "Pair coord {} {}", arg[3], why);
+  Words::type_range(arg[0], ntypes, ilo, ihi, error, position(input, arg[0]));
+  Words::type_range(arg[1], ntypes, jlo, jhi, error, position(input, arg[1]));
+  CoordSwitch::OptionsOrNone options;
+  double one = 0.0;
+  if (is_none || strcmp(arg[3], CoordSwitch::NONE) == 0) {
+    if (narg > 3)
+      error->all(
+          FLERR, position(input, arg[3]),
+          "Pair coord: none takes no epsilon and no other words - write pair_coeff {} {} none",
+          arg[0], arg[1]);
+  } else {
+    if (!utils::is_double(arg[2]))
+      error->all(FLERR, position(input, arg[2]), "Pair coord epsilon must be a number, not '{}'",
+                 arg[2]);
+    one = utils::numeric(FLERR, arg[2], false, lmp);
+    int iarg = 2;
+    options =
+        CoordSwitch(lmp, "Pair coord", "Unknown pair coord keyword").parse(iarg, narg, arg, {});
+    const std::string why = CoordSwitch::why_no_potential(Switch(*options));
+    if (!why.empty()) error->all(FLERR, position(input, arg[3]), "Pair coord {} {}", arg[3], why);
+  }
 
   int count = 0;
   for (int i = ilo; i <= ihi; ++i)
@@ -239,7 +249,12 @@ double PairCoord::init_one(int i, int j)
   if (setflag[i][j] == 0) mix(i, j);
   epsilon[j][i] = epsilon[i][j];
   Coefficients &c = coefficients_at(i, j);
-  SwitchOptions options = c.options;
+  if (!c.options) {    // no pairs
+    c.function.reset();
+    changed = true;
+    return 0.0;
+  }
+  SwitchOptions options = *c.options;
   options.shifted = offset_flag != 0;
   const std::string words = CoordSwitch::words(options) + (options.shifted ? " shifted" : "");
   // Fix adapt also calls init_one(), but keeps the function.
@@ -276,12 +291,19 @@ double PairCoord::init_one(int i, int j)
 
 void PairCoord::mix(int i, int j)
 {
-  const SwitchOptions &a = coefficients_at(i, i).options, &b = coefficients_at(j, j).options;
+  const auto &given_a = coefficients_at(i, i).options, &given_b = coefficients_at(j, j).options;
   const auto refuse = [&](const std::string &why) {
     error->all(FLERR, Error::NOLASTLINE,
                "Pair coord: types {} and {} do not mix: {} - give pair_coeff {} {}", i, j, why, i,
                j);
   };
+  if (!given_a && !given_b) {    // none
+    epsilon[i][j] = 0.0;
+    coefficients_at(i, j).options.reset();
+    return;
+  }
+  if (!given_a || !given_b) refuse(fmt::format("the function of type {} is none", given_a ? j : i));
+  const SwitchOptions &a = *given_a, &b = *given_b;
   const Switch full_a(a), full_b(b);
   const SwitchOptions &fa = full_a.options(), &fb = full_b.options();
   const auto form = [](SwitchOptions o) {    // copies all options except lengths
@@ -345,6 +367,10 @@ void PairCoord::make_table()
       interacts[i] = interacts[j] = 1;
       all_words += fmt::format("{} {} {}\n", i, j, words);
     }
+  if (numbers.empty())
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair coord: all pairs of types are none - give pair_coeff with a function for one "
+               "of them");
   const bool is_new = all_words != table_words;
   if (is_new)    // includes levels that only a later run may use
     for (Level &level : levels) level.backend->reset();
@@ -639,9 +665,11 @@ double PairCoord::single(int /*i*/, int /*j*/, int itype, int jtype, double rsq,
                          double /*factor_coul*/, double factor_lj, double &fforce)
 {
   const double r = sqrt(rsq);
+  const auto &function = coefficients_at(MIN(itype, jtype), MAX(itype, jtype)).function;
+  fforce = 0.0;
+  if (!function) return 0.0;
   double derivative;
-  const double s =
-      (*coefficients_at(MIN(itype, jtype), MAX(itype, jtype)).function)(r, &derivative);
+  const double s = (*function)(r, &derivative);
   const double scale = factor_lj * epsilon[itype][jtype];
   fforce = derivative == 0.0 ? 0.0 : -scale * derivative / r;    // also correct at r = 0
   return scale * s;

@@ -24,6 +24,7 @@ PairStyle(coord,PairCoord);
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,9 +59,9 @@ class PairCoord : public Pair {
 
   // Coefficients of a pair of types, and the results derived from them.
   struct Coefficients {
-    gpucoord::SwitchOptions options;    // given or mixed
-    std::string words;                  // function as text
-    // Set by init_one(); null: another style computes this pair of types.
+    std::optional<gpucoord::SwitchOptions> options;    // given or mixed; empty: none
+    std::string words;                                 // function as text
+    // Set by init_one(); null: none, or another style computes this pair of types.
     std::unique_ptr<gpucoord::SwitchEvaluator> function;
   };
   Coefficients &coefficients_at(int i, int j)
@@ -84,6 +85,7 @@ class PairCoord : public Pair {
   void make_backends(Words::Device, const std::string &style, int argument);
   void mix(int, int);
   std::string why_cells_differ() const;
+  std::string coefficients_in_words(int i, int j);
   void make_table();
   std::string setup_text() const;
   virtual std::string data_path() const;

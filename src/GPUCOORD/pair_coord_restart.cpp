@@ -30,19 +30,24 @@ static constexpr int FORMAT = 2;
    coefficients in data and restart files
 ------------------------------------------------------------------------- */
 
+// Returns the words after the types in pair_coeff.
+std::string PairCoord::coefficients_in_words(int i, int j)
+{
+  const auto &options = coefficients_at(i, j).options;
+  const std::string words = CoordSwitch::words(options);
+  return options ? fmt::format("{} {}", epsilon[i][j], words) : words;
+}
+
 void PairCoord::write_data(FILE *fp)
 {
-  for (int i = 1; i <= ntypes; ++i)
-    utils::print(fp, "{} {} {}\n", i, epsilon[i][i],
-                 CoordSwitch::words(coefficients_at(i, i).options));
+  for (int i = 1; i <= ntypes; ++i) utils::print(fp, "{} {}\n", i, coefficients_in_words(i, i));
 }
 
 void PairCoord::write_data_all(FILE *fp)
 {
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j)
-      utils::print(fp, "{} {} {} {}\n", i, j, epsilon[i][j],
-                   CoordSwitch::words(coefficients_at(i, j).options));
+      utils::print(fp, "{} {} {}\n", i, j, coefficients_in_words(i, j));
 }
 
 /* ---------------------------------------------------------------------- */
@@ -71,7 +76,16 @@ void PairCoord::read_restart(FILE *fp)
       setflag[i][j] = in.read<int>();
       if (!setflag[i][j]) continue;
       epsilon[i][j] = in.read<double>();
-      coefficients_at(i, j).options = CoordSwitch(lmp, "Pair coord", "").read_restart(in);
+      const auto options = CoordSwitch(lmp, "Pair coord", "").read_restart(in);
+      if (options) try {
+          const gpucoord::Switch checked(*options);
+        } catch (const gpucoord::SwitchError &e) {
+          error->all(FLERR, Error::NOLASTLINE,
+                     "Pair coord: the restart file has the function '{}' of types {} and {}: {} - "
+                     "the file is damaged",
+                     CoordSwitch::words(options), i, j, e.what());
+        }
+      coefficients_at(i, j).options = options;
     }
 }
 

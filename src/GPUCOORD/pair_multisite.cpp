@@ -203,8 +203,8 @@ void PairMultisite::parse_mixing(int narg, char **arg)
     error->all(FLERR, position(input, arg[2]),
                "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0");
   int ilo, ihi, jlo, jhi;
-  utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));
-  utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error, position(input, arg[1]));
+  Words::type_range(arg[0], ntypes, ilo, ihi, error, position(input, arg[0]));
+  Words::type_range(arg[1], ntypes, jlo, jhi, error, position(input, arg[1]));
   Mixing pair_mixing;
   pair_mixing.xi = MultisiteArguments::number(lmp, "Pair multisite mix: XI", arg[3]);
   pair_mixing.eta = MultisiteArguments::number(lmp, "Pair multisite mix: ETA", arg[4]);

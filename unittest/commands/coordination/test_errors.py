@@ -38,7 +38,7 @@ ARGUMENTS = [
     ("switch rational 1.0 [bogus] 3", "Unknown compute coord/gpu keyword: bogus - switch rational takes "
      f"{TAKES['rational']}, then optionally {KEYWORDS}"),
     ("[nn] 6 switch rational 1.0", f"Unknown compute coord/gpu keyword: nn - known are {KEYWORDS}{AFTER_SWITCH}"),
-    ("switch [step] 1.0", f"Unknown compute coord/gpu switch option: step - known are {SWITCHES}"),
+    ("switch [step] 1.0", f"Unknown compute coord/gpu switch option: step - known are {SWITCHES}, none"),
     ("switch exp 1.0 norm [max]", "Unknown compute coord/gpu norm option: max - known are sum, mean"),
     ("switch exp 1.0 image [any]", "Unknown compute coord/gpu image option: any - known are all, minimum"),
     ("switch exp 1.0 engine [fast]",
@@ -61,6 +61,10 @@ ARGUMENTS = [
     ("pairs/file [missing.pairs] switch exp 1.0",
      "Compute coord/gpu pairs/file missing.pairs cannot be used: cannot open atom ID pairs file "
      "missing.pairs: No such file or directory"),
+    ("pairs/file [/dev/zero] switch exp 1.0", "Compute coord/gpu pairs/file /dev/zero cannot be used: a line is longer than "
+     "10000 characters, the limit - check the name"),
+    ("pairs/file [bytes.pairs] switch exp 1.0",
+     r"Compute coord/gpu pairs/file bytes.pairs cannot be used: '\x01' is not an atom ID in line '3 \x01'"),
     ("pairs/file [nothing.pairs] switch exp 1.0",
      "Compute coord/gpu pairs/file nothing.pairs cannot be used: it has no pairs"),
     ("pairs/file [one.pairs] switch exp 1.0",
@@ -150,7 +154,7 @@ ARGUMENTS = [
     ("switch exp 1.0 coeff 1 [exp] 1.0", "Invalid range string: exp"),
     ("switch exp 1.0 coeff [2] 1 exp 1.0", OUT_OF_BOUNDS),
     ("switch exp 1.0 coeff * [*2] exp 1.0", OUT_OF_BOUNDS),
-    ("switch exp 1.0 coeff 1 1 [step] 1.0", f"Unknown compute coord/gpu coeff option: step - known are {SWITCHES}"),
+    ("switch exp 1.0 coeff 1 1 [step] 1.0", f"Unknown compute coord/gpu coeff option: step - known are {SWITCHES}, none"),
     ("switch exp 1.0 coeff 1 1 [exp]", "Compute coord/gpu coeff exp needs r0, for example: exp 1.5"),
     ("switch exp 1.0 coeff 1 1 exp [0]", f"Compute coord/gpu coeff exp: r0 {NOT_POSITIVE.format(0)}"),
     ("coeff 1 1 rational 1.0 [bogus] 3 switch exp 1.0", "Unknown compute coord/gpu keyword: bogus - coeff rational "
@@ -220,7 +224,7 @@ for bad in "nan", "1.5", "1x":
                       f"Compute coord/gpu check interval is {bad} but must be a number of evaluations > 0"))
 
 FILES = {"good": "# first second\n1 12\n\n2 11  # a comment\n", "nothing": "# none\n", "one": "1 2\n3\n",
-         "three": "1 2 3\n", "word": "1 2\n3 x\n", "zero": "1 0\n", "self": "1 2\n2 2\n", "absent": "1 12\n2 65\n",
+         "three": "1 2 3\n", "word": "1 2\n3 x\n", "bytes": "1 2\n3 \x01\n", "zero": "1 0\n", "self": "1 2\n2 2\n", "absent": "1 12\n2 65\n",
          "first": "1 12\n9 3\n", "far": "1 12\n17 20\n"}
 
 NAN = "variable bad atom exp(1000)-exp(1000)\n"

@@ -1,6 +1,7 @@
 """Bad input of compute coord/orientorder stops LAMMPS on all ranks with a message that names the
 value, the limit and the way out."""
 
+import math
 import re
 import unittest
 
@@ -15,6 +16,11 @@ SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 GOOD = "switch cubic dmax 3.0"
 NO_DMAX = "dmax is missing - give a dmax near the first minimum of the radial distribution function"
 ENDLESS = "dmax is infinite, but partners need a finite range - give a finite dmax"
+NEGATIVE = ("Compute coord/orientorder {}: s is {} at distance {}, but it weights partners and must not be negative - use an "
+            "expression that is >= 0 up to dmax, or a smaller dmax")
+# exp(-x) (1 - x)^3 is smallest at x = 4; the stretch to 1 and 0 at 9 changes it little.
+ENDS = math.exp(-9) * (1 - 9)**3
+STRETCHED = (f"{(-27 * math.exp(-4) - ENDS) / (1 - ENDS):.6g}", 4)
 NO_GROUP2 = ("Compute coord/orientorder order {} compares atoms with partners of the same group and takes no group2 - leave "
              "group2 out, or use order local or global")
 ONE_NUMBER = "Compute coord/orientorder order global is one number of all atoms and takes no "
@@ -65,11 +71,19 @@ ARGUMENTS = [
         "rational", "exp")),
     (f"{GOOD} coeff 1 1 [gaussian] 1.0 dmax INF", f"Compute coord/orientorder coeff 1 1 gaussian: {ENDLESS}"),
 
+    # Negative switching functions: the smallest value and its distance follow from the expressions.
+    *((f"order {order} switch [custom] {words}", NEGATIVE.format("switch custom", smallest, r))
+      for order in ("local", "average", "dot", "global", "connections rational 0.5")
+      for words, smallest, r in (("2.0 func 1-2*x dmax 4 nostretch", -3, 4), ("1.0 func cos(x) dmax 4 nostretch", -1, "3.14159"),
+                                 ("1.0 func exp(-x)*(1-x)^3 dmax 9", *STRETCHED))),
+    (f"{GOOD} coeff 1 1 [custom] 1.0 func sin(9.0*x)/(9.0*x+1e-12) dmax 3 nostretch",
+     NEGATIVE.format("coeff 1 1 custom", -0.217234, "0.499268")),
+
     # Keywords of compute coord/gpu: those that this style shares, and those that it lacks.
     ("[compute] c a coord/orientorder l 6",
      "Compute coord/orientorder needs a switching function, for example: switch cubic d0 1.2 dmax 1.5"),
     (f"{GOOD} [switch] exp 1.0", "Compute coord/orientorder takes one switch, but a second one is given"),
-    ("switch [step] 1.0", f"Unknown {STYLE} switch option: step - known are {SWITCHES}"),
+    ("switch [step] 1.0", f"Unknown {STYLE} switch option: step - known are {SWITCHES}, none"),
     ("switch rational 1.0 d0 [-0.5]", "Compute coord/orientorder switch rational: d0 is -0.5 but must be >= 0 and finite"),
     ("switch rational 1.0 [bogus] 3", f"Unknown {STYLE} keyword: bogus - switch rational takes {RATIONAL}, then "
      f"optionally {KEYWORDS}"),
@@ -172,6 +186,14 @@ class Errors(errortest.InProcess):
             with self.subTest(name, ranks=ranks):
                 self.assertNotEqual(code, 0)
                 self.assertEqual(errors_in(output), [RUNS[name][1]], output)
+
+    def test_small_values_are_not_negative(self):
+        """Rounding errors of functions that end at 0 are no negative values."""
+        for k, words in enumerate(("custom 2.5 func (1-x)^2*(1+2*x) dmax 2.5 nostretch", "custom 2.5 func 1-3*x^2+2*x^3 dmax 2.5",
+                                   "custom 2.5 func (1+cos(3.14159265358979*x))/2 dmax 2.5 nostretch", "cosinus 2.5",
+                                   "tanh 0.5 dmax 2.5", "smap 0.3 a 40 b 0.7 dmax 2.5", "smap 2 a 0.01 b 9 dmax 2.5 nostretch",
+                                   "rational 0.1 nn 3 mm 500 dmax 2.5", "q ref 1 beta 50 dmax 2.5 d0 0.5")):
+            self.lmp.command(f"compute c{k} all coord/orientorder switch {words} precision double")
 
     def test_check_fails(self):
         commands(self.lmp, f"compute c all coord/orientorder l 6 {GOOD} precision single check 1 1e-14\n{PRINT_S}")

@@ -36,10 +36,11 @@ class Table:
     """Functions of pairs of types from coeff lines; later lines override earlier ones."""
 
     def __init__(self, switch, *coeffs):
-        self.switch, self.coeffs = switch, coeffs    # coeffs: words, types of both sides, function
-        self.dmax = max(float(f.dmax) for f in (switch, *(f for *_, f in coeffs)))
-        self.keywords = switch.keywords + "".join(
-            f" coeff {words} {f.keywords.replace('switch ', '', 1)}" for words, _, _, f in coeffs)
+        # coeffs: words, types of both sides, function; a function is None for the word none
+        self.switch, self.coeffs = switch, coeffs
+        words_of = lambda f: f.keywords.replace("switch ", "", 1) if f else "none"
+        self.keywords = f"switch {words_of(switch)}" + "".join(
+            f" coeff {words} {words_of(f)}" for words, _, _, f in coeffs)
 
     def __call__(self, i, j):
         for _, some, others, function in reversed(self.coeffs):
@@ -67,6 +68,8 @@ def by_types(box, x, types, functions, a=None, b=None, pairs=None, image="all", 
     atoms_of_type = lambda group, k: group[types[group] == k]
     parts = []
     for i, j in itertools.product(present, repeat=2):
+        if not functions(i, j):
+            continue
         if pairs is not None:
             some = pairs[(types[pairs[:, 0]] == i) & (types[pairs[:, 1]] == j)]
             groups = {"a": None, "pairs": some} if len(some) else None
@@ -105,12 +108,14 @@ def positions(box, seed=1, closest=0.0):
     return coordtest.random_positions(np.random.default_rng(seed), box, N, closest)
 
 
-class BruteForce(unittest.TestCase):
+class Reference(unittest.TestCase):
+    table = staticmethod(table)
+
     def check(self, box, factor, precision, tolerance):
         """factor: the largest dmax in half periods."""
         x = positions(box)
         reach = factor * (0.5 * box.shortest_vector() if any(box.periodic) else 3.0)
-        functions = table(reach)
+        functions = self.table(reach)
         short = factor < 1 or not any(box.periodic)
         ways = [(f"engine {engine}", "all") for engine in ("cells", "list", "allpairs")] if short else [
             ("engine cells image all", "all"), ("engine list image all", "all"),
@@ -130,6 +135,8 @@ class BruteForce(unittest.TestCase):
                     references[form] = by_types(box, x, TYPES, functions, image=image, **arguments)
                 coordtest.assert_same(brutetest.result_of(lmp, f"c{k}"), references[form], tolerance, f"{form}, {way}")
 
+
+class BruteForce(Reference):
     def test_double(self):
         for name, box in BOXES.items():
             for factor in (0.95, 1.7):
