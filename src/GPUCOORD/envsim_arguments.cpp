@@ -66,7 +66,7 @@ EnvsimArguments::EnvsimArguments(LAMMPS *lmp, int narg, char **arg) :
     int position = LammpsCompat::WHOLE_COMMAND;
     if (e.field == "sigma") position = sigma_position;
     if (e.field == "lambda") position = lambda_position;
-    if (e.field == "cutoff") position = cutoff_position;
+    if (e.field == "cutoff") position = cutoff_position ? cutoff_position : sigma_position;
     error->all(FLERR, position, "Compute coord/envsim: {}", e.what());
   }
   cutoff = gpucoord::reach(options);
@@ -164,8 +164,8 @@ int EnvsimArguments::read_type(const std::string &word, std::string &why) const
   } else {
     const int type = atom->labelmapflag ? LammpsCompat::atom_type_of_label(atom->lmap, word) : -1;
     if (type > 0) return type;
-    why = fmt::format("atom type {} is not a label - use labelmap, or a number from 1 to {}", word,
-                      atom->ntypes);
+    why = fmt::format("atom type {} is not a label - use labelmap, or a number from 1 to {}",
+                      Words::printable(word), atom->ntypes);
   }
   return 0;
 }

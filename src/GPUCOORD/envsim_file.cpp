@@ -22,7 +22,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -39,8 +38,10 @@ namespace {
 
 double number(int line, const std::string &word)
 {
-  const double value = utils::is_double(word) ? std::strtod(word.c_str(), nullptr) : NAN;
-  if (!std::isfinite(value)) fail(line, fmt::format("'{}' is not a finite number", word));
+  const bool is_number = word.find('\0') == std::string::npos && utils::is_double(word);
+  const double value = is_number ? std::strtod(word.c_str(), nullptr) : NAN;
+  if (!std::isfinite(value))
+    fail(line, fmt::format("'{}' is not a finite number", Words::printable(word)));
   return value;
 }
 
@@ -93,7 +94,9 @@ std::string EnvsimFile::read(const std::string &name)
 {
   std::ifstream file(name, std::ios::binary);
   if (!file) throw std::runtime_error("it cannot be opened: " + utils::getsyserror());
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::string text = Words::read_all(file);
+  if (file.bad()) throw std::runtime_error("it cannot be read - give a file");
+  return text;
 }
 
 bool EnvsimFile::is_pdb(const std::string &name)
@@ -116,7 +119,9 @@ std::vector<Environment> EnvsimFile::parse_vectors(const std::string &text,
     if (begins_as_atom(line))
       fail(n, "it is a record of a PDB file - the name of a PDB file must end with .pdb");
     if (words.size() != 3 && words.size() != 4)
-      fail(n, fmt::format("'{}' must be x y z, or x y z and an atom type", utils::trim(line)));
+      fail(n,
+           fmt::format("'{}' must be x y z, or x y z and an atom type",
+                       Words::printable(utils::trim(line))));
     EnvironmentVector v = {{number(n, words[0]), number(n, words[1]), number(n, words[2])}};
     if (words.size() == 4) {
       std::string why;
@@ -140,7 +145,7 @@ std::vector<Environment> EnvsimFile::parse_pdb(const std::string &text, double a
     if ((record != "ATOM" && record != "HETATM") || line.size() < 54)
       fail(n,
            fmt::format("'{}' must be an ATOM or HETATM record with x, y and z in columns 31 to 54",
-                       utils::trim(line)));
+                       Words::printable(utils::trim(line))));
     EnvironmentVector v;
     for (int c = 0; c < 3; ++c)
       v.r[c] = angstrom * number(n, utils::trim(line.substr(30 + 8 * c, 8)));

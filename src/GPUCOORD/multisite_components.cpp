@@ -15,6 +15,7 @@
 #include "multisite_components.h"
 
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_words.h"
 
 #include "comm.h"
 #include "error.h"
@@ -23,7 +24,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -73,10 +73,10 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
       failure = "it cannot be opened, here or in a folder of LAMMPS_POTENTIALS";
     else {
       try {
-        text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-        if (in.bad()) failure = "it cannot be read";
-      } catch (const std::ios_base::failure &) {    // thrown if the file is a folder
-        failure = "it cannot be read - give a file";
+        text = Words::read_all(in);
+        if (in.bad()) failure = "it cannot be read - give a file";    // such as a folder
+      } catch (const std::runtime_error &e) {
+        failure = e.what();
       }
     }
   }
@@ -86,7 +86,8 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
   broadcast_text(text, 0, lmp->world);
 
   for (const std::string &format : words_after("FORMAT:", text))
-    if (!utils::is_integer(format) || std::stod(format) < 1.0 || std::stod(format) > FORMAT)
+    if (!utils::is_integer(format) || std::strtod(format.c_str(), nullptr) < 1.0 ||
+        std::strtod(format.c_str(), nullptr) > FORMAT)
       error->all(FLERR, argument,
                  "{}: file of components {} says FORMAT: {}, but this version of GPUCOORD knows "
                  "formats 1 to {} - use the version that it was written for, or rewrite it by "

@@ -36,6 +36,14 @@ ARGUMENTS = [
     (f"lambda 1 {GOOD} [lambda] 2", "Compute coord/envsim takes one lambda, but a second one is given"),
     (f"{GOOD} cutoff [-1]", "Compute coord/envsim: cutoff is -1 but must be > 0 and finite"),
     (f"cutoff 8 {GOOD} [cutoff] 8", "Compute coord/envsim takes one cutoff, but a second one is given"),
+    # Distances whose squares are beyond single precision.
+    *((f"structure {words}", f"Compute coord/envsim{what} is {value} but must be from 1e-18 to 1e+18, whose squares single "
+       "precision holds") for words, what, value in (
+           ("sc 2.5 sigma [1e19]", ": sigma", "1e+19"), ("sc 2.5 sigma [1e308]", ": sigma", "1e+308"),
+           ("sc 2.5 sigma [1e18]", ": cutoff times sigma", "8e+18"), ("sc 2.5 sigma 0.1 cutoff [1e30]", ": cutoff times sigma", "1e+29"),
+           ("sc [1e30] sigma 0.1", " structure sc: the lattice constant a", "1e+30"),
+           ("hcp 2.5 [1e-30] sigma 0.1", " structure hcp: the lattice constant c", "1e-30"),
+           ("sc 2.5 sigma [1e-30]", ": sigma", "1e-30"))),
     (f"{GOOD} device [gpu]", "Unknown compute coord/envsim device option: gpu - known are auto, cuda, host"),
 
     # Keywords of compute coord/gpu: those that this style shares, and those that it lacks.
@@ -71,6 +79,8 @@ FILES = {
     "type 2": ("type2", "1 0 0 2\n", "line 1: atom type 2 is not one of the types 1 to 1"),
     "type beyond int": ("type2e32", "1 0 0 4294967297\n", "line 1: atom type 4294967297 is not one of the types 1 to 1"),
     "type label": ("label", "1 0 0 Na\n", "line 1: atom type Na is not a label - use labelmap, or a number from 1 to 1"),
+    "bytes": ("bytes", "1 0 \0\x1b[2J\u00e5\n", r"line 1: '\x00\x1b[2J\xc3\xa5' is not a finite number"),
+    "a long line": ("long", 200 * "1 ", f"line 1: '{50 * '1 '}...' must be x y z, or x y z and an atom type"),
     "short record": ("short.pdb", PDB + "   1.000\n", f"line 1: '{PDB}   1.000' {MUST_BE_RECORD}"),
     "free format": ("free.pdb", PDB + "   1.000   0.000   0.000\nATOM 2 AL ALU 2 -1.0 0.0 0.0\n",
                     f"line 2: 'ATOM 2 AL ALU 2 -1.0 0.0 0.0' {MUST_BE_RECORD}"),
@@ -143,6 +153,15 @@ class Errors(errortest.InProcess):
                 marked = f"{COMPUTE}sigma 0.1 file [{path}]"
                 with self.subTest(name):
                     self.assertEqual(self.error(marked), (f"Compute coord/envsim file {path} cannot be used: {why}", marked))
+
+    def test_files_without_end_and_limits(self):
+        marked = f"{COMPUTE}sigma 0.1 file [/dev/zero]"
+        self.assertEqual(self.error(marked), ("Compute coord/envsim file /dev/zero cannot be used: it is longer than 64 MB, the limit "
+                                              "- check the name", marked))
+        with tempfile.TemporaryDirectory() as folder:
+            path = write(folder, "huge", "1e30 0 0\n")
+            self.assertEqual(error_of(self.lmp, f"{COMPUTE}sigma 0.1 file {path}")[0], "Compute coord/envsim: the longest vector plus "
+                             "cutoff times sigma is 1e+30 but must be from 1e-18 to 1e+18, whose squares single precision holds")
 
     def test_files_without_a_box_and_units(self):
         with tempfile.TemporaryDirectory() as folder:

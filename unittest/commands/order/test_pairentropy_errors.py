@@ -26,6 +26,9 @@ ARGUMENTS = [
     ("cutoff 2 sigma 0.1 bins [0]", f"{STYLE}: bins is 0 but must be 1 to 10000"),
     ("cutoff 2 sigma 0.1 bins [10001]", f"{STYLE}: bins is 10001 but must be 1 to 10000"),
     ("cutoff 2 sigma 0.1 bins [40.5]", f"{STYLE} bins must be an integer, not '40.5'"),
+    *((words, f"{STYLE}: {what} but must be from 1e-18 to 1e+18, whose squares single precision holds") for words, what in (
+        ("cutoff 2.5 sigma [1e18] bins 50", "cutoff plus 8 sigma is 8e+18"), ("cutoff 2.5 sigma [1e308] bins 50", "sigma is 1e+308"),
+        ("cutoff [1e30] sigma 0.1 bins 50", "cutoff is 1e+30"), ("cutoff [1e-20] sigma 1e-20 bins 50", "cutoff is 1e-20"))),
     ("bins [19] cutoff 2 sigma 0.1", f"{STYLE}: bins of 0.1052631579 are wider than sigma 0.1, so the integral would miss "
      "Gaussians between them - use at least 20 bins, better twice as many, or a larger sigma"),
     ("cutoff 2 sigma 0.0001 bins [100]", f"{STYLE}: bins of 0.02 are wider than sigma 0.0001, so the integral would miss "

@@ -5,6 +5,7 @@
 #include "environment_similarity_options.h"
 
 #include "../core/checks.h"
+#include "../core/range_check.h"
 
 #include <algorithm>
 #include <array>
@@ -50,9 +51,13 @@ namespace {
 
 std::vector<Environment> make_environments(CrystalStructure structure, double a, double c)
 {
-  check_positive<EnvironmentError>("a", "the lattice constant a", a);
-  if (structure == CrystalStructure::HCP)
-    check_positive<EnvironmentError>("c", "the lattice constant c", c);
+  const auto check = [](const char *field, double value) {
+    const std::string name = std::string("the lattice constant ") + field;
+    check_positive<EnvironmentError>(field, name, value);
+    check_range<EnvironmentError>(field, name, value);
+  };
+  check("a", a);
+  if (structure == CrystalStructure::HCP) check("c", c);
   Environment e;
   switch (structure) {
     case CrystalStructure::FCC:
@@ -115,6 +120,10 @@ void check_options(const EnvironmentOptions &options)
                            "lambda is " + short_text(options.lambda) + " but must be " +
                                short_text(MIN_LAMBDA) + " to " + short_text(MAX_LAMBDA));
   check_positive<EnvironmentError>("cutoff", "cutoff", options.cutoff);
+  check_range<EnvironmentError>("sigma", "sigma", options.sigma);
+  check_range<EnvironmentError>("cutoff", "cutoff times sigma", options.cutoff * options.sigma);
+  check_range<EnvironmentError>("environments", "the longest vector plus cutoff times sigma",
+                                reach(options));
   const AtomFunction function(options.function);
 }
 

@@ -3,6 +3,7 @@
 #include "gpucoord/pair_entropy.h"
 
 #include "../core/checks.h"
+#include "../core/range_check.h"
 
 #include <cmath>
 
@@ -12,6 +13,9 @@ void check_options(const PairEntropyOptions &options)
 {
   check_positive<PairEntropyError>("cutoff", "cutoff", options.cutoff);
   check_positive<PairEntropyError>("sigma", "sigma", options.sigma);
+  check_range<PairEntropyError>("cutoff", "cutoff", options.cutoff);
+  check_range<PairEntropyError>("sigma", "sigma", options.sigma);
+  check_range<PairEntropyError>("sigma", "cutoff plus 8 sigma", reach(options));
   if (options.bins < 1 || options.bins > MAX_DISTANCE_BINS)
     throw PairEntropyError("bins",
                            "bins is " + std::to_string(options.bins) + " but must be 1 to " +
