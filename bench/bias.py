@@ -34,7 +34,6 @@ displace_atoms all random 0.1 0.1 0.1 4711
 pair_style zero 2.5
 pair_coeff * *
 neighbor 0.3 bin
-thermo_modify norm no
 compute cv all coord/gpu switch rational 1.2 dmax 2.5 norm mean image all device {device}
 {commands}
 thermo 100000
