@@ -352,7 +352,8 @@ class Session:
             except Exception as error:
                 raise AssertionError(f"{line}\n{error}") from error
         for name in self.lmp.available_ids("compute"):
-            if any(re.match(rf"compute\s+{re.escape(name)}\s+\S+\s+coord/", line) for line in lines):
+            variable = rf"compute\s+{re.escape(name)}\s+\S+\s+coord/(?:custom|envsim|gpu|orientorder|pairentropy)\s"
+            if any(re.match(variable, line) for line in lines):
                 self.lmp.command(f"variable scalar_{name} equal c_{name}")
                 self.lmp.command(f"thermo_style custom step v_scalar_{name}")
                 self.lmp.command("run 1")
