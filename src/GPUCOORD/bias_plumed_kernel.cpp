@@ -20,6 +20,10 @@
 #if !defined(_WIN32)
 #include <dlfcn.h>
 #endif
+#if defined(__GLIBC__) && defined(__GLIBCXX__)
+#define GPUCOORD_FIND_STATIC_LIBSTDCXX
+#include <link.h>
+#endif
 
 using namespace LAMMPS_NS;
 
@@ -46,6 +50,55 @@ static constexpr int FIRST_API_VERSION = 10;    // PLUMED 2.9
 
 /* ---------------------------------------------------------------------- */
 
+#if defined(GPUCOORD_FIND_STATIC_LIBSTDCXX)
+// Returns whether a file is the shared C++ library. Python wheels may contain it under a name such
+// as libstdc++-1a2b3c.so.6.
+static bool is_libstdcxx(const std::string &file)
+{
+  return file.compare(file.rfind('/') + 1, 9, "libstdc++") == 0;
+}
+
+static int find_libstdcxx(dl_phdr_info *info, std::size_t, void *found)
+{
+  if (is_libstdcxx(info->dlpi_name)) *static_cast<bool *>(found) = true;
+  return 0;
+}
+#endif
+
+// Returns the program or library whose copy of the C++ library replaces functions of the shared one
+// in this process, or "". Such a mixture of two copies ends the process while PLUMED is loaded. A
+// copy in a process without the shared library does no harm.
+static std::string static_libstdcxx()
+{
+#if defined(GPUCOORD_FIND_STATIC_LIBSTDCXX)
+  bool has_shared = false;
+  dl_iterate_phdr(find_libstdcxx, &has_shared);
+  if (!has_shared) return "";
+  // A program exports only the functions that its libraries use. Memory checkers and other tools
+  // replace none of these.
+  const char *const functions[] = {"_ZNSt6locale7classicEv",        // std::locale::classic()
+                                   "_ZNSt6localeC1Ev",              // std::locale::locale()
+                                   "_ZNSt6localeD1Ev",              // std::locale::~locale()
+                                   "_ZNSt8ios_baseC2Ev",            // std::ios_base::ios_base()
+                                   "_ZNSt8ios_baseD2Ev",            // std::ios_base::~ios_base()
+                                   "_ZNSt13runtime_errorC1EPKc",    // std::runtime_error
+                                   "_ZNSt9exceptionD2Ev"};          // std::exception
+  for (const char *const function : functions) {
+    void *const address = dlsym(RTLD_DEFAULT, function);
+    Dl_info info;
+    const ElfW(Sym) *symbol = nullptr;
+    if (!address ||
+        !dladdr1(address, &info, reinterpret_cast<void **>(const_cast<ElfW(Sym) **>(&symbol)),
+                 RTLD_DL_SYMENT))
+      continue;
+    // A program without position-independent code has an address for a function of a library.
+    const bool is_defined = symbol && symbol->st_shndx != SHN_UNDEF;
+    if (is_defined && !is_libstdcxx(info.dli_fname)) return info.dli_fname;
+  }
+#endif
+  return "";
+}
+
 PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path(file)
 {
   const char *const variable = getenv("PLUMED_KERNEL");
@@ -57,6 +110,15 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
 #if defined(_WIN32)
   throw std::runtime_error("PLUMED libraries cannot be loaded on Windows - use Linux or macOS");
 #else
+  const std::string copy = static_libstdcxx();
+  if (!copy.empty())
+    throw std::runtime_error(
+        "PLUMED cannot be loaded, because this process has two copies of the C++ library, "
+        "libstdc++: " +
+        copy +
+        " has its own - build LAMMPS and GPUCOORD without the option "
+        "-static-libstdc++, for example with the compiler /usr/bin/g++");
+
   // Local symbols, because LAMMPS may have loaded another PLUMED. The library's own symbols have
   // priority, because that PLUMED may have made its symbols global.
   int flags = RTLD_NOW | RTLD_LOCAL;

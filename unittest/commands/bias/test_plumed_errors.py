@@ -409,6 +409,51 @@ int main(int narg, char **arg)
                     done = subprocess.run([program, kernel], capture_output=True, text=True, timeout=60)
                     self.assertRegex(done.stdout.strip(), message)
 
+    def test_two_copies_of_libstdcxx(self):
+        """A program or library with its own libstdc++, whose functions replace those of the shared one, is named. Other
+        programs with their own copy load PLUMED."""
+        sources = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../src/GPUCOORD"))
+        folder = tempfile.mkdtemp(dir=coordtest.folder())
+        library = """
+#include "bias_plumed_kernel.h"
+#include <cstdio>
+#include <exception>
+#include <sstream>
+extern "C" int go(const char *file)
+{
+  try {
+    const auto kernel = std::make_shared<const LAMMPS_NS::PlumedKernel>(file, nullptr);
+    LAMMPS_NS::Plumed(kernel).command("init");
+    std::puts("used");
+  } catch (const std::exception &e) {
+    std::puts(e.what());
+  }
+  std::ostringstream text;
+  text << 1.5;
+  return text.str() != "1.5";
+}
+"""
+        program = """
+#include <iostream>
+extern "C" int go(const char *);
+int main(int, char **arg) { std::cout << 1.5 << std::endl; return go(arg[1]); }
+"""
+        refused = ("PLUMED cannot be loaded, because this process has two copies of the C++ library, libstdc++: {} has its "
+                   "own - build LAMMPS and GPUCOORD without the option -static-libstdc++, for example with the compiler "
+                   "/usr/bin/g++")
+        static = "-static-libstdc++"
+        cases = [((), (), None), ((), ("-fno-pie", "-no-pie"), None), ((static,), (static,), None),
+                 ((), (static,), "program"), ((static,), (), "library")]
+        for of_library, of_program, owner in cases:
+            with self.subTest(library=of_library, program=of_program):
+                made = self.compile(library, "-shared", "-fPIC", "-std=c++17", "-I" + sources, *of_library,
+                                    f"{sources}/bias_plumed_kernel.cpp", "-ldl", suffix=".cpp")
+                caller = self.compile(program, *of_program, made, "-Wl,-rpath," + os.path.dirname(made), suffix=".cpp")
+                done = subprocess.run([caller, KERNEL], cwd=folder, capture_output=True, text=True, timeout=60)
+                expected = refused.format({"program": caller, "library": made}[owner]) if owner else "used"
+                *_, last = done.stdout.strip().split("\n")
+                self.assertEqual((last, done.returncode), (expected, 0), done.stdout + done.stderr)
+
 
 class Runs(InProcess):
     def script(self, name):
