@@ -78,7 +78,7 @@ void BiasEvaluation::call(const std::function<void()> &work) const
     } catch (const std::bad_alloc &) {
       if (!bias.on_rank_0())    // other ranks may have enough memory
         error->one(FLERR, Error::NOLASTLINE, "{}: out of memory", owner);
-      failure = "out of memory";
+      failure = "out of memory" + bias.memory_advice();
     } catch (const std::exception &e) {
       failure = e.what();
     }

@@ -16,12 +16,11 @@
 
 #include "bias_plumed_input.h"
 
-#include "gpucoord/trim_file.h"
-
 #include "utils.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
@@ -53,31 +52,6 @@ PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings
   if (input) check_input(*input);
 }
 
-static std::vector<std::string> parts_of(const std::string &text)
-{
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
-// Returns the names of the files that an action of PLUMED writes hills to. Returns an empty list if
-// several programs write to them.
-static std::vector<std::string> files_of(const PlumedInput::Action &action)
-{
-  if (action.has("WALKERS_N")) return {};
-  if (action.has("FILE")) return parts_of(action.value("FILE"));
-  if (action.name == "METAD") return {"HILLS"};
-  if (action.name == "OPES_EXPANDED") return {"DELTAFS"};
-  if (action.name != "PBMETAD") return {"KERNELS"};
-  std::vector<std::string> files;
-  for (const auto &variable : parts_of(action.value("ARG"))) files.push_back("HILLS." + variable);
-  return files;
-}
-
 // Finds errors that PLUMED does not report, or reports only by a crash.
 void PlumedBias::check_input(const PlumedInput &input)
 {
@@ -89,12 +63,7 @@ void PlumedBias::check_input(const PlumedInput &input)
                                " needs the temperature - give it by keyword temp, or by TEMP=");
     if (!action.label.empty() && (action.name == "MOVINGRESTRAINT" || action.has("CALC_WORK")))
       names_of_work.push_back(action.label + ".work");
-    if (action.name != "METAD" && action.name != "PBMETAD" && !is_opes) continue;
-    const std::string state = action.value("STATE_RFILE");
-    if (!state.empty())
-      files_of_state.push_back(state);
-    else
-      for (const auto &file : files_of(action)) files_of_hills.push_back(file);
+    files.add(action);
   }
   const auto &names = settings.names;
   const auto is_known = [&names](const std::string &name) {
@@ -131,6 +100,16 @@ std::string PlumedBias::formula(std::int64_t) const
   return "input " + settings.file + ", library " + (kernel ? kernel->file() : "");
 }
 
+// Bytes of PLUMED and of the fix on rank 0 for each ID, in PLUMED's first timestep.
+static constexpr double BYTES_PER_ID = 250.0;
+
+std::string PlumedBias::memory_advice() const
+{
+  return fmt::format(", but the memory and time of PLUMED follow the largest atom ID, {}: about "
+                     "{:.2g} GB on one rank - use command reset_atoms id",
+                     number_of_atoms, 1e-9 * BYTES_PER_ID * number_of_atoms);
+}
+
 /* ---------------------------------------------------------------------- */
 
 void PlumedBias::set_up(Plumed &made) const
@@ -150,11 +129,11 @@ void PlumedBias::set_up(Plumed &made) const
 void PlumedBias::begin(const gpucoord::BiasStart &start)
 {
   unit_of_force = bias_of_value("CONSTANT VALUE=1", start.timestep, 0);
-  if (start.is_restarted) trim_files();
+  prepare_files(start.is_restarted);
   saved_timestep = start.timestep;
   plumed = std::make_unique<Plumed>(kernel);
   set_up(*plumed);
-  plumed->command("setNatoms", &settings.natoms);
+  plumed->command("setNatoms", &number_of_atoms);
   plumed->command("setTimestep", &start.timestep);
   if (settings.kbt > 0.0) plumed->command("setKbT", &settings.kbt);
   int restarts = start.is_restarted ? 1 : 0;
@@ -162,6 +141,7 @@ void PlumedBias::begin(const gpucoord::BiasStart &start)
   if (!settings.log_file.empty()) plumed->command("setLogFile", settings.log_file.c_str());
   plumed->command("setPlumedDat", settings.file.c_str());
   plumed->command("init");
+  files.begin();
   works.assign(names_of_work.size(), 0.0);
   for (std::size_t k = 0; k < works.size(); ++k) {
     long rank = 0;    // PLUMED writes a long
@@ -195,29 +175,30 @@ double PlumedBias::bias_of_value(const std::string &action, double timestep,
   return energy;
 }
 
-// Hills that were deposited after the timestep of the restart file must not act. Times are those of
-// the run that wrote the file. The timestep and step numbers of this run may differ.
-void PlumedBias::trim_files() const
+void PlumedBias::prepare_files(bool is_restarted)
 {
-  const auto time_of = [&](std::int64_t step) {
-    return bias_of_value("TIME", saved_timestep, step) / unit_of_force;
-  };
-  const double last = time_of(static_cast<std::int64_t>(now.own[0])), half_step = 0.5 * time_of(1);
-  for (const auto &file : files_of_state) {
-    const double found = gpucoord::last_time_of_file(file);
-    if (std::isfinite(found) && std::fabs(found - last) > half_step)
-      throw std::runtime_error("PLUMED's state in file " + file + " is of time " +
-                               std::to_string(found) + ", and the restart file of time " +
-                               std::to_string(last) +
-                               " - name a state of that time after STATE_RFILE, or restart from "
-                               "another restart file");
+  files.check_locks();
+  if (!files.continues(is_restarted)) return;
+  double end = HUGE_VAL;
+  if (is_restarted) {
+    const auto time_of = [&](std::int64_t step) {
+      return bias_of_value("TIME", saved_timestep, step) / unit_of_force;
+    };
+    const double last = time_of(static_cast<std::int64_t>(now.own[0])),
+                 half_step = 0.5 * time_of(1);
+    files.check(last, half_step, context.print);
+    end = last + half_step;
   }
-  for (const auto &file : files_of_hills) {
-    const std::string backup = gpucoord::trim_file(file, last + half_step);
-    if (!backup.empty())
-      context.print("hills after the step of the restart file moved from " + file + " to " +
-                    backup);
-  }
+  files.trim(end, context.print);
+}
+
+// PLUMED flushes its files in the evaluation of a checkpoint. It writes them with the C library.
+void PlumedBias::read_files()
+{
+  if (!has_unread_files) return;
+  std::fflush(nullptr);
+  files.read();
+  has_unread_files = false;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -237,6 +218,7 @@ void PlumedBias::begin_step(std::int64_t timestep, const Matrix &box, bool is_ch
   }
   plumed->command("setBox", &atom_data.box);
   plumed->command("setVirial", &atom_data.virial);
+  is_flushed = is_checkpoint;
   int checkpoint = is_checkpoint ? 1 : 0;
   plumed->command("doCheckPoint", &checkpoint);
   plumed->command("prepareDependencies");
@@ -302,7 +284,11 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
   const bool updates = step.phase == Step::Phase::LAST_OF_STEP ||
       (step.phase == Step::Phase::SETUP && updates_at_setup);
   plumed->command(updates ? "performCalc" : "performCalcNoUpdate");
-  if (updates) now.own[0] = static_cast<double>(step.number);
+  if (updates) {
+    now.own[0] = static_cast<double>(step.number);
+    has_unread_files = !is_flushed;
+    if (is_flushed) files.read();
+  }
   atom_data.stops = stop;
   double energy = 0.0;
   plumed->command("getBias", &energy);
@@ -326,6 +312,7 @@ void PlumedBias::save(gpucoord::Archive &archive) const
   archive.write(saved.force);
   for (const auto *matrix : {&saved.box, &saved.virial})
     for (const auto &row : *matrix) archive.write(std::vector<double>(row.begin(), row.end()));
+  files.save(archive);
 }
 
 void PlumedBias::load(gpucoord::Archive &archive)
@@ -346,4 +333,5 @@ void PlumedBias::load(gpucoord::Archive &archive)
     }
   if (atom_data.x.size() != 3 * ids.size() || atom_data.force.size() != atom_data.x.size())
     throw std::runtime_error("its saved state is damaged - use another restart file");
+  files.load(archive);
 }

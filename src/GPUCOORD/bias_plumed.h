@@ -13,6 +13,7 @@
 
 #include "gpucoord/bias.h"
 
+#include "bias_plumed_files.h"
 #include "bias_plumed_kernel.h"
 
 #include <array>
@@ -37,7 +38,6 @@ class PlumedBias : public gpucoord::Bias {
     double kbt = 0.0;                  // energy; 0: not given
     bool has_natural_units = false;    // Lennard-Jones units; otherwise:
     double energy_unit = 1.0, length_unit = 1.0, time_unit = 1.0;    // in kJ/mol, nm, ps
-    int natoms = 0;                                                  // largest atom ID
     std::int64_t checksum = 0;    // identifies the text of the input
   };
   // kernel, input: only on rank 0, null on the others. Throws std::runtime_error if the input is
@@ -45,11 +45,15 @@ class PlumedBias : public gpucoord::Bias {
   PlumedBias(const gpucoord::BiasContext &, const Settings &, std::shared_ptr<const PlumedKernel>,
              const PlumedInput *);
 
-  int natoms() const { return settings.natoms; }
+  // Number of PLUMED's atoms: the largest atom ID, and at least 1, because PLUMED has no box
+  // without atoms. Set on all ranks before begin().
+  int natoms() const { return number_of_atoms; }
+  void set_natoms(int n) { number_of_atoms = n; }
 
   std::string formula(std::int64_t first_step) const override;
   bool on_rank_0() const override { return true; }
   bool needs_host(const gpucoord::Step &) const override { return true; }
+  std::string memory_advice() const override;
   void begin(const gpucoord::BiasStart &) override;
   void save(gpucoord::Archive &) const override;
   void load(gpucoord::Archive &) override;
@@ -87,6 +91,10 @@ class PlumedBias : public gpucoord::Bias {
   void set_atoms(const std::vector<double> &x, const std::vector<double> &mass,
                  const std::vector<double> &charge);
 
+  // Rank 0. Reads the files that PLUMED writes. Called at the end of a run, which may be early.
+  // Throws std::runtime_error if lines are missing.
+  void read_files();
+
   // Valid after evaluate() on rank 0. The caller sends it to all ranks.
   Atoms &atoms() { return atom_data; }
 
@@ -96,17 +104,18 @@ class PlumedBias : public gpucoord::Bias {
   void check_input(const PlumedInput &);
   void set_up(Plumed &) const;
   double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;
-  void trim_files() const;
+  void prepare_files(bool is_restarted);
   void begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
   void request_atoms();
 
   const Settings settings;
+  int number_of_atoms = 1;
   const std::shared_ptr<const PlumedKernel> kernel;
   std::unique_ptr<Plumed> plumed;
   std::string units_command;    // the UNITS command of the input, or ""
-  // Files that PLUMED reads in a restarted run: files of hills, which it continues, and files of a
-  // state, which it reads unchanged.
-  std::vector<std::string> files_of_hills, files_of_state;
+  PlumedFiles files;
+  bool is_flushed = false;          // PLUMED flushes its files in this evaluation
+  bool has_unread_files = false;    // PLUMED may have written to them since files.read()
   bool updates_at_setup = true;
   double saved_timestep = 0.0;    // timestep of the run that wrote the restart file
   double unit_of_force = 1.0;     // energy unit of PLUMED's input, in the caller's units

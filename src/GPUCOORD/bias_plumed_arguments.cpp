@@ -16,11 +16,11 @@
 
 #include "bias_arguments.h"
 #include "bias_plumed.h"
-#include "bias_plumed_atoms.h"
 #include "bias_plumed_input.h"
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
 
+#include "atom.h"
 #include "comm.h"
 #include "error.h"
 #include "force.h"
@@ -109,6 +109,19 @@ static void check_log(const std::string &file)
   if (!existed) platform::unlink(file);
 }
 
+// PLUMED finds atoms by their IDs.
+static void check_no_atoms(const PlumedInput &input)
+{
+  for (const auto &action : input.actions())
+    for (const auto &one : action.values)
+      for (const char *const keyword : {"ATOM", "GROUP", "SPECIES"})
+        if (one.first.rfind(keyword, 0) == 0)
+          throw std::runtime_error(action.location + ": " + action.name + " uses atoms by " +
+                                   one.first +
+                                   "=, but the atoms have no IDs - leave out command "
+                                   "atom_modify id no, or use only variables of the fix");
+}
+
 // An error on rank 0 ends all ranks.
 std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int narg, char **arg)
 {
@@ -158,7 +171,6 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Fix coord/plumed needs PLUMED's input - give it by plumedfile FILE");
   set_units(lmp, settings);
-  settings.natoms = PlumedAtoms::largest_id(lmp);
 
   std::shared_ptr<const PlumedKernel> kernel;
   std::unique_ptr<gpucoord::Bias> bias;
@@ -173,6 +185,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
       position = position_of_file;
       const PlumedInput input(settings.file);
       settings.checksum = input.checksum();
+      if (!lmp->atom->tag_enable) check_no_atoms(input);
       bias = std::make_unique<PlumedBias>(context, settings, kernel, &input);
     } catch (const std::exception &e) {
       failure = e.what();

@@ -55,6 +55,11 @@ int PlumedAtoms::largest_id(LAMMPS *lmp)
 
 void PlumedAtoms::check_map() const
 {
+  if (!atom->tag_enable)
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: PLUMED requests atoms, but the atoms have no IDs - leave out command "
+               "atom_modify id no, or leave atoms out of the PLUMED file",
+               owner);
   if (atom->map_style == Atom::MAP_NONE)
     error->all(FLERR, Error::NOLASTLINE,
                "{}: PLUMED requests atoms, which are found by their IDs - use atom_modify map "

@@ -15,6 +15,7 @@
 #include "bias_plumed_kernel.h"
 
 #include <cstdlib>
+#include <new>
 #include <sstream>
 #include <stdexcept>
 #if !defined(_WIN32)
@@ -199,5 +200,6 @@ void Plumed::command(const char *key, const void *value)
 {
   std::string message;
   kernel->symbols().command_nothrow(object, key, value, {&message, keep_message});
+  if (message.find("std::bad_alloc") == 0) throw std::bad_alloc();
   if (!message.empty()) throw std::runtime_error("PLUMED: " + in_one_line(message));
 }

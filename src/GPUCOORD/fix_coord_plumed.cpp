@@ -18,6 +18,7 @@
 #include "gpucoord_box_edges.h"
 #include "gpucoord_variable.h"
 
+#include "atom.h"
 #include "comm.h"
 #include "domain.h"
 #include "error.h"
@@ -30,6 +31,7 @@
 #include <cmath>
 #include <cstring>
 #include <mpi.h>
+#include <new>
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
@@ -57,16 +59,44 @@ void FixCoordPlumed::check_timestep() const
 
 void FixCoordPlumed::init()
 {
-  if (!has_begun) dt = update->dt;
+  if (!has_begun) {
+    dt = update->dt;
+    find_largest_id();
+  }
   check_timestep();
   atoms->begin_run();
   FixCoordBias::init();
+}
+
+static constexpr double MANY_IDS = 1.0e6, IDS_PER_ATOM = 10.0;    // above: a warning
+
+void FixCoordPlumed::find_largest_id()
+{
+  const int largest = PlumedAtoms::largest_id(lmp);
+  plumed->set_natoms(MAX(1, largest));
+  if (comm->me == 0 && largest > MANY_IDS &&
+      largest > IDS_PER_ATOM * static_cast<double>(atom->natoms))
+    error->warning(FLERR, "{}: there are {} atoms{}", owner, atom->natoms, plumed->memory_advice());
+}
+
+// Work that all ranks do and that allocates memory for the requested atoms.
+void FixCoordPlumed::allocate(const std::function<void()> &work) const
+{
+  try {
+    work();
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::NOLASTLINE, "{}: rank {} is out of memory{}", owner, comm->me,
+               plumed->memory_advice());
+  }
 }
 
 // PLUMED may end a run, but further runs may follow.
 void FixCoordPlumed::post_run()
 {
   FixCoordBias::post_run();
+  evaluation->call([&] {
+    plumed->read_files();
+  });
   if (!plumed->atoms().stops) return;
   if (comm->me == 0) utils::logmesg(lmp, "{}: PLUMED ended the run\n", owner);
   plumed->atoms().stops = 0;
@@ -115,7 +145,9 @@ void FixCoordPlumed::prepare_plumed()
   MPI_Bcast(needed.data(), static_cast<int>(needed.size()), MPI_INT, 0, world);
   int n = static_cast<int>(requested.size());
   MPI_Bcast(&n, 1, MPI_INT, 0, world);
-  requested.resize(n);
+  allocate([&] {
+    requested.resize(n);
+  });
   MPI_Bcast(requested.data(), n, MPI_INT, 0, world);
   const bool needs_all = !is_first && n > 1 && n == plumed->natoms();
   if (needs_all && !warned_of_all && comm->me == 0)
@@ -124,8 +156,10 @@ void FixCoordPlumed::prepare_plumed()
                    "timestep, as with fix plumed\n",
                    owner, n);
   warned_of_all |= needs_all;
-  atoms->request(requested, requests_all());
-  atoms->start();
+  allocate([&] {
+    atoms->request(requested, requests_all());
+    atoms->start();
+  });
 }
 
 PlumedBias::Matrix FixCoordPlumed::current_box() const
@@ -189,7 +223,9 @@ void FixCoordPlumed::evaluate_plumed(Phase phase, const std::vector<double> &s, 
   plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
   if (may_be_known) prepare_plumed();
   const auto step = step_of(phase);
-  atoms->collect();
+  allocate([&] {
+    atoms->collect();
+  });
   evaluation->call([&] {
     for (std::size_t k = 0; k < requested.size() && !requests_all(); ++k)
       if (!atoms->exists(k)) fail_for_missing(requested[k] + 1);
@@ -202,7 +238,9 @@ void FixCoordPlumed::evaluate_plumed(Phase phase, const std::vector<double> &s, 
     check_missing_atoms();
   });
   evaluation->broadcast_state();
-  broadcast_atoms();
+  allocate([&] {
+    broadcast_atoms();
+  });
   if (requests_all())
     is_first = false;
   else

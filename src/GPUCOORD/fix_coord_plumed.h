@@ -22,6 +22,8 @@ FixStyle(coord/plumed,FixCoordPlumed);
 #include "bias_plumed.h"
 #include "bias_plumed_atoms.h"
 
+#include <functional>
+
 namespace LAMMPS_NS {
 
 // PLUMED biases of collective variables, and of the atoms that PLUMED requests. Only the values of
@@ -48,6 +50,8 @@ class FixCoordPlumed : public FixCoordBias {
  private:
   void apply(int vflag, Phase, int level = BiasBoard::ALL_LEVELS) override;
   void check_timestep() const;
+  void find_largest_id();
+  void allocate(const std::function<void()> &work) const;
   void prepare_plumed();
   bool requests_all() const;
   [[noreturn]] static void fail_for_missing(int atom_id);

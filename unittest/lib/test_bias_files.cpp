@@ -32,6 +32,13 @@ TEST_F(Files, hills_read_back_to_the_last_bit)
   EXPECT_EQ(found.other_biasfactor, 0.0);
 }
 
+double last_time(const std::string &file_name)
+{
+  gpucoord::AppendedFile file(file_name);
+  file.read();
+  return file.lines().last_time;
+}
+
 // Files of other programs that a restarted run continues.
 TEST_F(Files, later_lines_move_to_a_backup_file)
 {
@@ -42,19 +49,108 @@ TEST_F(Files, later_lines_move_to_a_backup_file)
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   std::ofstream(path) << begin << later;
-  EXPECT_EQ(gpucoord::last_time_of_file(path), 0.5);
-  EXPECT_EQ(gpucoord::trim_file(path, 0.5), "");
+  EXPECT_EQ(last_time(path), 0.5);
+  EXPECT_EQ(gpucoord::trim_file(path, 0.5).backup, "");
   EXPECT_EQ(text_of(path), begin + later);
-  const std::string backup = gpucoord::trim_file(path, 0.25);
+  const std::string backup = gpucoord::trim_file(path, 0.25).backup;
   EXPECT_EQ(text_of(path), begin);
   EXPECT_EQ(text_of(backup), "#! FIELDS time s\n" + later);
-  EXPECT_EQ(gpucoord::last_time_of_file(path), 0.2);
-  EXPECT_EQ(gpucoord::trim_file(path + ".nix", 0.0), "");
-  EXPECT_EQ(gpucoord::last_time_of_file(path + ".nix"), -HUGE_VAL);
-  const std::string second = gpucoord::trim_file(path, 0.0);
+  EXPECT_EQ(last_time(path), 0.2);
+  EXPECT_EQ(gpucoord::trim_file(path + ".nix", 0.0).backup, "");
+  EXPECT_EQ(last_time(path + ".nix"), -HUGE_VAL);
+  const std::string second = gpucoord::trim_file(path, 0.0).backup;
   EXPECT_NE(second, backup);
   EXPECT_EQ(text_of(second), begin);
   EXPECT_EQ(text_of(path), "#! FIELDS time s\n");
+}
+
+// A run that is killed leaves any part of its last line.
+TEST_F(Files, text_after_the_last_line_is_removed)
+{
+  const auto text_of = [](const std::string &name) {
+    std::ifstream file(name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string lines = "#! FIELDS time s\n 0.1 5\n 0.2 6\n", later = " 0.3 7\n";
+  for (const char *const rest : {" ", " 0", " 0.25", " 0.25 5", "#! FIEL"}) {
+    std::ofstream(path) << lines << rest;
+    const auto trimmed = gpucoord::trim_file(path, 0.25);
+    EXPECT_EQ(trimmed.backup, "");
+    EXPECT_EQ(trimmed.incomplete, rest);
+    EXPECT_EQ(text_of(path), lines);
+    std::ofstream(path) << lines << later << rest;
+    const auto both = gpucoord::trim_file(path, 0.25);
+    EXPECT_EQ(text_of(both.backup), "#! FIELDS time s\n" + later);
+    EXPECT_EQ(both.incomplete, rest);
+    EXPECT_EQ(text_of(path), lines);
+  }
+}
+
+// Reads a file that grows.
+TEST_F(Files, appended_lines_are_read_once)
+{
+  using gpucoord::AppendedFile;
+  const std::string comment = "#! FIELDS time s\n", one = " 0.1 5\n", two = " 0.2 6\n";
+  AppendedFile grows(path);
+  EXPECT_EQ(grows.read(), "");
+  EXPECT_EQ(grows.lines().count, 0);
+  std::ofstream(path) << comment << one << " 0.2";
+  EXPECT_EQ(grows.read(), "");
+  EXPECT_FALSE(grows.is_complete());
+  EXPECT_EQ(grows.lines().count, 1);
+  std::ofstream(path, std::ios::app) << " 6\n" << comment << " 0.2 7\n";
+  EXPECT_EQ(grows.read(), "");
+  EXPECT_TRUE(grows.is_complete());
+  EXPECT_EQ(grows.lines().count, 3);
+  EXPECT_EQ(grows.lines().nlast, 2);
+  EXPECT_EQ(grows.lines().last_time, 0.2);
+
+  // Comments do not count.
+  const auto read = [this](const std::string &text, std::int64_t count) {
+    std::ofstream(path) << text;
+    AppendedFile file(path);
+    EXPECT_EQ(file.read(count), "");
+    return file.lines();
+  };
+  const auto all = grows.lines();
+  EXPECT_EQ(read(one + two + " 0.2 7\n", AppendedFile::ALL).checksum, all.checksum);
+  EXPECT_EQ(read(one + two + " 0.2 7\n 0.3 8\n 0.4", 3).checksum, all.checksum);
+  EXPECT_NE(read(one + two + " 0.2 8\n", 3).checksum, all.checksum);
+  EXPECT_NE(read(two + one + " 0.2 7\n", 3).checksum, all.checksum);
+  EXPECT_EQ(read(one + two, 3).count, 2);
+
+  std::ofstream(path) << one;
+  EXPECT_NE(grows.read().find("it has 7 bytes in place of "), std::string::npos);
+}
+
+TEST_F(Files, one_object_locks_a_file)
+{
+  using gpucoord::AppendedFile;
+  AppendedFile first(path);
+  first.lock();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::ofstream(path) << "1\n";
+  first.lock();
+  first.check_lock();
+  {
+    AppendedFile second(path);
+    for (const bool keeps : {true, false}) try {
+        if (keeps)
+          second.lock();
+        else
+          second.check_lock();
+        ADD_FAILURE();
+      } catch (const std::runtime_error &e) {
+        EXPECT_EQ(std::string(e.what()),
+                  "file " + path + " is being written by another fix or run");
+      }
+  }
+  EXPECT_EQ(first.read(), "");
+  std::filesystem::rename(path, path + ".old");
+  EXPECT_EQ(first.read(), "it was deleted");
+  std::ofstream(path) << "1\n2\n";
+  EXPECT_EQ(first.read(), "it was replaced by another file");
+  AppendedFile(path).lock();    // the other file is free
 }
 
 // If a file cannot be read or written, nothing changes.
@@ -83,7 +179,7 @@ TEST_F(Files, trim_file_fails_without_a_change)
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), text);
   }
   EXPECT_THROW(gpucoord::trim_file(folder.string(), 0.1), std::runtime_error);
-  EXPECT_THROW(gpucoord::last_time_of_file(folder.string()), std::runtime_error);
+  EXPECT_EQ(last_time(folder.string()), -HUGE_VAL);
   fs::remove_all(folder);
 }
 

@@ -158,6 +158,8 @@ class GPUCOORD_API Bias {
   virtual void load(Archive &);
 
   virtual std::size_t bytes() const { return 0; }
+  // Returns the end of the message if memory is exhausted: why, and the way out.
+  virtual std::string memory_advice() const { return ""; }
 
  protected:
   explicit Bias(const Words &);

@@ -5,21 +5,71 @@
 
 #include "gpucoord/export.h"
 
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <memory>
 #include <string>
 
 namespace gpucoord {
 
+class Checksum;
+
+struct TrimmedFile {
+  std::string backup;        // new file with the later lines; "": there are none
+  std::string incomplete;    // removed text after the end of the last line
+};
+
 // Removes the lines after the last one whose first number is at most 'time'. Moves them to a new
 // file bck.N.NAME in the same folder, which begins with a copy of the comments at the beginning of
 // the file. Earlier lines may have larger numbers, because a run may have restarted at time 0.
-// Comments begin with #. Returns the name of the new file, or "" if there is no later line or the
-// file does not exist. Throws std::runtime_error with a
-// message that tells the user what to do; the file is then unchanged.
-GPUCOORD_API std::string trim_file(const std::string &path, double time);
+// Comments begin with #. Also removes text after the end of the last line, which a run leaves that
+// was killed. A file that does not exist has no lines. Throws std::runtime_error with a message
+// that tells the user what to do; the file is then unchanged.
+GPUCOORD_API TrimmedFile trim_file(const std::string &path, double time);
 
-// Returns the first number of the last line, or -HUGE_VAL if there is no file or no line. Throws
-// std::runtime_error if the file cannot be read.
-GPUCOORD_API double last_time_of_file(const std::string &path);
+// Lines of a file, without comments and without text after the end of the last line.
+struct LinesOfFile {
+  std::int64_t count = 0;
+  double last_time = -HUGE_VAL;    // first number of the last line
+  std::int64_t nlast = 0;          // lines at the end that begin with this number
+  std::uint64_t checksum = 0;      // of the text of all lines
+};
+
+// A file to which another library of this process appends lines. The file need not exist.
+class GPUCOORD_API AppendedFile {
+ public:
+  explicit AppendedFile(const std::string &path);
+  ~AppendedFile();    // unlocks the file
+  AppendedFile(const AppendedFile &) = delete;
+  AppendedFile &operator=(const AppendedFile &) = delete;
+
+  // Locks the file, if it exists. Throws std::runtime_error if another object of this class has
+  // locked it, also in another program.
+  void lock();
+  // The same without keeping the lock.
+  void check_lock() const;
+
+  static constexpr std::int64_t ALL = std::numeric_limits<std::int64_t>::max();
+  // Reads the lines after those of the last call, up to a total number of lines. Returns why the
+  // lines of the last call are no longer in the file, or "". Throws std::runtime_error if the file
+  // cannot be read.
+  std::string read(std::int64_t max_count = ALL);
+  const LinesOfFile &lines() const { return found; }
+  // Returns whether the file ended with the end of a line when it was read.
+  bool is_complete() const { return has_end; }
+
+ private:
+  std::FILE *open_and_lock() const;
+
+  const std::string name, path;
+  std::FILE *locked = nullptr;
+  std::uint64_t position = 0;    // end of the lines that were read
+  bool has_end = true;
+  LinesOfFile found;
+  std::unique_ptr<Checksum> checksum;
+};
 
 }    // namespace gpucoord
 

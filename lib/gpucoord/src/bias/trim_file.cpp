@@ -1,29 +1,37 @@
-// Part of GPUCOORD, GPL-2.0. Moves the later lines of a file to a backup.
+// Part of GPUCOORD, GPL-2.0. Checks and shortens files to which another library appends lines.
 
 #include "gpucoord/trim_file.h"
 
+#include "../core/checksum.h"
+#include "../core/file_on_disk.h"
 #include "../core/text_files.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
 #include <vector>
 
+namespace fs = std::filesystem;
+
 namespace gpucoord {
 
 namespace {
 
-  std::vector<std::string> lines_of(const std::string &path)
+  // incomplete: text after the end of the last line
+  std::vector<std::string> lines_of(const std::string &path, std::string &incomplete)
   {
     std::vector<std::string> lines;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    std::ifstream file(path, std::ios::binary);
+    for (std::string line; std::getline(file, line);)
+      if (file.eof())
+        incomplete = line;
+      else
+        lines.push_back(line);
     std::error_code ignored;
-    const bool is_closed = !file.is_open() && std::filesystem::exists(path, ignored);
+    const bool is_closed = !file.is_open() && fs::exists(path, ignored);
     if (is_closed || file.bad())
       throw std::runtime_error("cannot read " + path + ": " + last_error());
     return lines;
@@ -32,9 +40,10 @@ namespace {
   // Returns the first number of a line, or -HUGE_VAL for a comment.
   double time_of(const std::string &line)
   {
-    const auto words = words_of(line);
+    const auto begin = std::min(line.find_first_not_of(" \t\r"), line.size());
+    const auto end = std::min(line.find_first_of(" \t\r", begin), line.size());
     double time;
-    return !words.empty() && to_number(words[0], time) ? time : -HUGE_VAL;
+    return to_number(line.substr(begin, end - begin), time) ? time : -HUGE_VAL;
   }
 
   bool is_comment(const std::string &line)
@@ -44,9 +53,10 @@ namespace {
 
 }    // namespace
 
-std::string trim_file(const std::string &path, double time)
+TrimmedFile trim_file(const std::string &path, double time)
 {
-  const auto lines = lines_of(path);
+  TrimmedFile result;
+  const auto lines = lines_of(path, result.incomplete);
   const auto is_later = [time](const std::string &line) {
     return time_of(line) > time;
   };
@@ -55,37 +65,97 @@ std::string trim_file(const std::string &path, double time)
   };
   auto later = std::find_if(lines.rbegin(), lines.rend(), is_kept).base();
   // Comments at the end are only moved if a line after them is later.
-  if (std::none_of(later, lines.end(), is_later)) return "";
+  const bool has_later = std::any_of(later, lines.end(), is_later);
+  if (!has_later && result.incomplete.empty()) return result;
   // Comments after the last line that is kept stay in the file.
-  later = std::find_if_not(later, lines.end(), is_comment);
-  const std::string backup = free_backup_name(path);
-  bool is_moved = false;
+  later = has_later ? std::find_if_not(later, lines.end(), is_comment) : lines.end();
   try {
-    NewFile moved(backup), kept(path);
-    for (const auto &line : lines) {    // copy the comments with the column names
-      if (line.empty() || line[0] != '#') break;
-      moved.add(line + "\n");
-    }
-    for (auto line = later; line != lines.end(); ++line) moved.add(*line + "\n");
+    NewFile kept(path);
     for (auto line = lines.begin(); line != later; ++line) kept.add(*line + "\n");
-    moved.finish();
-    is_moved = true;
+    if (has_later) {
+      const std::string backup = free_backup_name(path);
+      NewFile moved(backup);
+      for (const auto &line : lines) {    // copy the comments with the column names
+        if (line.empty() || line[0] != '#') break;
+        moved.add(line + "\n");
+      }
+      for (auto line = later; line != lines.end(); ++line) moved.add(*line + "\n");
+      moved.finish();
+      result.backup = backup;
+    }
     kept.finish();
   } catch (const std::runtime_error &e) {
-    if (is_moved) std::remove(backup.c_str());
+    if (!result.backup.empty()) std::remove(result.backup.c_str());
     throw std::runtime_error(
         std::string(e.what()) + " - " + path +
         " is unchanged; make room, or allow writing, in its folder, and start the run again");
   }
-  return backup;
+  return result;
 }
 
-double last_time_of_file(const std::string &path)
+/* ---------------------------------------------------------------------- */
+
+AppendedFile::AppendedFile(const std::string &path_in) :
+    name(path_in), path(fs::absolute(path_in).string()), checksum(std::make_unique<Checksum>())
 {
-  double last = -HUGE_VAL;
-  for (const auto &line : lines_of(path))
-    if (!is_comment(line)) last = time_of(line);
-  return last;
+}
+
+AppendedFile::~AppendedFile()
+{
+  if (locked) std::fclose(locked);
+}
+
+// Returns null if the file does not exist or cannot be opened.
+std::FILE *AppendedFile::open_and_lock() const
+{
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return nullptr;
+  std::FILE *const file = std::fopen(path.c_str(), "r+b");
+  if (!file || lock_file(file)) return file;
+  std::fclose(file);
+  throw std::runtime_error("file " + name + " is being written by another fix or run");
+}
+
+void AppendedFile::lock()
+{
+  if (!locked) locked = open_and_lock();
+}
+
+void AppendedFile::check_lock() const
+{
+  std::FILE *const file = locked ? nullptr : open_and_lock();
+  if (file) std::fclose(file);
+}
+
+std::string AppendedFile::read(std::int64_t max_count)
+{
+  std::error_code ignored;
+  has_end = true;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return "";
+  const OnDisk on_disk = locked ? look_up(path, locked) : OnDisk();
+  if (locked && !on_disk.error && !on_disk.is_same) return "it was replaced by another file";
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open() && !fs::exists(path, ignored)) return locked ? "it was deleted" : "";
+  const std::uint64_t size = fs::file_size(path, ignored);
+  if (file.is_open() && size < position)
+    return "it has " + std::to_string(size) + " bytes in place of " + std::to_string(position);
+  file.seekg(static_cast<std::streamoff>(position));
+  for (std::string line; found.count < max_count && std::getline(file, line);) {
+    has_end = !file.eof();
+    if (!has_end) break;
+    position += line.size() + 1;
+    if (is_comment(line)) continue;
+    const double time = time_of(line);
+    found.nlast = time == found.last_time ? found.nlast + 1 : 1;
+    found.last_time = time;
+    ++found.count;
+    checksum->add(line.data(), line.size());
+    checksum->add("\n", 1);
+  }
+  if (!file.is_open() || file.bad())
+    throw std::runtime_error("cannot read " + name + ": " + last_error());
+  found.checksum = checksum->value();
+  return "";
 }
 
 }    // namespace gpucoord

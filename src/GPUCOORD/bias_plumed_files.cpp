@@ -1,0 +1,270 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
+#include "bias_plumed_files.h"
+
+#include "utils.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+using namespace LAMMPS_NS;
+using gpucoord::AppendedFile;
+
+static const char *const WAY_OUT =
+    " - give the file of that run, or use another fix ID, and RESTART as the first command of the "
+    "PLUMED file, to continue with this file as it is";
+
+/* ----------------------------------------------------------------------
+   Names of the files in PLUMED's input.
+------------------------------------------------------------------------- */
+
+static std::vector<std::string> parts_of(const std::string &text)
+{
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// Returns the names of the files that an action of PLUMED writes hills to. Returns an empty list if
+// several programs write to them.
+static std::vector<std::string> files_of(const PlumedInput::Action &action)
+{
+  if (action.has("WALKERS_N")) return {};
+  if (action.has("FILE")) return parts_of(action.value("FILE"));
+  if (action.name == "METAD") return {"HILLS"};
+  if (action.name == "OPES_EXPANDED") return {"DELTAFS"};
+  if (action.name != "PBMETAD") return {"KERNELS"};
+  std::vector<std::string> files;
+  for (const auto &variable : parts_of(action.value("ARG"))) files.push_back("HILLS." + variable);
+  return files;
+}
+
+// Compressed files cannot be read here.
+void PlumedFiles::add_file(const std::string &name, Use use)
+{
+  const bool is_compressed = name.size() > 3 && name.compare(name.size() - 3, 3, ".gz") == 0;
+  if (is_compressed) use = WRITTEN;
+  for (File &file : files)
+    if (file.name == name) {
+      file.use = std::max(file.use, use);
+      return;
+    }
+  files.push_back({name, use});
+}
+
+void PlumedFiles::add(const PlumedInput::Action &action)
+{
+  const bool is_opes = action.name.compare(0, 5, "OPES_") == 0;
+  const bool is_new = action.value("RESTART") == "NO";
+  if (action.name == "RESTART") restart = action.has("NO") ? NO : YES;
+  if (action.name == "PRINT" && action.has("FILE"))
+    add_file(action.value("FILE"), is_new ? WRITTEN : APPENDED);
+  if (action.name == "DUMPATOMS" || action.name == "DUMPFORCES" ||
+      action.name == "DUMPDERIVATIVES" || action.name == "DUMPPROJECTIONS")
+    add_file(action.value("FILE"), WRITTEN);
+  if (action.name != "METAD" && action.name != "PBMETAD" && !is_opes) return;
+  const std::string state = action.value("STATE_RFILE"), new_state = action.value("STATE_WFILE");
+  if (!is_new && (!state.empty() || !new_state.empty()))
+    states.push_back({state, new_state.empty() ? state : new_state});
+  const bool reads_grid = action.has("GRID_RFILE") || action.has("GRID_RFILES");
+  Use use = READ;
+  if (reads_grid) use = TRIMMED;
+  if (!state.empty()) use = DEPOSITED;
+  if (is_new) use = WRITTEN;
+  for (const auto &file : files_of(action)) add_file(file, use);
+}
+
+/* ---------------------------------------------------------------------- */
+
+static std::runtime_error in_use(const std::runtime_error &why)
+{
+  return std::runtime_error(
+      std::string("PLUMED's ") + why.what() +
+      " - give each fix and each partition its own PLUMED file, with other file names after FILE=, "
+      "such as plumedfile plumed.${p}.dat with a variable p of style world");
+}
+
+void PlumedFiles::check_locks()
+{
+  open_files.clear();    // of a setup that failed
+  try {
+    for (const File &file : files) AppendedFile(file.name).check_lock();
+  } catch (const std::runtime_error &e) {
+    throw in_use(e);
+  }
+}
+
+bool PlumedFiles::continues(bool is_restarted) const
+{
+  return restart == YES || (restart == AS_THE_FIX && is_restarted);
+}
+
+const PlumedFiles::Saved *PlumedFiles::find(const std::string &name) const
+{
+  for (const Saved &one : saved)
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+void PlumedFiles::check_hills(const std::string &name, const Print &print) const
+{
+  const Saved *const expected = find(name);
+  AppendedFile file(name);
+  file.read(expected ? expected->lines.count : 1);
+  const auto &found = file.lines();
+  if (!expected) {
+    if (found.count > 0)
+      print(
+          name + " is not checked: the restart file " +
+          (has_saved ? "has no hills of this file" : "is of an earlier version without its hills"));
+    return;
+  }
+  const std::string of_run = " when the restart file was written";
+  if (found.count == 0 && expected->lines.count > 0)
+    throw std::runtime_error(
+        fmt::format("PLUMED's file {} has no hills or does not exist, but had {}{}{}", name,
+                    expected->lines.count, of_run, WAY_OUT));
+  if (found.count < expected->lines.count)
+    throw std::runtime_error(
+        fmt::format("PLUMED's file {} ends after {} of the {} hills that it had{}, at time {:.10g} "
+                    "in place of {:.10g}{}",
+                    name, found.count, expected->lines.count, of_run, found.last_time,
+                    expected->lines.last_time, WAY_OUT));
+  if (found.count > 0 && found.checksum != expected->lines.checksum)
+    throw std::runtime_error(
+        fmt::format("the first {} hills of PLUMED's file {} are not those that it had{}: their "
+                    "checksum differs{}",
+                    found.count, name, of_run, WAY_OUT));
+}
+
+void PlumedFiles::check_state(const State &state, double time, double half_step) const
+{
+  if (state.read.empty()) return;
+  AppendedFile file(state.read);
+  file.read();
+  const auto &found = file.lines();
+  if (std::isfinite(found.last_time) && std::fabs(found.last_time - time) > half_step)
+    throw std::runtime_error("PLUMED's state in file " + state.read + " is of time " +
+                             std::to_string(found.last_time) + ", and the restart file of time " +
+                             std::to_string(time) +
+                             " - name a state of that time after STATE_RFILE, or restart from "
+                             "another restart file");
+  const Saved *const expected = find(state.written);
+  if (!expected || !(std::fabs(expected->lines.last_time - time) <= half_step)) return;
+  if (found.nlast != expected->lines.nlast)
+    throw std::runtime_error(
+        fmt::format("PLUMED's state in file {} has {} lines, but had {} when the restart file was "
+                    "written - give the file of that run after STATE_RFILE",
+                    state.read, found.nlast, expected->lines.nlast));
+}
+
+// Times are those of the run that wrote the file. The timestep and step numbers of this run may
+// differ.
+void PlumedFiles::check(double time, double half_step, const Print &print) const
+{
+  for (const State &state : states) check_state(state, time, half_step);
+  for (const File &file : files)
+    if (file.use == READ) check_hills(file.name, print);
+}
+
+// Hills that were deposited after the timestep of the restart file must not act. PLUMED would
+// append to an incomplete line.
+void PlumedFiles::trim(double time, const Print &print) const
+{
+  for (const File &file : files) {
+    if (file.use < APPENDED) continue;
+    const auto trimmed = gpucoord::trim_file(file.name, file.use >= TRIMMED ? time : HUGE_VAL);
+    if (!trimmed.backup.empty())
+      print("hills after the step of the restart file moved from " + file.name + " to " +
+            trimmed.backup);
+    if (!trimmed.incomplete.empty())
+      print("removed the last line of " + file.name + ", which had no end: " + trimmed.incomplete);
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PlumedFiles::begin()
+{
+  for (const File &file : files) open_files.push_back(std::make_unique<AppendedFile>(file.name));
+  try {
+    for (auto &file : open_files) file->lock();
+  } catch (const std::runtime_error &e) {
+    throw in_use(e);
+  }
+}
+
+void PlumedFiles::read()
+{
+  saved.clear();
+  has_saved = true;
+  const auto check = [](const std::string &name, const std::string &problem, bool is_complete) {
+    const std::string why = problem.empty() && !is_complete ? "its last line has no end" : problem;
+    if (!why.empty())
+      throw std::runtime_error(
+          "PLUMED's file " + name + " lacks lines that PLUMED has written: " + why +
+          " - make room on its disk, use another file in each run, and continue from an earlier "
+          "restart file");
+  };
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    if (files[k].use < DEPOSITED) continue;
+    auto &file = *open_files[k];
+    const std::string problem = file.read();
+    check(files[k].name, problem, file.is_complete());
+    saved.push_back({files[k].name, file.lines()});
+  }
+  for (const State &state : states) {    // PLUMED writes a new file each time
+    AppendedFile file(state.written);
+    file.read();
+    check(state.written, "", file.is_complete());
+    saved.push_back({state.written, file.lines()});
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PlumedFiles::save(gpucoord::Archive &archive) const
+{
+  archive.write(static_cast<std::int64_t>(saved.size()));
+  for (const Saved &one : saved) {
+    archive.write(one.name);
+    archive.write(one.lines.count);
+    archive.write(one.lines.last_time);
+    archive.write(one.lines.nlast);
+    archive.write(static_cast<std::int64_t>(one.lines.checksum));
+  }
+}
+
+// Restart files of earlier versions end before the contents of files.
+void PlumedFiles::load(gpucoord::Archive &archive)
+{
+  saved.clear();
+  has_saved = archive.unread() > 0;
+  if (!has_saved) return;
+  for (std::int64_t n = archive.read_integer(); n > 0; --n) {
+    Saved one;
+    one.name = archive.read_text();
+    one.lines.count = archive.read_integer();
+    one.lines.last_time = archive.read_number();
+    one.lines.nlast = archive.read_integer();
+    one.lines.checksum = static_cast<std::uint64_t>(archive.read_integer());
+    saved.push_back(one);
+  }
+}
