@@ -287,7 +287,7 @@ void read_version_1(RestartReader &in, int number, SwitchOptions &o)
       &SwitchOptions::lambda, &SwitchOptions::ref};
   o.kind = static_cast<SwitchKind>(number);
   o.stretch = in.read<int>();
-  o.expression.resize(in.read<int>());
+  o.expression.resize(in.size(1));
   for (const auto value : NUMBERS) o.*value = in.read<double>();
   in.read(&o.expression[0], o.expression.size());
 }
@@ -331,7 +331,7 @@ CoordSwitch::OptionsOrNone CoordSwitch::read_restart(RestartReader &in)
     read_version_1(in, number, o);
     return o;
   }
-  const std::string name = in.text();
+  const std::string name = in.word();
   if (name == NONE) {
     if (in.read<int>() != 0) refuse(name + " with parameters");
     return {};
@@ -341,7 +341,7 @@ CoordSwitch::OptionsOrNone CoordSwitch::read_restart(RestartReader &in)
     if (name == function.name) o.kind = function.kind;
   const std::vector<SwitchParameter> parameters = stored(SwitchInfo::get(o.kind));
   for (int left = in.read<int>(); left > 0; --left) {
-    const std::string keyword = in.text();
+    const std::string keyword = in.word();
     const auto p = std::find_if(parameters.begin(), parameters.end(), [&](const auto &one) {
       return keyword == one.keyword;
     });

@@ -13,12 +13,14 @@
 
 #include "comm.h"
 #include "error.h"
+#include "platform.h"
 #include "pointers.h"
 #include "utils.h"
 
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace LAMMPS_NS {
 
@@ -48,10 +50,14 @@ class RestartWriter {
 
 class RestartReader : protected Pointers {
  public:
-  RestartReader(LAMMPS *lmp, FILE *file_in) : Pointers(lmp), file(file_in) {}
+  // style: beginning of messages, such as "Pair coord"
+  RestartReader(LAMMPS *lmp, FILE *file_in, std::string style_in) :
+      Pointers(lmp), file(file_in), style(std::move(style_in))
+  {
+  }
 
   // Reads the version of the format. Raises an error if it is newer than 'newest'.
-  void read_format(int newest, const std::string &style)
+  void read_format(int newest)
   {
     double first = 0.0;
     if (comm->me == 0) {
@@ -77,15 +83,57 @@ class RestartReader : protected Pointers {
     read(&value, 1);
     return value;
   }
+  // Reads a number of items that follow in the file, each of at least this many bytes. Raises an
+  // error if the file ends before that, so that a damaged number allocates no memory.
+  int size(std::size_t bytes_of_item)
+  {
+    const int n = read<int>();
+    int is_possible = 1;
+    if (comm->me == 0)
+      is_possible = n >= 0 && n <= bytes_left() / static_cast<double>(bytes_of_item);
+    MPI_Bcast(&is_possible, 1, MPI_INT, 0, world);
+    if (!is_possible) fail();
+    return n;
+  }
   std::string text()
   {
-    std::string read_text(read<int>(), ' ');
+    std::string read_text(size(1), ' ');
     read(&read_text[0], read_text.size());
     return read_text;
   }
+  // Reads the name of a function or keyword.
+  std::string word()
+  {
+    const std::string name = text();
+    if (!utils::strmatch(name, "^[a-z][a-z0-9_/]*$")) fail();
+    return name;
+  }
+  // Reads an enumerator. last: the last one of its enumeration
+  template <typename Enum> Enum enumerator(Enum last)
+  {
+    const int value = read<int>();
+    if (value < 0 || value > static_cast<int>(last)) fail();
+    return static_cast<Enum>(value);
+  }
+  [[noreturn]] void fail() const
+  {
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: its data in the restart file are damaged - use another restart file", style);
+  }
 
  private:
+  // Rank 0.
+  double bytes_left() const
+  {
+    const bigint position = platform::ftell(file);
+    platform::fseek(file, platform::END_OF_FILE);
+    const bigint end = platform::ftell(file);
+    platform::fseek(file, position);
+    return static_cast<double>(end - position);
+  }
+
   FILE *const file;
+  const std::string style;    // "Pair coord"
 };
 
 }    // namespace LAMMPS_NS

@@ -153,9 +153,9 @@ MultisiteArguments::MultisiteArguments(RestartReader &in)
   for (double *one : {&cutoff, &cutoff_charge, &reaction_field, &check_tolerance})
     *one = in.read<double>();
   site_cutoff = in.read<int>() != 0;
-  shift = static_cast<Switched>(in.read<int>());
-  tail = static_cast<Switched>(in.read<int>());
-  precision = static_cast<gpucoord::Precision>(in.read<int>());
-  device = static_cast<Words::Device>(in.read<int>());
+  shift = in.enumerator(Switched::PAIR);
+  tail = in.enumerator(Switched::PAIR);
+  precision = in.enumerator(gpucoord::Precision::SINGLE);
+  device = in.enumerator(Words::Device::HOST);
   check_every = in.read<int>();
 }

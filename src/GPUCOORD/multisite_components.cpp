@@ -23,9 +23,11 @@
 #include "utils.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 using namespace LAMMPS_NS;
 
@@ -68,8 +70,15 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
   std::string text, failure;
   if (lmp->comm->me == 0) {
     const std::string path = utils::get_potential_file_path(file);
-    std::ifstream in(path);
-    if (path.empty() || !in)
+    std::error_code ignored;
+    const auto type = std::filesystem::status(path, ignored).type();
+    const bool has_end =
+        type != std::filesystem::file_type::character && type != std::filesystem::file_type::fifo;
+    std::ifstream in;
+    if (has_end) in.open(path);
+    if (!has_end)
+      failure = "it is not a regular file";
+    else if (path.empty() || !in)
       failure = "it cannot be opened, here or in a folder of LAMMPS_POTENTIALS";
     else {
       try {
@@ -140,7 +149,7 @@ template <typename Sites> void write_rows(RestartWriter &out, const Sites &sites
 
 template <typename Sites> void read_rows(RestartReader &in, Sites &sites)
 {
-  sites.resize(in.read<int>());
+  sites.resize(in.size(sizeof(sites[0])));
   in.read(sites.data(), sites.size());
 }
 

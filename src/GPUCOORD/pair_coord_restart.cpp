@@ -70,7 +70,7 @@ void PairCoord::read_restart(FILE *fp)
 {
   read_restart_settings(fp);
   allocate();
-  RestartReader in(lmp, fp);
+  RestartReader in(lmp, fp, "Pair coord");
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {
       setflag[i][j] = in.read<int>();
@@ -100,15 +100,13 @@ void PairCoord::write_restart_settings(FILE *fp)
 
 void PairCoord::read_restart_settings(FILE *fp)
 {
-  int words[5];
-  RestartReader in(lmp, fp);
-  in.read_format(FORMAT, "Pair coord");
-  in.read(words, 5);
-  wanted_engine = static_cast<Engine>(words[0]);
-  precision = static_cast<gpucoord::Precision>(words[1]);
-  device = static_cast<Words::Device>(words[2]);
-  offset_flag = words[3];
-  mix_flag = words[4];
+  RestartReader in(lmp, fp, "Pair coord");
+  in.read_format(FORMAT);
+  wanted_engine = in.enumerator(Engine::NEIGH);
+  precision = in.enumerator(gpucoord::Precision::SINGLE);
+  device = in.enumerator(Words::Device::HOST);
+  offset_flag = in.read<int>();
+  mix_flag = in.read<int>();
   make_backends(DeviceChoice::restarted(lmp, device, "Pair coord"), "Pair coord",
                 Error::NOLASTLINE);
 }

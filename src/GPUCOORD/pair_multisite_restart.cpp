@@ -49,14 +49,16 @@ void PairMultisite::read_restart(FILE *fp)
 {
   read_restart_settings(fp);
   allocate();
-  RestartReader in(lmp, fp);
-  const int n = in.read<int>();
+  RestartReader in(lmp, fp, "Pair multisite");
+  const int n = in.size(sizeof(int) + 4 * sizeof(double));    // name, mass, inertia
   if (n == 0) return;
   std::vector<Component> components(n);
   for (Component &one : components) one = MultisiteComponents::read(in);
   mixing.resize(static_cast<std::size_t>(n) * n);
   in.read(mixing.data(), mixing.size());
   in.read(component_of.data(), component_of.size());
+  for (const int component : component_of)
+    if (component >= n) in.fail();
   const std::string failure = make_model(std::move(components));
   if (!failure.empty())
     error->all(FLERR, Error::NOLASTLINE, "Pair multisite in the restart file: {}", failure);
@@ -76,8 +78,8 @@ void PairMultisite::write_restart_settings(FILE *fp)
 
 void PairMultisite::read_restart_settings(FILE *fp)
 {
-  RestartReader in(lmp, fp);
-  in.read_format(FORMAT, "Pair multisite");
+  RestartReader in(lmp, fp, "Pair multisite");
+  in.read_format(FORMAT);
   given = MultisiteArguments(in);
   modified_shift = in.read<int>();
   modified_tail = in.read<int>();

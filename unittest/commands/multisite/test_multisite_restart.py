@@ -2,6 +2,7 @@
 
 import os
 import re
+import struct
 import unittest
 
 import numpy as np
@@ -80,6 +81,25 @@ class Restart(MultisiteTest):
         self.assertNotIn("xi 0.9", part.text)
         run = multisitetest.run_lammps([f"read_restart {coordtest.folder()}/restart", mix, "fix move all nve/asphere", "run 0"])
         self.assertIn("xi 0.9, eta 1.05", run.text)
+
+    def test_damaged_sizes(self):
+        """Sizes that do not fit into the file are an error, and no memory is allocated for them."""
+        self.compare("multisite 2.2 2.9", self.coefficients())
+        path = f"{coordtest.folder()}/restart"
+        with open(path, "rb") as file:
+            good = file.read()
+        name = good.index(struct.pack("<i3sd", 3, b"all", 2.0)[:7])
+        centers = name + 7 + 4 * 8    # after name, mass, and inertia
+        self.assertEqual(struct.unpack_from("<i", good, name - 4) + struct.unpack_from("<i", good, centers), (3, 2))
+        for position in name - 4, name, centers:
+            for value in 0x7fffffff, -1:
+                changed = bytearray(good)
+                struct.pack_into("<i", changed, position, value)
+                with open(path, "wb") as file:
+                    file.write(changed)
+                with self.subTest(position=position - name, value=value), self.assertRaisesRegex(
+                        AssertionError, "ERROR: Pair multisite: its data in the restart file are damaged - use another restart file "):
+                    multisitetest.run_lammps([f"read_restart {path}"])
 
 
 class Data(MultisiteTest):
