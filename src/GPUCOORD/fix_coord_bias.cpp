@@ -31,14 +31,19 @@
 #include "variable.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
 
 using namespace LAMMPS_NS;
 using namespace FixConst;
 
 // First number of the state in restart files: minus the version of the format. The size of an
 // Archive in bytes follows, as an int, and then the Archive. Files of versions before format 1
-// begin with the number of a kind of bias, >= 0 (gpucoord::read_numbered_bias()).
+// begin with the number of a kind of bias, >= 0 (gpucoord::read_numbered_bias()). LAMMPS does not
+// pass the size of the state, so it is read in place: a wrong size is noticed before it is used.
 // doc/compatibility.md lists the changes of the format.
 static constexpr double ARCHIVE = -1.0;
 
@@ -467,14 +472,14 @@ void FixCoordBias::restart(char *buf)
     if (begin == ARCHIVE) {
       int size;
       memcpy(&size, buf + sizeof(begin), sizeof(size));
-      if (size < 0)
-        throw std::runtime_error("its saved state is damaged - use another restart file");
-      saved.state = gpucoord::Archive(std::string(buf + sizeof(begin) + sizeof(size), size));
+      if (size < 0) throw damaged;
+      saved.state = gpucoord::Archive::of_bytes(buf + sizeof(begin) + sizeof(size), size);
       saved.kind = saved.state.read_text();
       saved.nvariables = saved.state.read_integer();
       saved.first_step = saved.state.read_integer();
     } else
-      saved = gpucoord::read_numbered_bias(reinterpret_cast<const double *>(buf));
+      saved =
+          gpucoord::read_numbered_bias(reinterpret_cast<const double *>(buf), bias->nvariables());
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
@@ -515,3 +520,6 @@ double FixCoordBias::memory_usage()
 {
   return static_cast<double>(maxvatom) * 6 * sizeof(double) + static_cast<double>(bias->bytes());
 }
+  const std::runtime_error damaged("its saved state is damaged - use another restart file");
+    if (std::isnan(begin)) throw damaged;
+      if (!utils::strmatch(saved.kind, "^[a-zA-Z/]+$")) throw damaged;

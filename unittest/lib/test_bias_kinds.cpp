@@ -486,8 +486,29 @@ TEST_F(Kinds, numbered_states)
 {
   const std::vector<double> moving = {1,   2,   40,  0,   0.25, 0.75, 1,  1.5,
                                       2.5, 3.5, 4.5, 5.5, 6.5,  7.5,  8.5};
-  auto saved = read_numbered_bias(moving.data());
+  auto saved = read_numbered_bias(moving.data(), 2);
   EXPECT_EQ(saved.kind, "moving");
+// An archive of the caller's bytes accesses only the values that are read, whatever its size.
+TEST_F(Kinds, archive_with_a_wrong_size)
+{
+  Archive written;
+  written.write(0.5);
+  written.write(std::string("cubic"));
+  written.write(std::vector<double>{1.5, 2.5});
+  const std::vector<char> bytes(written.bytes().begin(), written.bytes().end());
+  for (const std::size_t size : {bytes.size(), bytes.size() + 8, std::size_t(1) << 40}) {
+    Archive read = Archive::of_bytes(bytes.data(), size);
+    EXPECT_EQ(read.read_number(), 0.5);
+    EXPECT_EQ(read.read_text(), "cubic");
+    EXPECT_EQ(read.read_numbers(), (std::vector<double>{1.5, 2.5}));
+    EXPECT_EQ(read.unread(), size - bytes.size());
+  }
+  Archive read = Archive::of_bytes(bytes.data(), bytes.size() - 1);
+  read.read_number();
+  read.read_text();
+  EXPECT_THROW(read.read_numbers(), std::runtime_error);
+}
+
   EXPECT_EQ(saved.nvariables, 2);
   EXPECT_EQ(saved.first_step, 40);
   const auto bias = make("moving k 1 1 s0 0 0 s0/stop 5 5 steps 100", 2);
@@ -515,7 +536,7 @@ TEST_F(Kinds, numbered_states)
                                      3.5,
                                      4.5};
       if (has_checksum) numbers.insert(numbers.end(), {1, 4294967295.0, 4294967294.0});
-      EXPECT_EQ(read_numbered_bias(numbers.data()).kind, kinds[kind]);
+      EXPECT_EQ(read_numbered_bias(numbers.data(), 1).kind, kinds[kind]);
     }
 }
 
@@ -545,7 +566,7 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
                      {1, static_cast<double>(sum >> 32), static_cast<double>(sum & 0xffffffffu)});
     messages.clear();
     const auto bias = make(words);
-    auto saved = read_numbered_bias(numbers.data());
+    auto saved = read_numbered_bias(numbers.data(), 1);
     bias->load(saved.state);
     BiasStart start;
     start.is_restarted = true;

@@ -18,9 +18,19 @@ class Archive {
  public:
   Archive() = default;
   explicit Archive(std::string bytes_in) : content(std::move(bytes_in)) {}
+  // Returns an archive for reading that uses the caller's bytes, which must stay valid. Only bytes
+  // of values that are read are accessed. If only the size is wrong, nothing beyond the values is
+  // accessed.
+  static Archive of_bytes(const char *bytes, std::size_t size)
+  {
+    Archive archive;
+    archive.external = bytes;
+    archive.external_size = size;
+    return archive;
+  }
 
-  const std::string &bytes() const { return content; }
-  std::size_t unread() const { return content.size() - position; }    // bytes
+  const std::string &bytes() const { return content; }    // written bytes
+  std::size_t unread() const { return size() - position; }
 
   void write(double value) { append(&value, sizeof(value)); }
   void write(std::int64_t value) { append(&value, sizeof(value)); }
@@ -66,18 +76,21 @@ class Archive {
   std::size_t read_size(std::size_t bytes_of_item)
   {
     const std::int64_t size = read_integer();
-    if (size < 0 || static_cast<std::uint64_t>(size) > (content.size() - position) / bytes_of_item)
+    if (size < 0 || static_cast<std::uint64_t>(size) > unread() / bytes_of_item)
       throw std::runtime_error("its saved state is incomplete");
     return static_cast<std::size_t>(size);
   }
   const char *next(std::size_t size)
   {
-    if (size > content.size() - position) throw std::runtime_error("its saved state is incomplete");
+    if (size > unread()) throw std::runtime_error("its saved state is incomplete");
     position += size;
-    return content.data() + (position - size);
+    return (external ? external : content.data()) + (position - size);
   }
+  std::size_t size() const { return external ? external_size : content.size(); }
 
   std::string content;
+  const char *external = nullptr;    // bytes of the caller, or null
+  std::size_t external_size = 0;
   std::size_t position = 0;    // next byte to read
 };
 

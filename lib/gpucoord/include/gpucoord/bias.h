@@ -209,8 +209,9 @@ struct SavedBias {
   Archive state;                  // for Bias::load()
 };
 // Reads the numbers in a restart file of an earlier version, which stores a number instead of the
-// name of the kind.
-GPUCOORD_API SavedBias read_numbered_bias(const double *numbers);
+// name of the kind. nvariables: number of variables of the bias that continues. If the file has
+// another number of variables, the state is empty. Throws std::runtime_error.
+GPUCOORD_API SavedBias read_numbered_bias(const double *numbers, int nvariables);
 
 }    // namespace gpucoord
 

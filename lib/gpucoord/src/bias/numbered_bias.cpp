@@ -6,6 +6,9 @@
 
 #include "gpucoord/bias.h"
 
+#include <cmath>
+#include <stdexcept>
+
 namespace gpucoord {
 
 static const char *const NUMBERED_KINDS[] = {"harmonic",   "moving", "wall/upper",
@@ -14,14 +17,24 @@ static constexpr int N_KINDS = sizeof(NUMBERED_KINDS) / sizeof(NUMBERED_KINDS[0]
 static constexpr int METADYNAMICS = N_KINDS - 1;
 static constexpr int WITH_CHECKSUM = 1000;    // added to the number of the kind
 
-SavedBias read_numbered_bias(const double *numbers)
+// Returns a number of a restart file as an integer.
+static std::int64_t integer_of(double number)
+{
+  if (!(std::fabs(number) < 9e18))
+    throw std::runtime_error("its saved state is damaged - use another restart file");
+  return static_cast<std::int64_t>(number);
+}
+
+SavedBias read_numbered_bias(const double *numbers, int nvariables)
 {
   const bool has_checksum = numbers[0] >= WITH_CHECKSUM;
-  const int kind = static_cast<int>(numbers[0]) - (has_checksum ? WITH_CHECKSUM : 0);
+  const std::int64_t kind = integer_of(numbers[0]) - (has_checksum ? WITH_CHECKSUM : 0);
   SavedBias result;
   result.kind = kind >= 0 && kind < N_KINDS ? NUMBERED_KINDS[kind] : "unknown";
-  result.nvariables = static_cast<std::int64_t>(numbers[1]);
-  result.first_step = static_cast<std::int64_t>(numbers[2]);
+  result.nvariables = integer_of(numbers[1]);
+  result.first_step = integer_of(numbers[2]);
+  // The length of the numbers follows from the number of variables.
+  if (result.nvariables != nvariables) return result;
 
   // Write the state in the same order as save() of these kinds.
   const double nhills = numbers[3], work = numbers[4], energy = numbers[5];
