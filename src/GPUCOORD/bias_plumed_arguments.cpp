@@ -29,7 +29,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -161,11 +163,16 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
       kernel_file = value;
       position_of_kernel = iarg + 1;
     } else {
-      const double temperature = utils::numeric(FLERR, value, false, lmp);
-      if (!(temperature > 0.0))
-        error->all(FLERR, iarg + 1, "Fix coord/plumed temp is {} but must be > 0", temperature);
+      const auto *const end = value.data() + value.size();
+      char *rest = nullptr;
+      const double temperature = std::strtod(value.c_str(), &rest);
+      if (value.empty() || rest != end || !std::isfinite(temperature) ||
+          value.find_first_not_of("0123456789+-.eE") != std::string::npos)
+        error->all(FLERR, iarg + 1, "Fix coord/plumed temp must be a number, not '{}'", value);
       settings.kbt = lmp->force->boltz * temperature;
     }
+      if (!(settings.kbt > 0.0))    // also if it is too small for a double
+        error->all(FLERR, iarg + 1, "Fix coord/plumed temp is {} but must be > 0", temperature);
   }
   if (settings.file.empty())
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,

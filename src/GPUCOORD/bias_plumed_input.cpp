@@ -97,6 +97,8 @@ void PlumedInput::read(const std::string &file, int depth)
   if (std::filesystem::is_directory(file, ignored))
     throw std::runtime_error("PLUMED file " + file + " cannot be read: Is a directory - give the " +
                              "path of a file after plumedfile, or after FILE= of INCLUDE");
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
+    throw std::runtime_error("PLUMED file " + file + " cannot be read: it is not a regular file");
   std::ifstream stream(file);
   if (!stream)
     throw std::runtime_error("PLUMED file " + file + " cannot be read: " + strerror(errno) +

@@ -50,6 +50,7 @@ ARGUMENTS = [
      "coord/pairentropy or coord/custom), but compute ke is of style ke"),
     ("[c_cv[1]] harmonic k 1 s0 2", "takes a whole variable, c_cv, not c_cv[1]"),
     ("c_cv [c_cv] harmonic k 1 1 s0 2 2", ": compute cv is given twice - give each variable once"),
+    ("[c_cv,c_cw] harmonic k 1 1 s0 2 2", ": variables are separated by blanks, not by commas: c_cv c_cw, not c_cv,c_cw"),
     ("[harmonic] k 1 s0 2", "needs a collective variable, as c_ID, before the kind of bias, not harmonic"),
     ("[cv] harmonic k 1 s0 2", "needs a collective variable, as c_ID, before the kind of bias, not cv"),
     ("c_cv [c_cw]", f"needs a kind of bias after its variables: {KINDS}"),
@@ -215,6 +216,7 @@ FILES = {
     "gridsums": GRID_HEAD + "# checksums grid 0\n" + GRID_END,
     "gridaltered": GRID_HEAD + "# checksums hills 0123456789abcdef grid 0123456789abcdef\n" + GRID_END,
     "lj": HEAD + "# LAMMPS units lj: time and heights in these\n" + HILL,
+    "bytes": HEAD + "a\xff 1 1 1 1\n" + HILL, "gridbytes": GRID_HEAD + "0 \x01\xff\0 0\n",
 }
 REPAIR = " - repair it, or use a backup of it"
 WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
@@ -341,6 +343,7 @@ RUNS = {
     "a number missing": (append("short"), "hills file short, line 5: 4 columns in place of 5" + REPAIR),
     "not a number": (append("word"), "hills file word, line 4: 'a' is not a number" + REPAIR),
     "a negative sigma": (append("width"), "hills file width, line 4: sigma -0.2 is not above 0" + REPAIR),
+    "bytes that are not ASCII": (append("bytes"), "hills file bytes, line 4: 'a\\xc3\\xbf' is not a number" + REPAIR),
     "NUL bytes": (append("binary"), "hills file binary, line 4: it has bytes that are not text" + REPAIR),
     "hills in other units": (append("lj"),
         "hills file lj, line 4: its times and heights are in units lj, but this simulation has units metal - convert them "
@@ -380,6 +383,7 @@ RUNS = {
         "keyword read_grid grid continues an earlier run and also needs its hills - use append yes"),
     "no grid file": (read_grid("nix"), "cannot read grid file nix: No such file or directory" + LEAVE_OUT),
     "more hills in the grid file": (read_grid("grid3"),
+    "grid file is a device": (read_grid("/dev/zero"), "cannot read grid file /dev/zero: it is not a regular file" + LEAVE_OUT),
         "grid file grid3 holds 3 hills, but there are 2" + LEAVE_OUT),
     "grid of other hills": (read_grid("gridother"),
         "grid file gridother is not the sum of these hills: it has metad.bias = 7 at cv = 1, where the first 1 hills "
@@ -398,7 +402,7 @@ RUNS = {
         ("gridperiod", 5, "periodic_cv is true, but the fix has false"),
         ("gridshort", 8, "it ends after 2 of 3 points"), ("gridlong", 10, "more points than the grid has"),
         ("gridcolumns", 7, "2 columns in place of 3"), ("gridword", 7, "'0.x' is not a number"),
-        ("gridnan", 7, "'nan' is not a number"), ("gridplace", 8, "cv is 1 in place of 0.5"),
+        ("gridnan", 7, "'nan' is not a number"), ("gridbytes", 7, r"'\x01\xc3\xbf\x00' is not a number"), ("gridplace", 8, "cv is 1 in place of 0.5"),
         ("gridsums", 7, "'# checksums grid 0' in place of '# checksums hills X grid Y'"),
         ("gridless", 8, "no line '# hills N' says how many hills are in it"))},
     "grid file in no folder": (FIX + METAD + " grid 0 90 bins 900 write_grid 10 nix/G\nrun 10",

@@ -56,6 +56,10 @@ ARGUMENTS = [
     ("c_cv plumedfile [{file}]", ": {file}, line 2: OPES_METAD needs the temperature - give it by keyword temp, or by TEMP=",
      S + "m: OPES_METAD ARG=s PACE=5 SIGMA=0.1 BARRIER=20\n"),
     ("c_cv plumedfile {file} temp [-300]", "temp is -300 but must be > 0"),
+    *((f"c_cv plumedfile {{file}} temp [{bad}]", f"temp must be a number, not '{bad}'") for bad in ("hot", "1e400", "nan", "3,0")),
+    ("[c_cv,c_cw] plumedfile {file}", ": variables are separated by blanks, not by commas: "
+     "c_cv c_cw, not c_cv,c_cw"),
+    ("c_cv plumedfile [/dev/zero]", ": PLUMED file /dev/zero cannot be read: it is not a regular file"),
     ("c_cv plumedfile [nix.dat]", ": PLUMED file nix.dat cannot be read: No such file or directory - give its path after "
      "plumedfile, or after FILE= of INCLUDE"),
     ("c_cv plumedfile {file} kernel [/nix/kernel.so]", ": the PLUMED library cannot be loaded: /nix/kernel.so: cannot open "

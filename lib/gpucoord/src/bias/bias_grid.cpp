@@ -161,6 +161,7 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
 
 BiasGrid::Written BiasGrid::read(const std::string &path)
 {
+  require_regular_file("grid file", path);
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read grid file " + path + ": " + last_error());
   const auto bad = [&path](std::size_t line, const std::string &why) {
@@ -197,7 +198,7 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
       const std::vector<std::string> found(words.begin() + 2, words.end());
       if (found != columns() && found != old_columns)
         throw bad(number,
-                  "its columns are " + joined(found, 0) + ", but the fix needs " +
+                  "its columns are " + printable(joined(found, 0)) + ", but the fix needs " +
                       joined(columns(), 0));
       has_mark = !mixed.empty() && found == columns();
     } else if (words[0] == "#!" && words.size() == 4 && words[1] == "SET") {
@@ -207,19 +208,22 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
         if ((low || high) &&
             (!to_number(words[3], found) || found != (low ? axes[k].lo : axes[k].hi)))
           throw bad(number,
-                    words[2] + " is " + words[3] + ", but the fix has " +
+                    words[2] + " is " + printable(words[3]) + ", but the fix has " +
                         short_text(low ? axes[k].lo : axes[k].hi));
       }
       for (const auto &entry : expected)
         if (words[2] == entry.first && words[3] != entry.second)
-          throw bad(number, words[2] + " is " + words[3] + ", but the fix has " + entry.second);
+          throw bad(number,
+                    words[2] + " is " + printable(words[3]) + ", but the fix has " + entry.second);
     } else if (words[0] == "#") {
       double count;
       if (words.size() == 3 && words[1] == "hills" && to_number(words[2], count) && count < 1e15)
         result.nhills = static_cast<std::int64_t>(count);
       if (words.size() > 1 && words[1] == "checksums") {
         if (words.size() != 6 || words[2] != "hills" || words[4] != "grid")
-          throw bad(number, "'" + joined(words, 0) + "' in place of '# checksums hills X grid Y'");
+          throw bad(number,
+                    "'" + printable(joined(words, 0)) +
+                        "' in place of '# checksums hills X grid Y'");
         result.checksum_of_hills = words[3];
         expected_checksum = words[5];
       }
@@ -240,10 +244,11 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
       position(point, s);
       for (int k = 0; k < n; ++k)
         if (!to_number(words[k], found) || !(std::fabs(found - s[k]) < 1e-3 * axes[k].spacing()))
-          throw bad(number, names[k] + " is " + words[k] + " in place of " + short_text(s[k]));
+          throw bad(number,
+                    names[k] + " is " + printable(words[k]) + " in place of " + short_text(s[k]));
       for (int k = 0; k < nderivatives; ++k) {
         if (!to_number(words[n + k], found))
-          throw bad(number, "'" + words[n + k] + "' is not a number");
+          throw bad(number, "'" + printable(words[n + k]) + "' is not a number");
         values[point * nderivatives + order[k]] = found;
       }
       ++point;

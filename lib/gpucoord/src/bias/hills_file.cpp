@@ -213,10 +213,7 @@ void HillsFile::append(double time, const Hill &hill, const std::vector<Hill> *k
 
 HillsFile::Existing HillsFile::read(std::int64_t count)
 {
-  std::error_code ignored;
-  if (fs::exists(path, ignored) &&
-      !fs::is_regular_file(path, ignored))    // a device may have no end
-    throw std::runtime_error("cannot read hills file " + path + ": it is not a regular file");
+  require_regular_file("hills file", path);
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read hills file " + path + ": " + last_error());
   const std::string unknown_format = why_unknown_format(in, "hills", FORMAT);
@@ -256,8 +253,8 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
       const auto words = words_of(line);
       if (words.size() > 2 && words[0] == "#!" && words[1] == "FIELDS") {
         if (std::vector<std::string>(words.begin() + 2, words.end()) != expected)
-          throw bad("it has the columns '" + joined(words, 2) + "', but this fix needs '" +
-                        joined(expected, 0) + "'",
+          throw bad("it has the columns '" + printable(joined(words, 2)) +
+                        "', but this fix needs '" + joined(expected, 0) + "'",
                     "give another file");
         have_header = true;
       } else if (words.size() == 4 && words[0] == "#!" && words[1] == "SET") {
@@ -265,13 +262,13 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
             : words[2] == "multivariate"                    ? "false"
                                                             : words[3];
         if (words[3] != wanted)
-          throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known",
+          throw bad(words[2] + " is " + printable(words[3]) + ", but only " + wanted + " is known",
                     "give another file");
       } else if (words.size() > 3 && words[0] == "#" && words[1] == program &&
                  words[2] == "units") {
         const std::string found = words[3].substr(0, words[3].find(':'));
         if (found != units)
-          throw bad("its times and heights are in units " + found +
+          throw bad("its times and heights are in units " + printable(found) +
                         ", but this simulation has units " + units,
                     "convert them and this line, or give another file");
         result.names_units = true;
@@ -284,7 +281,8 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
           problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") +
               " in place of " + std::to_string(expected.size());
         for (std::size_t k = 0; problem.empty() && k < words.size(); ++k)
-          if (!to_number(words[k], columns_read[k])) problem = "'" + words[k] + "' is not a number";
+          if (!to_number(words[k], columns_read[k]))
+            problem = "'" + printable(words[k]) + "' is not a number";
         if (problem.empty()) {
           for (int k = 0; k < n; ++k) {
             hill.center[k] = columns_read[1 + k];

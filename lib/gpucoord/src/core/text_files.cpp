@@ -68,6 +68,26 @@ std::string joined(const std::vector<std::string> &words, std::size_t first, con
   return text;
 }
 
+std::string printable(const std::string &text)
+{
+  constexpr std::size_t LONGEST = 80;    // characters
+  std::string result;
+  for (const char c : text) {
+    if (result.size() >= LONGEST) return result + "...";
+    char code[8];
+    std::snprintf(code, sizeof(code), "\\x%02x", static_cast<unsigned char>(c));
+    result += c >= ' ' && c <= '~' ? std::string(1, c) : code;
+  }
+  return result;
+}
+
+void require_regular_file(const std::string &what, const std::string &path)
+{
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))
+    throw std::runtime_error("cannot read " + what + " " + path + ": it is not a regular file");
+}
+
 std::string format_line(const std::string &kind, int format)
 {
   return "# GPUCOORD " + kind + " format " + std::to_string(format) + "\n";
@@ -82,7 +102,7 @@ std::string why_unknown_format(std::istream &in, const std::string &kind, int ne
       continue;
     double format;
     if (!to_number(words[4], format) || !(format <= newest))
-      why = "line " + std::to_string(number) + ": it has format " + words[4] +
+      why = "line " + std::to_string(number) + ": it has format " + printable(words[4]) +
           ", but this version of GPUCOORD knows formats up to " + std::to_string(newest);
   }
   in.clear();
