@@ -50,6 +50,7 @@ PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings
   }
   add_output_of_work();
   if (input) check_input(*input);
+  if (input) find_written_files(*input);
 }
 
 // Finds errors that PLUMED does not report, or reports only by a crash.
@@ -93,6 +94,20 @@ void PlumedBias::check_input(const PlumedInput &input)
                                labels()[v] + " - add a line such as 's: EXTRACV NAME=" + name +
                                "', or leave out the variable");
   }
+}
+
+void PlumedBias::find_written_files(const PlumedInput &input)
+{
+  for (const auto &action : input.actions()) {
+    for (const auto &file : PlumedFiles::of_hills(action))
+      files_written.push_back({"file of hills", file});
+    if (action.name == "PRINT" && action.has("FILE"))
+      files_written.push_back({"file of PRINT", action.value("FILE")});
+    for (const char *const keyword : {"STATE_WFILE", "GRID_WFILE"})
+      if (action.has(keyword))
+        files_written.push_back({std::string("file of ") + keyword, action.value(keyword)});
+  }
+  if (!settings.log_file.empty()) files_written.push_back({"log", settings.log_file});
 }
 
 std::string PlumedBias::formula(std::int64_t) const

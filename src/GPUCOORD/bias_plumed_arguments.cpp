@@ -133,6 +133,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
   int iarg = FIRST_VARIABLE;
   parse_variables(lmp, iarg, narg, arg, context, settings.names);
 
+  context.boltzmann = lmp->force->boltz;
   const std::string id = arg[0];
   context.print = [lmp, id](const std::string &text) {
     if (lmp->comm->me == 0) utils::logmesg(lmp, "Fix coord/plumed {}: {}\n", id, text);
@@ -170,9 +171,9 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
           value.find_first_not_of("0123456789+-.eE") != std::string::npos)
         error->all(FLERR, iarg + 1, "Fix coord/plumed temp must be a number, not '{}'", value);
       settings.kbt = lmp->force->boltz * temperature;
-    }
       if (!(settings.kbt > 0.0))    // also if it is too small for a double
         error->all(FLERR, iarg + 1, "Fix coord/plumed temp is {} but must be > 0", temperature);
+    }
   }
   if (settings.file.empty())
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,

@@ -42,11 +42,15 @@ static std::vector<std::string> parts_of(const std::string &text)
   return parts;
 }
 
-// Returns the names of the files that an action of PLUMED writes hills to. Returns an empty list if
-// several programs write to them.
-static std::vector<std::string> files_of(const PlumedInput::Action &action)
+static bool is_opes(const PlumedInput::Action &action)
 {
-  if (action.has("WALKERS_N")) return {};
+  return action.name.compare(0, 5, "OPES_") == 0;
+}
+
+std::vector<std::string> PlumedFiles::of_hills(const PlumedInput::Action &action)
+{
+  const bool has_hills = action.name == "METAD" || action.name == "PBMETAD" || is_opes(action);
+  if (!has_hills || action.has("WALKERS_N")) return {};
   if (action.has("FILE")) return parts_of(action.value("FILE"));
   if (action.name == "METAD") return {"HILLS"};
   if (action.name == "OPES_EXPANDED") return {"DELTAFS"};
@@ -71,7 +75,6 @@ void PlumedFiles::add_file(const std::string &name, Use use)
 
 void PlumedFiles::add(const PlumedInput::Action &action)
 {
-  const bool is_opes = action.name.compare(0, 5, "OPES_") == 0;
   const bool is_new = action.value("RESTART") == "NO";
   if (action.name == "RESTART") restart = action.has("NO") ? NO : YES;
   if (action.name == "PRINT" && action.has("FILE"))
@@ -79,7 +82,8 @@ void PlumedFiles::add(const PlumedInput::Action &action)
   if (action.name == "DUMPATOMS" || action.name == "DUMPFORCES" ||
       action.name == "DUMPDERIVATIVES" || action.name == "DUMPPROJECTIONS")
     add_file(action.value("FILE"), WRITTEN);
-  if (action.name != "METAD" && action.name != "PBMETAD" && !is_opes) return;
+  const auto hills = of_hills(action);
+  if (hills.empty() && !is_opes(action)) return;
   const std::string state = action.value("STATE_RFILE"), new_state = action.value("STATE_WFILE");
   if (!is_new && (!state.empty() || !new_state.empty()))
     states.push_back({state, new_state.empty() ? state : new_state});
@@ -88,7 +92,7 @@ void PlumedFiles::add(const PlumedInput::Action &action)
   if (reads_grid) use = TRIMMED;
   if (!state.empty()) use = DEPOSITED;
   if (is_new) use = WRITTEN;
-  for (const auto &file : files_of(action)) add_file(file, use);
+  for (const auto &file : hills) add_file(file, use);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -31,6 +31,9 @@ class PlumedFiles {
  public:
   using Print = std::function<void(const std::string &)>;
 
+  // Returns the names of the files that an action of PLUMED writes hills to: none if it writes no
+  // hills, or if several programs write to them.
+  static std::vector<std::string> of_hills(const PlumedInput::Action &);
   void add(const PlumedInput::Action &);
 
   // Before PLUMED opens its files. Raises an error if another run or fix writes them.

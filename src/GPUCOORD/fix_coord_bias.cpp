@@ -47,6 +47,16 @@ using namespace FixConst;
 // doc/compatibility.md lists the changes of the format.
 static constexpr double ARCHIVE = -1.0;
 
+// Fixes that replace, project or scale the forces that were computed before them.
+static const char *const FIXES_OF_FORCES[] = {
+    "setforce",   "freeze",          "aveforce",       "lineforce",
+    "planeforce", "enforce2d",       "smd/setvel",     "neb",
+    "pafi",       "ti/spring",       "alchemy",        "grem",
+    "lb/viscous", "filter/corotate", "damping/cundall"};
+
+// Relative difference of temperatures up to which they count as equal.
+static constexpr double SAME_TEMPERATURE = 0.01;
+
 /* ---------------------------------------------------------------------- */
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
@@ -59,9 +69,9 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
     Fix(lmp, narg, arg),
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
     restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
-    warned_of_rerun(false), step_of_forces(-1), strength_of_forces(0.0), is_announced(false),
-    ilevel_respa(0), evaluations_per_step(1), evaluations_done(0), last_step(-1),
-    first_of_minimization(0)
+    warned_of_rerun(false), steps_to_thermostats(0), step_of_forces(-1), strength_of_forces(0.0),
+    is_announced(false), ilevel_respa(0), evaluations_per_step(1), evaluations_done(0),
+    last_step(-1), first_of_minimization(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -86,6 +96,24 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
 
   // A pressure may be requested before the first evaluation.
   std::fill(virial, virial + 6, 0.0);
+  print_outputs();
+  // Thermostats set their targets at various points of a timestep. After one timestep, all have.
+  if (bias->temperature() > 0.0) steps_to_thermostats = 2;
+}
+
+// Prints the components of the vector. A variable and the values that do not belong to a variable
+// begin a line.
+void FixCoordBias::print_outputs() const
+{
+  std::string mesg = fmt::format("{}: f_{} is V, and", owner, id);
+  const auto &labels = bias->labels();
+  for (std::size_t k = 0; k < bias->outputs().size(); ++k) {
+    const std::string &name = bias->outputs()[k].name;
+    const bool begins_line = name == "work" ||
+        std::find(labels.begin(), labels.end(), name) != labels.end();
+    mesg += fmt::format("{}f_{}[{}] = {}", begins_line ? "\n  " : ", ", id, k + 1, name);
+  }
+  if (comm->me == 0) utils::logmesg(lmp, mesg + "\n");
 }
 
 int FixCoordBias::setmask()
@@ -184,8 +212,17 @@ void FixCoordBias::find_variables()
 
 /* ----------------------------------------------------------------------
    Barostats request the pressure in their setup. The virial of this fix must be known by then.
-   Constraints must act on all forces.
+   Constraints, and fixes that replace forces, must act on all forces.
 ------------------------------------------------------------------------- */
+
+// Returns a style without the suffix of an accelerator package.
+static std::string without_suffix(const std::string &style)
+{
+  for (const std::string suffix :
+       {"/kk", "/kk/device", "/kk/host", "/omp", "/opt", "/intel", "/gpu"})
+    if (utils::strmatch(style, suffix + "$")) return style.substr(0, style.size() - suffix.size());
+  return style;
+}
 
 void FixCoordBias::check_order_of_fixes()
 {
@@ -216,11 +253,81 @@ void FixCoordBias::check_order_of_fixes()
           "at its setup lacks the virial of the bias - define fix {} first, or use fix_modify {} "
           "virial no",
           owner, fix->id, style, id, id);
-    if (warns && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
+    const bool acts_on_forces = std::find(std::begin(FIXES_OF_FORCES), std::end(FIXES_OF_FORCES),
+                                          without_suffix(style)) != std::end(FIXES_OF_FORCES);
+    if (warns &&
+        (acts_on_forces || utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
       error->warning(FLERR,
                      "{} is defined after fix {} of style {}, which does not see "
                      "the forces of the bias - define fix {} first",
                      owner, fix->id, style, id);
+  }
+}
+
+/* ----------------------------------------------------------------------
+   Warns once if a thermostat, and none of several, has the temperature of the bias. A thermostat
+   whose target changes in the run may pass through it.
+------------------------------------------------------------------------- */
+
+void FixCoordBias::check_thermostats()
+{
+  if (steps_to_thermostats == 0 || --steps_to_thermostats > 0) return;
+  const double temperature = bias->temperature();
+  const double tolerance = SAME_TEMPERATURE * temperature;
+  std::string others;
+  for (auto *fix : modify->get_fix_list()) {
+    const std::string style = fix->style;
+    // In these fixes, t_target is no target, or is set only with a thermostat.
+    if (utils::strmatch(style, "^temp/rescale") || utils::strmatch(style, "^nphug") ||
+        (utils::strmatch(style, "^rigid") && !utils::strmatch(style, "^rigid.*/n[vp]t")))
+      continue;
+    const auto number = [fix](const char *name) {
+      int dim = 0;
+      const auto *const found = static_cast<const double *>(fix->extract(name, dim));
+      return found && dim == 0 ? found : nullptr;
+    };
+    const double *const target = number("t_target");
+    if (!target || !std::isfinite(*target) || *target <= 0.0) continue;
+    const double *const start = number("t_start"), *const stop = number("t_stop");
+    const double low = start && stop ? MIN(*start, *stop) : *target;
+    const double high = start && stop ? MAX(*start, *stop) : *target;
+    if (low - tolerance <= temperature && temperature <= high + tolerance) return;
+    others += fmt::format("{}fix {} of style {} has the target {:.10g}", others.empty() ? "" : ", ",
+                          fix->id, style, *target);
+  }
+  if (!others.empty() && comm->me == 0)
+    error->warning(FLERR,
+                   "{}: temp is {:.10g}, but {} - temp must be the temperature of the thermostat",
+                   owner, temperature, others);
+}
+
+/* ---------------------------------------------------------------------- */
+
+static bool are_same_file(const std::string &a, const std::string &b)
+{
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::exists(a, error) && !fs::is_regular_file(a, error)) return false;    // /dev/null
+  if (fs::equivalent(a, b, error)) return true;
+  const auto whole = [&error](const std::string &path) {
+    return fs::weakly_canonical(fs::absolute(path, error), error);
+  };
+  return whole(a) == whole(b);
+}
+
+void FixCoordBias::check_written_files() const
+{
+  bool is_earlier = true;    // than this fix
+  for (const auto *fix : modify->get_fix_list()) {
+    if (fix == this) is_earlier = false;
+    const auto *const other = dynamic_cast<const FixCoordBias *>(fix);
+    if (!other || fix == this || (!is_earlier && !other->has_begun)) continue;
+    for (const auto &mine : bias->written_files())
+      for (const auto &its : other->bias->written_files())
+        if (are_same_file(mine.path, its.path))
+          throw std::runtime_error(
+              fmt::format("{} {} is also the {} of fix {} of style {} - use one file for each",
+                          mine.kind, mine.path, its.kind, other->id, other->style));
   }
 }
 
@@ -248,6 +355,7 @@ void FixCoordBias::begin()
   start.restart_step = restart_step;
   start.timestep = update->dt;
   evaluation->call([&] {
+    check_written_files();
     bias->begin(start);
   });
   evaluation->broadcast_state();
@@ -335,6 +443,7 @@ void FixCoordBias::post_run()
 void FixCoordBias::post_force(int vflag)
 {
   apply(vflag, Phase::LAST_OF_STEP);
+  check_thermostats();
 }
 
 void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
@@ -343,8 +452,9 @@ void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
   if (update->ntimestep != last_step) evaluations_done = 0;
   last_step = update->ntimestep;
   ++evaluations_done;
-  apply(vflag, evaluations_done == evaluations_per_step ? Phase::LAST_OF_STEP : Phase::STEP,
-        ilevel);
+  const bool is_last = evaluations_done == evaluations_per_step;
+  apply(vflag, is_last ? Phase::LAST_OF_STEP : Phase::STEP, ilevel);
+  if (is_last) check_thermostats();
 }
 
 void FixCoordBias::min_post_force(int vflag)
@@ -463,7 +573,9 @@ void FixCoordBias::restart(char *buf)
   gpucoord::SavedBias saved;
   double begin;
   memcpy(&begin, buf, sizeof(begin));
+  const std::runtime_error damaged("its saved state is damaged - use another restart file");
   try {
+    if (std::isnan(begin)) throw damaged;
     if (begin < ARCHIVE)
       throw std::runtime_error(fmt::format(
           "the restart file has its state in format {}, but this version of GPUCOORD knows formats "
@@ -475,6 +587,7 @@ void FixCoordBias::restart(char *buf)
       if (size < 0) throw damaged;
       saved.state = gpucoord::Archive::of_bytes(buf + sizeof(begin) + sizeof(size), size);
       saved.kind = saved.state.read_text();
+      if (!utils::strmatch(saved.kind, "^[a-zA-Z/]+$")) throw damaged;
       saved.nvariables = saved.state.read_integer();
       saved.first_step = saved.state.read_integer();
     } else
@@ -520,6 +633,3 @@ double FixCoordBias::memory_usage()
 {
   return static_cast<double>(maxvatom) * 6 * sizeof(double) + static_cast<double>(bias->bytes());
 }
-  const std::runtime_error damaged("its saved state is damaged - use another restart file");
-    if (std::isnan(begin)) throw damaged;
-      if (!utils::strmatch(saved.kind, "^[a-zA-Z/]+$")) throw damaged;

@@ -71,7 +71,10 @@ class FixCoordBias : public Fix, public VariableUser {
 
   FixCoordBias(class LAMMPS *, int, char **, const std::string &style_name, const MakeBias &);
 
+  void print_outputs() const;
   void check_order_of_fixes();
+  void check_thermostats();
+  void check_written_files() const;                      // on ranks that evaluate the bias
   CollectiveVariable *variable_of(std::size_t) const;    // null: no such variable
   void find_variables();
   void find_level();
@@ -94,6 +97,7 @@ class FixCoordBias : public Fix, public VariableUser {
   bool has_begun;         // bias->begin() has been called
   bool is_set_up;         // init() has been called
   bool warned_of_rerun;
+  int steps_to_thermostats;    // timesteps until thermostats are checked, or 0
   std::string printed;
 
   // The last evaluation: its timestep, and the factor of its forces, 0 if the bias did not act

@@ -427,10 +427,17 @@ TEST_F(Kinds, a_saved_bias_continues_exactly)
     EXPECT_EQ(again->state().dVdS, last.dVdS);
     EXPECT_EQ(again->state().own, last.own);
 
+    // A state that ends before the parameters of the command is one of an earlier version.
+    int naccepted = 0;
     for (std::size_t size = 0; size < archive.bytes().size(); size += 8) {
       Archive cut(archive.bytes().substr(0, size));
-      EXPECT_THROW(make(c.words, c.n)->load(cut), std::runtime_error);
+      try {
+        make(c.words, c.n)->load(cut);
+        ++naccepted;
+      } catch (const std::runtime_error &) {
+      }
     }
+    EXPECT_EQ(naccepted, 1);
   }
 }
 
@@ -481,13 +488,6 @@ TEST_F(Kinds, other_words_of_a_static_bias_after_a_restart)
   }
 }
 
-// Numbers written by versions that stored no names of kinds.
-TEST_F(Kinds, numbered_states)
-{
-  const std::vector<double> moving = {1,   2,   40,  0,   0.25, 0.75, 1,  1.5,
-                                      2.5, 3.5, 4.5, 5.5, 6.5,  7.5,  8.5};
-  auto saved = read_numbered_bias(moving.data(), 2);
-  EXPECT_EQ(saved.kind, "moving");
 // An archive of the caller's bytes accesses only the values that are read, whatever its size.
 TEST_F(Kinds, archive_with_a_wrong_size)
 {
@@ -509,6 +509,13 @@ TEST_F(Kinds, archive_with_a_wrong_size)
   EXPECT_THROW(read.read_numbers(), std::runtime_error);
 }
 
+// Numbers written by versions that stored no names of kinds.
+TEST_F(Kinds, numbered_states)
+{
+  const std::vector<double> moving = {1,   2,   40,  0,   0.25, 0.75, 1,  1.5,
+                                      2.5, 3.5, 4.5, 5.5, 6.5,  7.5,  8.5};
+  auto saved = read_numbered_bias(moving.data(), 2);
+  EXPECT_EQ(saved.kind, "moving");
   EXPECT_EQ(saved.nvariables, 2);
   EXPECT_EQ(saved.first_step, 40);
   const auto bias = make("moving k 1 1 s0 0 0 s0/stop 5 5 steps 100", 2);

@@ -1,4 +1,5 @@
-"""Damaged restart files of fixes and pair styles are an error that names the fix or the style."""
+"""Files that fixes and pair styles of GPUCOORD cannot use: damaged restart files, and files of other fixes. Each is an error on
+all ranks that names the fix and the file."""
 
 import os
 import random
@@ -9,7 +10,8 @@ import unittest
 
 import coordtest
 import test_bias_hills
-from errortest import errors_in, without_suffix
+from errortest import errors_in, run_script, start_all, without_suffix
+from test_bias_errors import FIX, METAD, SYSTEM
 from test_bias_hills import GRID, SUM, Folder
 
 DAMAGED = "its saved state is damaged - use another restart file"
@@ -134,6 +136,72 @@ class RestartOfPairStyles(unittest.TestCase):
                     self.assertRegex(found[0], "^Pair coord: the restart file has the switching function 'cubi'")
                 else:
                     self.assertEqual((code, found), (1, [damaged]))
+
+
+class FilesOfOtherFixes(unittest.TestCase):
+    GRID = METAD + " grid 0 90 bins 900 write_grid 10 G"
+
+    def check(self, cases):
+        """Each case runs in its own folder, on 1 and 2 ranks: (commands, error or None)."""
+        scripts = []
+        for k, (text, _) in enumerate(cases):
+            for ranks in 1, 2:
+                folder = f"folder{len(os.listdir('.'))}"
+                os.mkdir(folder)
+                scripts.append((f"shell cd {folder}\n{SYSTEM}{text}\n", ranks))
+        messages = [message for _, message in cases for _ in (1, 2)]
+        for (text, ranks), message, result in zip(scripts, messages, start_all(run_script, scripts)):
+            with self.subTest(text, ranks=ranks):
+                code, output = result.result()
+                self.assertEqual([without_suffix(error) for error in errors_in(output)], [message] if message else [], output)
+                self.assertEqual(code == 0, message is None)
+
+    def test_files(self):
+        two = FIX + self.GRID + "\nfix b2 all coord/bias " + METAD
+        error = "Fix coord/bias b2: {} {} is also the {} of fix b of style coord/bias - use one file for each"
+        grid = " grid 0 90 bins 900 write_grid 10 "
+        self.check([
+            (two.replace("file H", "file H1", 1) + grid + "G\nrun 0", error.format("grid file", "G", "grid file")),
+            (two + grid.replace("grid 10 ", "grid 10 ../") + "x\nrun 0", error.format("hills file", "H", "hills file")),
+            (two.replace("write_grid 10 G", "write_grid 10 W")[:-1] + "G" + grid + "W\nrun 0",
+             error.format("grid file", "W", "grid file")),
+            # The hills file of one is the grid file of the other.
+            (two[:-1] + "./G\nrun 0", error.format("hills file", "./G", "grid file")),
+            (two[:-1] + "I" + grid + "H\nrun 0", error.format("grid file", "H", "hills file")),
+            (two.replace("file H", "file M", 1).replace("\nfix b2", "\nrun 0\nshell ln -s M L\nfix b2")[:-1] + "L\nrun 0",
+             error.format("hills file", "L", "hills file")),
+            # Right: other files; the same names after the other fix is gone; and a device.
+            (two[:-1] + "I" + grid + "J\nrun 20", None),
+            (FIX + METAD + "\nrun 0\nunfix b\nfix b2 all coord/bias " + METAD + "\nrun 0", None),
+            (FIX + METAD + "\nrun 0\n" + FIX + METAD + "\nrun 0", None),
+            (f"{FIX}{METAD[:-1]}/dev/null\nfix b2 all coord/bias {METAD[:-1]}/dev/null\nrun 20", None),
+            # An earlier fix in the list whose first run is later
+            (FIX + "c_cv harmonic k 1 s0 2\nfix b2 all coord/bias " + METAD + "\nrun 0\n" + FIX + METAD + "\nrun 0",
+             "Fix coord/bias b: hills file H is also the hills file of fix b2 of style coord/bias - use one file for each")])
+
+    def test_files_of_plumed(self):
+        if not os.environ.get("GPUCOORD_TEST_PLUMED"):
+            coordtest.skip_part("fix coord/plumed", "GPUCOORD_TEST_PLUMED is not set")
+            return
+        import plumedtest    # noqa: F401: tells PLUMED's path to LAMMPS
+        plumed = []
+        for k, text in enumerate(("METAD ARG=s HEIGHT=1 PACE=5 SIGMA=0.1", "METAD ARG=s HEIGHT=1 PACE=5 SIGMA=0.1 FILE=I",
+                                  "PRINT ARG=s FILE=COLVAR", "PRINT ARG=s FILE=./COLVAR\nRESTRAINT ARG=s AT=1 KAPPA=1")):
+            path = os.path.abspath(f"plumed{k}.dat")
+            with open(path, "w") as file:
+                file.write("s: EXTRACV NAME=cv\n" + text + "\n")
+            plumed.append(f"all coord/plumed c_cv plumedfile {path} outfile log.{k}\n")
+        error = "Fix coord/{} q: {} {} is also the {} of fix p of style coord/{} - use one file for each"
+        self.check([
+            (f"fix p {plumed[0]}fix q all coord/bias {METAD[:-1]}HILLS\nrun 0",
+             error.format("bias", "hills file", "HILLS", "file of hills", "plumed")),
+            (f"fix p all coord/bias {METAD[:-1]}I\nfix q {plumed[1]}run 0",
+             error.format("plumed", "file of hills", "I", "hills file", "bias")),
+            (f"fix p {plumed[2]}fix q {plumed[3]}run 0",
+             error.format("plumed", "file of PRINT", "./COLVAR", "file of PRINT", "plumed")),
+            (f"fix p {plumed[2]}fix q {plumed[0].replace('log.0', 'log.2')}run 0",
+             error.format("plumed", "log", "log.2", "log", "plumed")),
+            (f"fix p {plumed[0]}fix q {plumed[1]}run 0", None)])
 
 
 if __name__ == "__main__":

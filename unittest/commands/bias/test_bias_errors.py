@@ -138,6 +138,7 @@ ARGUMENTS = [
      "metad biasfactor is 1 but must be > 1 - leave it out for hills of constant height"),
     (METAD + " [biasfactor] 5", "metad biasfactor needs keyword temp, the temperature of the thermostat"),
     (METAD + " temp [0]", "metad temp is 0 but must be > 0"),
+    (METAD + " temp [1e-322]", "metad temp is 1e-322 but must be > 0"),
     (METAD.replace("10", "[15]") + " stride 10",
      "metad pace 15 is not a multiple of stride 10: hills are added where the bias is evaluated"),
     (METAD + " grid [5] 5 bins 10", "metad grid of c_cv begins at 5, which must be below its end 5"),
@@ -215,8 +216,8 @@ FILES = {
     "gridnan": GRID_HEAD + "0 nan 0\n",
     "gridsums": GRID_HEAD + "# checksums grid 0\n" + GRID_END,
     "gridaltered": GRID_HEAD + "# checksums hills 0123456789abcdef grid 0123456789abcdef\n" + GRID_END,
-    "lj": HEAD + "# LAMMPS units lj: time and heights in these\n" + HILL,
     "bytes": HEAD + "a\xff 1 1 1 1\n" + HILL, "gridbytes": GRID_HEAD + "0 \x01\xff\0 0\n",
+    "lj": HEAD + "# LAMMPS units lj: time and heights in these\n" + HILL,
 }
 REPAIR = " - repair it, or use a backup of it"
 WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
@@ -342,17 +343,17 @@ RUNS = {
         "hills file headless, line 1: a hill comes before the line '#! FIELDS time cv sigma_cv height biasf'" + REPAIR),
     "a number missing": (append("short"), "hills file short, line 5: 4 columns in place of 5" + REPAIR),
     "not a number": (append("word"), "hills file word, line 4: 'a' is not a number" + REPAIR),
-    "a negative sigma": (append("width"), "hills file width, line 4: sigma -0.2 is not above 0" + REPAIR),
     "bytes that are not ASCII": (append("bytes"), "hills file bytes, line 4: 'a\\xc3\\xbf' is not a number" + REPAIR),
+    "a negative sigma": (append("width"), "hills file width, line 4: sigma -0.2 is not above 0" + REPAIR),
     "NUL bytes": (append("binary"), "hills file binary, line 4: it has bytes that are not text" + REPAIR),
     "hills in other units": (append("lj"),
         "hills file lj, line 4: its times and heights are in units lj, but this simulation has units metal - convert them "
         "and this line, or give another file"),
     "two fixes with one file": (FIX + METAD + "\nfix b2 all coord/bias " + METAD + "\nrun 0",
-        "hills file H is being written by another fix or run - use one file for each", "b2"),
+        "hills file H is also the hills file of fix b of style coord/bias - use one file for each", "b2"),
     "two names of one file": (
         FIX + METAD + "\nfix b2 all coord/bias " + METAD.replace("file H", "file ./H append yes") + "\nrun 0",
-        "hills file ./H is being written by another fix or run - use one file for each", "b2"),
+        "hills file ./H is also the hills file of fix b of style coord/bias - use one file for each", "b2"),
 
     # Restarts.
     "restart without the file": (CONTINUE.format("shell rm R") + FIX + METAD_R + "\nrun 0",
@@ -382,8 +383,8 @@ RUNS = {
     "read_grid of a new run": (read_grid("grid").replace("append yes", "append no"),
         "keyword read_grid grid continues an earlier run and also needs its hills - use append yes"),
     "no grid file": (read_grid("nix"), "cannot read grid file nix: No such file or directory" + LEAVE_OUT),
-    "more hills in the grid file": (read_grid("grid3"),
     "grid file is a device": (read_grid("/dev/zero"), "cannot read grid file /dev/zero: it is not a regular file" + LEAVE_OUT),
+    "more hills in the grid file": (read_grid("grid3"),
         "grid file grid3 holds 3 hills, but there are 2" + LEAVE_OUT),
     "grid of other hills": (read_grid("gridother"),
         "grid file gridother is not the sum of these hills: it has metad.bias = 7 at cv = 1, where the first 1 hills "

@@ -140,7 +140,7 @@ def of_earlier_version(restart, nvariables, checksum=False):
     assert (version, kind, size) == (-1, b"metad", 12 + archive)
     n = nvariables
     layout = f"<qqddq{n}dq{n}dq{2 + n}dqQ"
-    assert state + struct.calcsize(layout) == at + 4 + size
+    assert state + struct.calcsize(layout) < at + 4 + size    # parameters of the command follow
     found = iter(struct.unpack_from(layout, restart, state))
     take_next = lambda count: [next(found) for _ in range(count)]
     variables, first, energy, work = take_next(4)

@@ -118,6 +118,15 @@ class GPUCOORD_API Bias {
   virtual bool on_rank_0() const { return false; }
   // Returns whether parameters change in time.
   virtual bool moves() const { return false; }
+  // Returns the temperature that the user gave, or 0. It is the same on all ranks.
+  virtual double temperature() const { return 0.0; }
+  // Returns the files that the bias writes. A file may have one writer only. With on_rank_0(),
+  // valid only on rank 0.
+  struct File {
+    std::string kind;    // "hills file"
+    std::string path;
+  };
+  virtual std::vector<File> written_files() const { return {}; }
   // Returns the names of the caller's variables that set() evaluates.
   virtual std::vector<std::string> caller_variables() const { return {}; }
 
@@ -180,6 +189,18 @@ class GPUCOORD_API Bias {
       return now.work;
     });
   }
+  // Parameters of the command that a restart file contains, so that a change is noticed.
+  struct Setting {
+    std::string name;    // "biasfactor"
+    std::string text;    // "biasfactor 5" or "no biasfactor"
+  };
+  virtual std::vector<Setting> settings() const { return {}; }
+  void save_settings(Archive &) const;    // the last call of save()
+  // The last call of load(). Files of earlier versions have no settings.
+  void load_settings(Archive &);
+  // Warns of settings that differ from those of load_settings().
+  void warn_of_other_settings() const;
+
   // Adds outputs: S, dV/dS, and two numbers of the kind.
   void add_outputs_of_variable(int v, const std::string &first, std::function<double()> first_value,
                                const std::string &second, std::function<double()> second_value);
@@ -191,6 +212,7 @@ class GPUCOORD_API Bias {
   const std::string kind_name;
   const int every;
   std::vector<Output> shown;
+  std::vector<Setting> saved_settings;    // of a restart file
 };
 
 // Returns the names of all kinds.

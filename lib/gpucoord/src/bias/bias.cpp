@@ -88,6 +88,40 @@ void Bias::load(Archive &archive)
   }
 }
 
+void Bias::save_settings(Archive &archive) const
+{
+  const auto list = settings();
+  archive.write(static_cast<std::int64_t>(list.size()));
+  for (const auto &setting : list) {
+    archive.write(setting.name);
+    archive.write(setting.text);
+  }
+}
+
+void Bias::load_settings(Archive &archive)
+{
+  saved_settings.clear();
+  if (!archive.unread()) return;
+  for (std::int64_t left = archive.read_integer(); left > 0; --left) {
+    const std::string name = archive.read_text();
+    saved_settings.push_back({name, archive.read_text()});
+  }
+}
+
+void Bias::warn_of_other_settings() const
+{
+  std::vector<std::string> found, saved;
+  for (const auto &setting : settings())
+    for (const auto &old : saved_settings)
+      if (old.name == setting.name && old.text != setting.text) {
+        found.push_back(setting.text);
+        saved.push_back(printable(old.text));
+      }
+  if (!found.empty())
+    context.warn("continues with " + joined(found, 0, ", ") + ", but the restart file had " +
+                 joined(saved, 0, ", ") + " - check the values of this command");
+}
+
 /* ---------------------------------------------------------------------- */
 
 #define GPUCOORD_BIAS_KIND(name, factory) std::unique_ptr<Bias> factory(Words &);

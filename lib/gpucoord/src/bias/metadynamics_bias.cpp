@@ -34,6 +34,8 @@ namespace {
     std::string formula(std::int64_t first_step) const override;
     std::string warning_of_rerun() const override;
     bool on_rank_0() const override { return true; }
+    double temperature() const override { return temp; }
+    std::vector<File> written_files() const override;
     void begin(const BiasStart &) override;
     void begin_run(std::int64_t step) override { last_hill_step = step; }
     bool needs_host(const Step &step) const override { return is_hill_due(step); }
@@ -45,6 +47,7 @@ namespace {
    protected:
     double potential(const Step &, const double *s, double *dVdS) override;
     std::string too_large() const override { return "height"; }
+    std::vector<Setting> settings() const override;
 
    private:
     void parse_hills(const Words &);
@@ -52,7 +55,7 @@ namespace {
     void parse_files(const Words &);
 
     void warn_of_names() const;
-    void open(HillsFile &) const;
+    void open(HillsFile &);
     void resume(bool is_restarted, Metadynamics &, HillsFile &);
     bool is_hill_due(const Step &) const;
     void deposit(const Step &, const double *s, const double *dVdS, double v);
@@ -65,9 +68,11 @@ namespace {
 
     MetadynamicsOptions options;
     int pace = 0;
-    double temperature = 0.0;    // 0: not given
+    double temp = 0.0;    // 0: not given
     std::string file;
     bool append = false;
+    bool continues = false;    // with the hills of an earlier run
+    std::string backup;        // new name of the hills file of an earlier run, or ""
     int write_grid_every = 0;
     std::string write_grid, read_grid;
 
@@ -138,10 +143,10 @@ namespace {
                      std::to_string(stride()) + ": hills are added where the bias is evaluated");
 
     if (words.has("temp")) {
-      temperature = words.number("temp");
-      if (!(temperature > 0.0))
-        words.fail("temp", 0, "temp is " + shortest_text(temperature) + " but must be > 0");
-      options.kt = context.boltzmann * temperature;
+      temp = words.number("temp");
+      options.kt = context.boltzmann * temp;
+      if (!(options.kt > 0.0))    // also if it is too small for a double
+        words.fail("temp", 0, "temp is " + shortest_text(temp) + " but must be > 0");
     }
     if (words.has("biasfactor")) {
       options.biasfactor = words.number("biasfactor");
@@ -240,7 +245,7 @@ namespace {
       text += " exp(-V/(" + short_text(options.biasfactor - 1.0) + " kT)), biasfactor " +
           short_text(options.biasfactor);
     if (options.kt > 0.0)
-      text += ", kT = " + short_text(options.kt) + " at temp " + short_text(temperature);
+      text += ", kT = " + short_text(options.kt) + " at temp " + short_text(temp);
     text += ", a hill every " + std::to_string(pace) + " steps";
     for (std::size_t v = 0; v < options.grid.size(); ++v)
       text += std::string(v ? "," : "\n  grid:") + " " + labels()[v] + " from " +
@@ -256,8 +261,12 @@ namespace {
 
   std::string MetadynamicsBias::warning_of_rerun() const
   {
-    return "rerun adds no hills, V is that of the " + std::to_string(nhills()) + " hills in " +
-        file + " - give append yes to have those of an earlier run";
+    std::string text =
+        "rerun adds no hills, V is that of the " + std::to_string(nhills()) + " hills in " + file;
+    if (continues || nhills() > 0) return text;
+    text += " - ";
+    if (!backup.empty()) text += "rename " + backup + " to " + file + ", and ";
+    return text + "give append yes to have those of an earlier run";
   }
 
   /* ---------------------------------------------------------------------- */
@@ -268,7 +277,8 @@ namespace {
     try {
       auto bias = std::make_unique<Metadynamics>(options);
       auto hills_file = std::make_unique<HillsFile>(file, options, context.program, context.units);
-      if (start.is_restarted || append)
+      continues = start.is_restarted || append;
+      if (continues)
         resume(start.is_restarted, *bias, *hills_file);
       else
         open(*hills_file);
@@ -285,6 +295,7 @@ namespace {
     // Needed for a restart file that is written before the first timestep.
     now.own[NHILLS] = static_cast<double>(metad->nhills());
     hills_checksum = metad->hills_checksum();
+    warn_of_other_settings();
   }
 
   void MetadynamicsBias::warn_of_names() const
@@ -297,13 +308,13 @@ namespace {
   }
 
   // Starts a new hills file.
-  void MetadynamicsBias::open(HillsFile &hills_file) const
+  void MetadynamicsBias::open(HillsFile &hills_file)
   {
     if (!read_grid.empty())
       throw std::runtime_error(
           "keyword read_grid " + read_grid +
           " continues an earlier run and also needs its hills - use append yes");
-    const std::string backup = hills_file.create();
+    backup = hills_file.create();
     if (!backup.empty())
       context.print("hills file " + file + " of an earlier run is now " + backup);
   }
@@ -348,13 +359,13 @@ namespace {
           "the hills file of that run, or use another fix ID and append yes for a new run with "
           "these hills");
 
-    const std::string backup = hills_file.resume();
+    const std::string later = hills_file.resume();
     if (!found.damaged.empty())
       context.warn("removed the last line of hills file " + file +
                    ", which was damaged: " + found.damaged);
     if (found.nlater)
       context.print(std::to_string(found.nlater) + " hills of " + file +
-                    " that are later than the restart file are now in " + backup);
+                    " that are later than the restart file are now in " + later);
     if (!found.hills.empty() && !found.names_units)
       context.warn("hills file " + file +
                    " does not give the units of its heights - they are assumed to be in units " +
@@ -435,19 +446,56 @@ namespace {
     return result;
   }
 
+  std::vector<Bias::File> MetadynamicsBias::written_files() const
+  {
+    std::vector<File> files = {{"hills file", file}};
+    if (!write_grid.empty()) files.push_back({"grid file", write_grid});
+    return files;
+  }
+
+  std::vector<Bias::Setting> MetadynamicsBias::settings() const
+  {
+    std::string sigma = "sigma", grid = options.grid.empty() ? "no grid" : "grid", bins = " bins";
+    std::string interval = options.interval.empty() ? "no interval" : "interval";
+    const auto range = [](double lo, double hi) {
+      return " " + shortest_text(lo) + " " + shortest_text(hi);
+    };
+    for (const double width : options.sigma) sigma += " " + shortest_text(width);
+    for (const auto &axis : options.grid) {
+      grid += range(axis.lo, axis.hi);
+      bins += " " + std::to_string(axis.bins);
+    }
+    if (!options.grid.empty()) grid += bins;
+    for (const auto &limits : options.interval) interval += range(limits.lo, limits.hi);
+    const bool is_tempered = options.biasfactor > 1.0;
+    return {{"sigma", sigma},
+            {"height", "height " + shortest_text(options.height)},
+            {"pace", "pace " + std::to_string(pace)},
+            {"biasfactor",
+             is_tempered ? "biasfactor " + shortest_text(options.biasfactor) : "no biasfactor"},
+            {"temp", temp > 0.0 ? "temp " + shortest_text(temp) : "no temp"},
+            {"grid", grid},
+            {"interval", interval},
+            {"stride", "stride " + std::to_string(stride())}};
+  }
+
   void MetadynamicsBias::save(Archive &archive) const
   {
     Bias::save(archive);
     archive.write(static_cast<std::int64_t>(hills_checksum.has_value()));
     archive.write(static_cast<std::int64_t>(hills_checksum.value_or(0)));
+    save_settings(archive);
   }
 
   void MetadynamicsBias::load(Archive &archive)
   {
     Bias::load(archive);
+    if (!(now.own[NHILLS] >= 0.0 && now.own[NHILLS] < 1e15))
+      throw std::runtime_error("its saved state is damaged - use another restart file");
     const bool has_checksum = archive.read_integer() != 0;
     const auto checksum = static_cast<std::uint64_t>(archive.read_integer());
     if (has_checksum) hills_checksum = checksum;
+    load_settings(archive);
   }
 
 }    // namespace

@@ -34,6 +34,7 @@ namespace {
     void begin(const BiasStart &start) override
     {
       if (has_loaded) restart_step = start.restart_step;
+      warn_of_other_settings();
     }
     void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
     DeviceTerms on_device() const override;
@@ -42,6 +43,7 @@ namespace {
 
    protected:
     double potential(const Step &, const double *s, double *dVdS) override;
+    std::vector<Setting> settings() const override;
     std::string too_large() const override
     {
       return is_wall() ? "k, s0, exponent or offset" : "k or s0";
@@ -308,6 +310,19 @@ namespace {
     return result;
   }
 
+  // k and s0 are compared at the timestep of the restart file: warn_of_other_parameters().
+  std::vector<Bias::Setting> RestraintBias::settings() const
+  {
+    std::string exponents = "exponent", offsets = "offset";
+    for (const auto &term : terms) {
+      exponents += " " + shortest_text(term.exponent);
+      offsets += " " + shortest_text(term.offset);
+    }
+    std::vector<Setting> list = {{"stride", "stride " + std::to_string(stride())}};
+    if (is_wall()) list.insert(list.end(), {{"exponent", exponents}, {"offset", offsets}});
+    return list;
+  }
+
   void RestraintBias::save(Archive &archive) const
   {
     Bias::save(archive);
@@ -316,6 +331,7 @@ namespace {
       archive.write(term.s0);
       archive.write(term.k);
     }
+    save_settings(archive);
   }
 
   void RestraintBias::load(Archive &archive)
@@ -326,6 +342,7 @@ namespace {
       term.s0 = archive.read_number();
       term.k = archive.read_number();
     }
+    load_settings(archive);
     has_loaded = have_parameters;
     // Parameters that do not move are those of the command, not of the file.
     if (!is_moving) have_parameters = false;
