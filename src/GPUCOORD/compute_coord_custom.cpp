@@ -265,8 +265,8 @@ CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
   return variable;
 }
 
-// Prints the line once, and again after a change. rerun calls init() for each frame. The line is the
-// same on all ranks.
+// Prints the line once, and again after a change. rerun calls init() for each frame. The line is
+// the same on all ranks.
 void ComputeCoordCustom::print_setup()
 {
   std::string mesg = fmt::format("Compute coord/custom {}: S = {} with", id, text);
