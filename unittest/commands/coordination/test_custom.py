@@ -97,7 +97,7 @@ class Values(unittest.TestCase):
         system.commands("fix b all coord/bias c_y120 linear k 0.7", "run 0")
         function = lambda a, b: (3 * a + b, [3, 1])
         _, gradients, _ = chain(system.brute_force(["one", "two"]), function)
-        self.assertLess(coordtest.error_of(coordtest.forces_of(system.lmp), -0.7 * gradients),
+        self.assertLess(coordtest.error_of(system.forces_of_bias(coordtest.forces_of(system.lmp)), -0.7 * gradients),
                         coordtest.rounded(coordtest.DOUBLE) + coordtest.FORCES)
         self.compare(system, ["one", "two"], function, "shared", "y120")
         system.commands("run 2")

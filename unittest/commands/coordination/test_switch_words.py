@@ -78,7 +78,7 @@ class Words(errortest.InProcess):
                     with self.subTest(command=command, types=first):
                         self.assertEqual(error_of(self.lmp, command.format(first))[0], message.format(word))
         # LAMMPS itself checks empty and long words of pair_coeff.
-        for word in ("4294967297", "**", "1*-"):
+        for word in ("**", "1*-"):
             with self.subTest(pair=word):
                 self.assertEqual(error_of(self.lmp, f"pair_coeff 1 {word} 1.0 cubic dmax 2")[0],
                                  dict(TYPES)[word].format(word))

@@ -190,7 +190,7 @@ class Errors(errortest.InProcess):
     def test_small_values_are_not_negative(self):
         """Rounding errors of functions that end at 0 are no negative values."""
         for k, words in enumerate(("custom 2.5 func (1-x)^2*(1+2*x) dmax 2.5 nostretch", "custom 2.5 func 1-3*x^2+2*x^3 dmax 2.5",
-                                   "custom 2.5 func (1+cos(3.14159265358979*x))/2 dmax 2.5 nostretch", "cosinus 2.5",
+                                   "custom 2.5 func (1+cos(3.14159265358979*x))/2 dmax 2.5 nostretch", "cosinus 2.5 dmax 2.5",
                                    "tanh 0.5 dmax 2.5", "smap 0.3 a 40 b 0.7 dmax 2.5", "smap 2 a 0.01 b 9 dmax 2.5 nostretch",
                                    "rational 0.1 nn 3 mm 500 dmax 2.5", "q ref 1 beta 50 dmax 2.5 d0 0.5")):
             self.lmp.command(f"compute c{k} all coord/orientorder switch {words} precision double")
