@@ -115,8 +115,8 @@ class Groups(unittest.TestCase):
             *coordtest.setup_commands(BOXES["orthogonal"], 2.8, skin=0.3, ntypes=3), "create_atoms 1 single 0 0 0",
             f"compute c all coord/gpu switch none coeff 1 2 cubic dmax {more}", "thermo_style custom step c_c", "run 0"])
         run("2.5")
-        with self.assertRaisesRegex(Exception, "dmax of coeff 1 2 plus skin 2.9 exceeds the ghost atom range 2.8"):
-            run("2.6")
+        with self.assertRaisesRegex(Exception, "dmax of coeff 1 2 plus skin 2.85 exceeds the ghost atom range 2.8"):
+            run("2.55")
 
 
 class Pair(PairTest):
