@@ -139,10 +139,15 @@ namespace {
     }
     if (all.derivative == 0.0 || children.empty()) return all;
     switch (operation.getId()) {
-      case Id::ADD:
-      case Id::SUBTRACT:
-      case Id::NEGATE:
       case Id::ADD_CONSTANT:
+        break;
+      case Id::ADD:
+        if (children[0].derivative > 0.0 && children[1].derivative > 0.0) all.derivative += 1.0;
+        break;
+      case Id::SUBTRACT:
+        if (children[1].derivative > 0.0) all.derivative += 1.0;
+        break;
+      case Id::NEGATE:
       case Id::MULTIPLY_CONSTANT:
         all.derivative += 1.0;
         break;
