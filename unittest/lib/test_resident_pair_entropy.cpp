@@ -292,6 +292,27 @@ TEST(ResidentPairEntropy, equals_the_host_for_narrow_gaussians)
                   "sigma " + std::to_string(sigma));
 }
 
+// All pair entropies of a process share the kernels, whose limit of shared memory is that of the
+// largest table.
+TEST(ResidentPairEntropy, equals_the_host_next_to_a_smaller_table)
+{
+  const System s(2500, 800, 10.0, 21);
+  const double volume = s.nall / 10.0;
+  const Loaded loaded(s, false);
+  const PairEntropyOptions large = entropy_options(1.0, 0.01, 100);
+  for (const Precision precision : PRECISIONS) {
+    OnDevice first(large, precision), second(USUAL, precision);
+    first.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
+    second.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
+    for (const unsigned want : WANTS) {
+      compare(second.evaluate(s, loaded.atoms, volume, want),
+              on_host(USUAL, s, volume, false, want), want, tolerance(precision), "smaller table");
+      compare(first.evaluate(s, loaded.atoms, volume, want), on_host(large, s, volume, false, want),
+              want, tolerance(precision), "larger table");
+    }
+  }
+}
+
 TEST(ResidentPairEntropy, equals_the_host_for_wide_gaussians)
 {
   check_entropy(entropy_options(1.0, 0.3, 4), System(700, 300, 3.0, 22), 3.0, false, "sigma 0.3");

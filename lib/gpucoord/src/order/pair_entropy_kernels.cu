@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <type_traits>
 
 namespace gpucoord {
@@ -428,6 +429,20 @@ namespace {
       f(std::false_type());
   }
 
+  // Allows launches with this much dynamic shared memory. The limit belongs to the kernel, which all
+  // pair entropies of a process share, so it must not become smaller.
+  template <class Kernel> void allow_shared_memory(Kernel *kernel, std::size_t bytes)
+  {
+    static std::mutex mutex;
+    const std::lock_guard<std::mutex> lock(mutex);
+    cudaFuncAttributes present;
+    check(cudaFuncGetAttributes(&present, kernel), "querying the shared memory of sum_distances");
+    if (static_cast<std::size_t>(present.maxDynamicSharedSizeBytes) >= bytes) return;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          "reserving shared memory for sum_distances");
+  }
+
   template <class Real> DistanceLaunch prepare(const DistanceGrid &cells)
   {
     const std::size_t bytes = sizeof(unsigned) * DistanceCells<Real>::WORDS * cells.ncells,
@@ -444,10 +459,7 @@ namespace {
     for (const bool counts : {false, true})
       with_counts(counts, [&](auto is_counting) {
         if (launch.shared_bytes == 0) return count(sum_distances<Real, false, is_counting()>);
-        check(cudaFuncSetAttribute(sum_distances<Real, true, is_counting()>,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(bytes)),
-              "reserving shared memory for sum_distances");
+        allow_shared_memory(sum_distances<Real, true, is_counting()>, bytes);
         count(sum_distances<Real, true, is_counting()>);
       });
     launch.max_blocks = std::max(1, maximum) * device_attribute(cudaDevAttrMultiProcessorCount);
