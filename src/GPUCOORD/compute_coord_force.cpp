@@ -89,8 +89,8 @@ void ComputeCoordForce::compute_peratom()
   if (!fix->has_forces_of_this_step())
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/force {}: fix {} has no forces of timestep {} yet - use run 0 first, "
-               "and read them after the fix has acted in a timestep",
-               id, fix_id, update->ntimestep);
+               "and define fixes that read them after fix {}",
+               id, fix_id, update->ntimestep, fix_id);
   invoked_peratom = update->ntimestep;
   if (atom->nmax > nmax) {
     memory->destroy(array_atom);

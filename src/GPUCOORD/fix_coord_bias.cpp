@@ -15,6 +15,7 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
+#include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
 #include "gpucoord_variable.h"
 
@@ -49,10 +50,11 @@ static constexpr double ARCHIVE = -1.0;
 
 // Fixes that replace, project or scale the forces that were computed before them.
 static const char *const FIXES_OF_FORCES[] = {
-    "setforce",   "freeze",          "aveforce",       "lineforce",
-    "planeforce", "enforce2d",       "smd/setvel",     "neb",
-    "pafi",       "ti/spring",       "alchemy",        "grem",
-    "lb/viscous", "filter/corotate", "damping/cundall"};
+    "setforce",    "freeze",          "aveforce",        "lineforce",
+    "planeforce",  "enforce2d",       "smd/setvel",      "neb",
+    "pafi",        "ti/spring",       "alchemy",         "grem",
+    "lb/viscous",  "filter/corotate", "damping/cundall", "flow/gauss",
+    "append/atoms"};
 
 // Relative difference of temperatures up to which they count as equal.
 static constexpr double SAME_TEMPERATURE = 0.01;
@@ -256,7 +258,8 @@ void FixCoordBias::check_order_of_fixes()
     const bool acts_on_forces = std::find(std::begin(FIXES_OF_FORCES), std::end(FIXES_OF_FORCES),
                                           without_suffix(style)) != std::end(FIXES_OF_FORCES);
     if (warns &&
-        (acts_on_forces || utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
+        (acts_on_forces || utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle") ||
+         utils::strmatch(style, "^pimd")))
       error->warning(FLERR,
                      "{} is defined after fix {} of style {}, which does not see "
                      "the forces of the bias - define fix {} first",
@@ -265,8 +268,8 @@ void FixCoordBias::check_order_of_fixes()
 }
 
 /* ----------------------------------------------------------------------
-   Warns once if a thermostat, and none of several, has the temperature of the bias. A thermostat
-   whose target changes in the run may pass through it.
+   Warns once if a thermostat, and none of several, has the temperature of the bias. Fix nvt and npt
+   tell between which targets they ramp, and may pass through it.
 ------------------------------------------------------------------------- */
 
 void FixCoordBias::check_thermostats()
@@ -277,21 +280,23 @@ void FixCoordBias::check_thermostats()
   std::string others;
   for (auto *fix : modify->get_fix_list()) {
     const std::string style = fix->style;
-    // In these fixes, t_target is no target, or is set only with a thermostat.
-    if (utils::strmatch(style, "^temp/rescale") || utils::strmatch(style, "^nphug") ||
-        (utils::strmatch(style, "^rigid") && !utils::strmatch(style, "^rigid.*/n[vp]t")))
-      continue;
     const auto number = [fix](const char *name) {
       int dim = 0;
       const auto *const found = static_cast<const double *>(fix->extract(name, dim));
       return found && dim == 0 ? found : nullptr;
     };
     const double *const target = number("t_target");
-    if (!target || !std::isfinite(*target) || *target <= 0.0) continue;
+    if (!target) continue;
     const double *const start = number("t_start"), *const stop = number("t_stop");
     const double low = start && stop ? MIN(*start, *stop) : *target;
     const double high = start && stop ? MAX(*start, *stop) : *target;
     if (low - tolerance <= temperature && temperature <= high + tolerance) return;
+    // In these fixes, t_target is unset in some timesteps or without a thermostat. Fix langevin with
+    // an atom-style variable never sets it.
+    const bool is_sane = *target > 1e-3 * temperature && *target < 1e3 * temperature;
+    if (!is_sane || utils::strmatch(style, "^temp/rescale") || utils::strmatch(style, "^nphug") ||
+        (utils::strmatch(style, "^rigid") && !utils::strmatch(style, "^rigid.*/n[vp]t")))
+      continue;
     others += fmt::format("{}fix {} of style {} has the target {:.10g}", others.empty() ? "" : ", ",
                           fix->id, style, *target);
   }
@@ -303,32 +308,43 @@ void FixCoordBias::check_thermostats()
 
 /* ---------------------------------------------------------------------- */
 
+// The paths are absolute.
 static bool are_same_file(const std::string &a, const std::string &b)
 {
   namespace fs = std::filesystem;
   std::error_code error;
   if (fs::exists(a, error) && !fs::is_regular_file(a, error)) return false;    // /dev/null
   if (fs::equivalent(a, b, error)) return true;
-  const auto whole = [&error](const std::string &path) {
-    return fs::weakly_canonical(fs::absolute(path, error), error);
-  };
-  return whole(a) == whole(b);
+  const fs::path path = fs::weakly_canonical(a, error);
+  return !path.empty() && path == fs::weakly_canonical(b, error);
 }
 
+// Returns the files with absolute paths: a script can change its folder by shell cd.
+static std::vector<gpucoord::Bias::File>
+with_absolute_paths(std::vector<gpucoord::Bias::File> files)
+{
+  std::error_code error;
+  for (auto &file : files) file.path = std::filesystem::absolute(file.path, error).string();
+  return files;
+}
+
+// Collective. Only rank 0 knows the files of PLUMED.
 void FixCoordBias::check_written_files() const
 {
-  bool is_earlier = true;    // than this fix
+  const auto files = bias->written_files(), here = with_absolute_paths(files);
+  std::string failure;
   for (const auto *fix : modify->get_fix_list()) {
-    if (fix == this) is_earlier = false;
     const auto *const other = dynamic_cast<const FixCoordBias *>(fix);
-    if (!other || fix == this || (!is_earlier && !other->has_begun)) continue;
-    for (const auto &mine : bias->written_files())
-      for (const auto &its : other->bias->written_files())
-        if (are_same_file(mine.path, its.path))
-          throw std::runtime_error(
+    if (!other || fix == this) continue;
+    for (std::size_t k = 0; k < files.size(); ++k)
+      for (const auto &its : other->open_files)
+        if (failure.empty() && are_same_file(here[k].path, its.path))
+          failure =
               fmt::format("{} {} is also the {} of fix {} of style {} - use one file for each",
-                          mine.kind, mine.path, its.kind, other->id, other->style));
+                          files[k].kind, files[k].path, its.kind, other->id, other->style);
   }
+  broadcast_text(failure, 0, world);
+  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, failure);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -354,8 +370,9 @@ void FixCoordBias::begin()
   start.is_restarted = restart_step != gpucoord::BiasStart::NONE;
   start.restart_step = restart_step;
   start.timestep = update->dt;
+  check_written_files();
+  open_files = with_absolute_paths(bias->written_files());
   evaluation->call([&] {
-    check_written_files();
     bias->begin(start);
   });
   evaluation->broadcast_state();
@@ -527,7 +544,9 @@ bool FixCoordBias::has_forces_of_this_step() const
 void FixCoordBias::add_forces_to(double **force)
 {
   check_variables();
-  const std::vector<double> dVdS = evaluation->state().dVdS;
+  std::vector<double> dVdS = evaluation->state().dVdS;
+  // All ranks must agree on the variables to evaluate.
+  MPI_Bcast(dVdS.data(), static_cast<int>(dVdS.size()), MPI_DOUBLE, 0, world);
   const auto board = BiasBoard::get(lmp);
   for (std::size_t v = 0; v < found.size(); ++v) {
     const double factor = -strength_of_forces * dVdS[v];

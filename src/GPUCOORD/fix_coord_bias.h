@@ -100,6 +100,8 @@ class FixCoordBias : public Fix, public VariableUser {
   int steps_to_thermostats;    // timesteps until thermostats are checked, or 0
   std::string printed;
 
+  std::vector<gpucoord::Bias::File> open_files;    // with absolute paths; of PLUMED, on rank 0
+
   // The last evaluation: its timestep, and the factor of its forces, 0 if the bias did not act
   bigint step_of_forces;
   double strength_of_forces;

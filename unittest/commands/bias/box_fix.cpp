@@ -47,8 +47,9 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
   add(&plugin, lmp);
   plugin.info = "does nothing";
   plugin.creator.v2 = (lammpsplugin_factory2 *) &idle;
-  for (const char *const name : {"freeze", "damping/cundall", "neb", "alchemy", "grem",
-                                 "lb/viscous", "smd/setvel", "pafi", "filter/corotate"}) {
+  for (const char *const name :
+       {"freeze", "damping/cundall", "neb", "alchemy", "grem", "lb/viscous", "smd/setvel", "pafi",
+        "filter/corotate", "pimd/nvt", "append/atoms"}) {
     plugin.name = name;
     add(&plugin, lmp);
   }

@@ -175,6 +175,10 @@ class FilesOfOtherFixes(unittest.TestCase):
             (FIX + METAD + "\nrun 0\nunfix b\nfix b2 all coord/bias " + METAD + "\nrun 0", None),
             (FIX + METAD + "\nrun 0\n" + FIX + METAD + "\nrun 0", None),
             (f"{FIX}{METAD[:-1]}/dev/null\nfix b2 all coord/bias {METAD[:-1]}/dev/null\nrun 20", None),
+            # The same name in another folder
+            (FIX + METAD + "\nrun 0\nshell mkdir sub\nshell cd sub\nfix b2 all coord/bias " + METAD + "\nrun 0", None),
+            (FIX + METAD + "\nrun 0\nshell mkdir sub\nshell cd sub\nfix b2 all coord/bias " + METAD[:-1] + "../H\nrun 0",
+             error.format("hills file", "../H", "hills file")),
             # An earlier fix in the list whose first run is later
             (FIX + "c_cv harmonic k 1 s0 2\nfix b2 all coord/bias " + METAD + "\nrun 0\n" + FIX + METAD + "\nrun 0",
              "Fix coord/bias b: hills file H is also the hills file of fix b2 of style coord/bias - use one file for each")])

@@ -60,7 +60,7 @@ class OrderOfFixes(Warnings):
     def test_fixes_of_forces(self):
         fixes = list(self.FIXES)
         if not coordtest.lacks_package("EXTRA-FIX"):
-            fixes.append("ti/spring 1.0 100 100")
+            fixes += ["ti/spring 1.0 100 100", "flow/gauss 1 0 0"]
         self.check([case for words in fixes for case in self.cases(words)])
 
     def test_fixes_of_other_packages(self):
@@ -69,7 +69,7 @@ class OrderOfFixes(Warnings):
         self.assertTrue(os.path.exists(plugin), f"there is no {plugin}")
         self.check([(f"plugin load {plugin}\n" + script, messages)
                     for style in ("freeze", "damping/cundall", "neb", "alchemy", "grem", "lb/viscous", "smd/setvel", "pafi",
-                                  "filter/corotate") for script, messages in self.cases(style)])
+                                  "filter/corotate", "pimd/nvt", "append/atoms") for script, messages in self.cases(style)])
 
     def test_enforce2d(self):
         self.check(self.cases("enforce2d"), PLANE)
@@ -126,6 +126,8 @@ class Thermostats(Warnings):
             self.cases(nve + "fix n a langevin 600 600 0.1 4711\nfix o b langevin 300 300 0.1 4711"),
             self.cases(nve + "fix n a langevin 600 600 0.1 4711\nfix o b langevin 450 450 0.1 4711",
                        has.format("langevin", 600) + ", fix o of style langevin has the target 450"),
+            self.cases("variable T atom 600\n" + langevin.format("v_T", 600)),    # has no target
+            self.cases(nve + "fix n all temp/rescale 1 300 300 1 0.5\nfix o b langevin 600 600 0.1 4711"),
             self.cases(nvt.format(600, 600), "", "minimize 0 0 3 10"),
             self.cases(nvt.format(600, 600), "", bias=self.BIAS.replace("temp 300", "").replace("biasfactor 5", ""))]
         if not coordtest.lacks_package("EXTRA-FIX"):

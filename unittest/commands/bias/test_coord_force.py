@@ -14,7 +14,7 @@ import test_bias_parallel
 from test_bias_forces import BOXES, METADS, RESTRAINTS, System
 from test_bias_parallel import FIXES, METAD, all_fixes, computes, crystal, forces, new_hills, state, text_of
 
-# Of forces computed again in double, relative to the largest; LAMMPS adds the forces up in another order.
+# Difference of forces computed again in double, relative to the largest: sums in another order.
 TOLERANCE = 1e-11 + coordtest.FORCES
 AXES = "xyz"
 
@@ -79,6 +79,23 @@ class Melt(unittest.TestCase):
             for name in METAD:
                 coordtest.assert_same_bits(text_of(f"{hills[0]}.{name}"), text_of(f"{hills[1]}.{name}"), name,
                                            at_other_steps=True)
+
+    def test_levels_of_respa(self):
+        """At both levels, with the factors that the fix prints and the gradients of the variable."""
+        for level in (1, 2):
+            lines = crystal() + forces() + computes() + [
+                "run_style respa 2 2 pair 2", f"fix b all coord/bias {FIXES['harmonic']}", f"fix_modify b respa {level}",
+                "compute f all coord/force b", "thermo_style custom step f_b[2] f_b[6]",
+                "thermo_modify format float %.17g", "thermo 1",
+                "dump d all custom 1 dump id c_f[*] c_c[2] c_c[3] c_c[4] c_d[2] c_d[3] c_d[4]",
+                "dump_modify d format float %.17g sort id", "run 5"]
+            run = coordtest.run_lammps(lines)
+            for k, frame in enumerate(dumptest.read_dump(run.path("dump"))):
+                expected = sum(-run.tables[0][f"f_b[{component}]"][k] *
+                               np.column_stack([frame[f"c_{name}[{axis}]"] for axis in (2, 3, 4)])
+                               for component, name in ((2, "c"), (6, "d")))
+                self.assertGreater(np.abs(expected).max(), 0.1)
+                np.testing.assert_allclose(columns(frame, "c_f"), expected, 0, 1e-11 * np.abs(expected).max())
 
     def test_alone(self):
         """Without other forces. With KOKKOS on a GPU, variables and bias are there."""
@@ -195,8 +212,8 @@ class Errors(errortest.InProcess):
         self.assertEqual(errortest.error_of(self.lmp, "run 0")[0], gone)
         # A new fix of the same ID is used from its first evaluation on.
         errortest.commands(self.lmp, "fix b all coord/bias c_c harmonic k 1 s0 2\nrun 0 post no\nreset_timestep 7")
-        early = ("Compute coord/force f: fix b has no forces of timestep 7 yet - use run 0 first, and read them after "
-                 "the fix has acted in a timestep")
+        early = ("Compute coord/force f: fix b has no forces of timestep 7 yet - use run 0 first, and define fixes "
+                 "that read them after fix b")
         with self.assertRaises(Exception) as caught:
             self.lmp.extract_compute("f", 1, 2)
         self.assertEqual(errortest.read_error(str(caught.exception))[0], early)
@@ -209,7 +226,7 @@ class Errors(errortest.InProcess):
                            "variable x atom c_f[1]")
         message = errortest.error_of(self.lmp, "run 0")[0]
         self.assertEqual(message, "Compute coord/force f: fix b has no forces of timestep 0 yet - use run 0 first, and "
-                         "read them after the fix has acted in a timestep")
+                         "define fixes that read them after fix b")
 
 
 if __name__ == "__main__":
