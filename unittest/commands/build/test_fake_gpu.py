@@ -169,14 +169,15 @@ class FakeGPU(WithFakeGPUs):
             self.assertEqual(code, 0, script + output)
 
     def test_next_run_makes_the_backend_anew(self):
-        """The third evaluation of each backend fails. One run is one evaluation."""
+        """The third evaluation of each backend fails. One run is one evaluation, and the first run one
+        more, for the line with S."""
         os.environ.update(FAKE_GPUS="1", FAKE_FAILS="3")
         try:
             with errortest.start() as lmp:
                 errortest.commands(lmp, self.load + SYSTEM + errortest.GOOD + "\n" + PRINT_S)
                 for turn in range(7):
                     with self.subTest(turn=turn):
-                        if turn % 3 == 2:
+                        if turn % 3 == 1:
                             self.assertIn("out of memory", errortest.error_of(lmp, "run 0")[0])
                         else:
                             lmp.command("run 0")
@@ -266,14 +267,15 @@ class Bias(WithFakeGPUs):
                           for number, script in enumerate(scripts) for fails, rank in (("3,0", 0), ("0,3", 1))])
 
     def test_next_run_makes_the_backend_anew(self):
-        """The third evaluation of each backend fails. One run is one evaluation."""
+        """The third evaluation of each backend fails. One run is one evaluation, and the first run one
+        more, for the line with S."""
         os.environ.update(FAKE_GPUS="1", FAKE_FAILS="3")
         try:
             with errortest.start() as lmp:
                 errortest.commands(lmp, self.load + SYSTEM + errortest.GOOD + "\nfix b all coord/bias c_c harmonic k 2 s0 1.5")
                 for turn in range(7):
                     with self.subTest(turn=turn):
-                        if turn % 3 == 2:
+                        if turn % 3 == 1:
                             self.assertIn("out of memory", errortest.error_of(lmp, "run 0")[0])
                         else:
                             lmp.command("run 0")

@@ -179,9 +179,9 @@ class Mean(test_fake_gpu.WithFakeGPUs):
 class Deleted(test_fake_gpu.WithFakeGPUs):
     """A run fails, and computes are deleted while fixes and other computes still use them."""
 
-    def start(self, commands):
-        """The third evaluation of a backend fails."""
-        os.environ.update(FAKE_GPUS="1", FAKE_FAILS="3")
+    def start(self, commands, fails=3):
+        """The third evaluation of a backend fails, or the one with this number."""
+        os.environ.update(FAKE_GPUS="1", FAKE_FAILS=str(fails))
         self.addCleanup(lambda: [os.environ.pop(name) for name in ("FAKE_GPUS", "FAKE_FAILS")])
         lmp = errortest.start()
         self.addCleanup(lmp.close)
@@ -193,7 +193,8 @@ class Deleted(test_fake_gpu.WithFakeGPUs):
     def check_bias(self, kind):
         variable = "compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 device {}\n"
         lmp = self.start(SYSTEM + variable.format("cuda") + "compute e all coord/custom 2*c c c_c\n"
-                         f"fix b all coord/bias c_c c_e {kind}\nthermo_style custom step f_b f_b[1]\n")
+                         f"fix b all coord/bias c_c c_e {kind}\nthermo_style custom step f_b f_b[1]\n",
+                         fails=5)    # two evaluations are for the lines with S of both variables
         energy = lmp.extract_fix("b", 0, 0)
         self.assertGreater(energy, 0.0)
         lmp.command("uncompute c")
