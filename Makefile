@@ -11,8 +11,8 @@
 #   GPUCOORD_CACHE     folder for LAMMPS and its build          [~/.cache/gpucoord]
 #   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
 #   JOBS               parallel compiler processes              [number of cores]
-#   GPUCOORD_CUDA      ON, OFF, or AUTO: for a GPU here or given architectures   [AUTO]
-#   GPUCOORD_CUDA_ARCHITECTURES  GPU architectures to build for, '80;90'  [the GPU here, or common ones]
+#   GPUCOORD_CUDA      ON, OFF, or AUTO: for a GPU here or given architectures   [AUTO; release-check: ON]
+#   GPUCOORD_CUDA_ARCHITECTURES  GPU architectures to build for, '80;90'  [the GPU here; ON without one: common ones]
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
 #   GPUCOORD_REQUIRE_WHEELS      1: failed downloads from PyPI are errors instead of skipped tests and checks  [0]
@@ -20,12 +20,14 @@
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 # CMake caches these options and BUILD_TESTING. A new build/ has no tests.
-CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
-  $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
+# `make GPUCOORD_CUDA_ARCHITECTURES=` clears the cached ones.
+CUDA_OPTIONS = $(addprefix -D GPUCOORD_CUDA=,$(or $(GPUCOORD_CUDA),$(DEFAULT_CUDA))) \
+  $(if $(GPUCOORD_CUDA_ARCHITECTURES)$(filter command,$(origin GPUCOORD_CUDA_ARCHITECTURES)),\
+    -D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
-export GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
+export GPUCOORD_CACHE GPUCOORD_CUDA GPUCOORD_CUDA_ARCHITECTURES PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
 
 # Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -113,6 +115,8 @@ wheel: test-packages
 check-wheel: wheel
 	@cmake/check-wheel.sh
 
+# A release needs the CUDA backend, also from a machine without a GPU; GPUCOORD_CUDA=OFF leaves it out.
+release-check: DEFAULT_CUDA = ON
 release-check: test check-releases check-wheel
 	@$(LAMMPS_TREE) && GPUCOORD_REQUIRE_WHEELS=1 cmake/check-upstream.sh "$$tree" build/upstream manual
 	@cmake --build build --target lammps_with_package_and_cuda
@@ -120,8 +124,9 @@ release-check: test check-releases check-wheel
 	  cmake/run-tests.sh build -R build/test_package_build
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
 
+# Parts accuracy-host and accuracy-gpu, which are among all parts, run tests.
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
-bench: demo-packages all
+bench: $(if $(findstring accuracy,$(or $(PARTS),accuracy)),build-tests,demo-packages all)
 	@cmake --build build --target benchmarks
 	@$(PYTHON) bench/run.py build --parts "$(PARTS)"
 	@$(PYTHON) bench/pages.py

@@ -4,7 +4,8 @@
 # Usage: lammps-build.sh FILE [serial]
 # With serial: a small LAMMPS without MPI and with 64-bit atom IDs.
 # Environment: LAMMPS_RELEASE, LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, LAMMPS_PACKAGES, GPUCOORD_CACHE,
-# JOBS, and for a LAMMPS with KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
+# JOBS, and for a LAMMPS with KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX,
+# GPUCOORD_CUDA_ARCHITECTURES.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,13 +38,20 @@ done
 
 die() { printf 'Error: %s\n' "$*" >&2; exit 1; }
 
+cached() { sed -n "s/^$1:STRING=//p" "$(dirname "$result")/CMakeCache.txt" 2>/dev/null || true; }
+
 # Prints the nvcc to build Kokkos with, if this machine has a GPU and GPUCOORD_CUDA, which CMake
-# caches, allows it.
+# caches, allows it. GPUCOORD can be built for the GPUs of another machine, and Kokkos cannot.
 nvcc_of_kokkos() {
-  local wanted=${GPUCOORD_CUDA:-} nvcc
-  [ -n "$wanted" ] || wanted=$(sed -n 's/^GPUCOORD_CUDA:STRING=//p' "$(dirname "$result")/CMakeCache.txt" 2>/dev/null)
+  local wanted=${GPUCOORD_CUDA:-$(cached GPUCOORD_CUDA)} nvcc
   case ${wanted^^} in OFF | NO | FALSE | 0) return ;; esac
-  nvidia-smi >/dev/null 2>&1 || return 0
+  nvidia-smi >/dev/null 2>&1 || {
+    if [[ ${wanted^^} =~ ^(ON|YES|TRUE|1)$ || -n ${GPUCOORD_CUDA_ARCHITECTURES:-$(cached GPUCOORD_CUDA_ARCHITECTURES)} ]]; then
+      echo "KOKKOS of this LAMMPS is for OpenMP alone, because there is no GPU here. For the GPUs of a cluster," \
+        "build LAMMPS with the package: doc/install.md, section KOKKOS" >&2
+    fi
+    return 0
+  }
   for nvcc in "${CUDACXX:-}" "$(command -v nvcc)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
     if [ -n "$nvcc" ] && [ -x "$(command -v "$nvcc")" ]; then
       command -v "$nvcc"

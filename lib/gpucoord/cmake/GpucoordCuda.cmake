@@ -3,11 +3,11 @@
 #   GPUCOORD_CUDA                AUTO: CUDA if nvcc is usable and there is a GPU, or if GPU
 #                                architectures are given, or Kokkos is for CUDA; ON: requires nvcc; OFF
 #   GPUCOORD_CUDA_ARCHITECTURES  like CMAKE_CUDA_ARCHITECTURES; empty: those of the GPUs of this
-#                                machine, or common ones
+#                                machine or, without a GPU and with ON, common ones
 # Sets GPUCOORD_USE_CUDA, and for scripts GPUCOORD_CUDA_BACKEND in the cache.
 set(GPUCOORD_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (with nvcc, for a GPU here or given architectures), ON or OFF")
 set_property(CACHE GPUCOORD_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(GPUCOORD_CUDA_ARCHITECTURES "" CACHE STRING "GPU architectures to build for; empty: of the GPUs that are present, or common ones")
+set(GPUCOORD_CUDA_ARCHITECTURES "" CACHE STRING "GPU architectures to build for; empty: of the GPUs here or, if there are none and GPUCOORD_CUDA is ON, common ones")
 set(GPUCOORD_OLDEST_CUDA 12.0)
 
 # Architectures of this machine's GPUs, such as 90; empty without a GPU.
@@ -104,6 +104,10 @@ elseif(GPUCOORD_CUDA_WANTED MATCHES "^(AUTO|ON|YES|TRUE|1)$")
   endif()
 elseif(GPUCOORD_CUDA_WANTED MATCHES "^(OFF|NO|FALSE|0)$")
   message(STATUS "GPUCOORD: the host backend alone, GPUCOORD_CUDA is ${GPUCOORD_CUDA}")
+  if(GPUCOORD_CUDA_ARCHITECTURES)
+    message(WARNING "GPUCOORD_CUDA_ARCHITECTURES ${GPUCOORD_CUDA_ARCHITECTURES} is ignored, because GPUCOORD_CUDA is "
+      "${GPUCOORD_CUDA}: give GPUCOORD_CUDA=AUTO")
+  endif()
 else()
   message(FATAL_ERROR "GPUCOORD_CUDA is '${GPUCOORD_CUDA}': give AUTO, ON or OFF")
 endif()

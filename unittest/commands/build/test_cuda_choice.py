@@ -52,8 +52,9 @@ class Choice(unittest.TestCase):
         done = subprocess.run(["cmake", "-S", self.top, "-B", self.build, "-G", "Ninja", *options], env=self.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, code, done.stdout)
+        self.output = re.sub(r"\s+", " ", done.stdout)
         if code:
-            return re.sub(r"\s+", " ", done.stdout)
+            return self.output
         return "\n".join(re.findall("^-- (GPUCOORD: .* backend .*)$", done.stdout, re.MULTILINE))
 
     def check_backend(self, has_cuda):
@@ -85,6 +86,10 @@ class Choice(unittest.TestCase):
             self.assertIn("; GPUCOORD_CUDA=OFF builds without CUDA", text)
         self.assertEqual(self.configure("", "-D", "GPUCOORD_CUDA_ARCHITECTURES=90", "-D", "GPUCOORD_CUDA=OFF"),
                          HOST + "GPUCOORD_CUDA is OFF")
+        self.assertIn("GPUCOORD_CUDA_ARCHITECTURES 90 is ignored, because GPUCOORD_CUDA is OFF: give GPUCOORD_CUDA=AUTO", self.output)
+        self.assertNotIn("is ignored", self.configure("", "-D", "GPUCOORD_CUDA_ARCHITECTURES=") + self.output)
+        self.configure("", "-D", "GPUCOORD_CUDA_ARCHITECTURES=80;90")    # OFF is in the cache
+        self.assertIn("GPUCOORD_CUDA_ARCHITECTURES 80;90 is ignored, because GPUCOORD_CUDA is OFF: give GPUCOORD_CUDA=AUTO", self.output)
         self.assertIn("GPUCOORD_CUDA is 'YEP': give AUTO, ON or OFF", self.configure("", "-D", "GPUCOORD_CUDA=YEP", code=1))
 
     @unittest.skipUnless(NVCC, "no nvcc")
@@ -107,6 +112,9 @@ class Choice(unittest.TestCase):
             with self.subTest(setting):
                 self.assertRegex(self.configure("", "-D", f"GPUCOORD_CUDA={setting}"), f"^{found}")
                 self.check_backend(found == CUDA)
+        self.assertRegex(self.configure("", "-D", "GPUCOORD_CUDA_ARCHITECTURES=80"), f"^{CUDA}80$")
+        self.assertRegex(self.configure(""), f"^{CUDA}80$")
+        self.assertRegex(self.configure("", "-D", "GPUCOORD_CUDA_ARCHITECTURES="), f"^{NO_GPU}$")
 
 
 if __name__ == "__main__":

@@ -121,9 +121,10 @@ class Make(unittest.TestCase):
         self.top = folder.name
         shutil.copy(os.path.join(REPOSITORY, "Makefile"), self.top)
 
-    def commands(self, *goals):
+    def commands(self, *goals, **environment):
         """Return what make would run."""
-        done = run("make", "-n", "-C", self.top, *goals, MAKEFLAGS="", LAMMPS="")
+        clean = {name: "" for name in ("MAKEFLAGS", "LAMMPS", "PARTS", "GPUCOORD_CUDA", "GPUCOORD_CUDA_ARCHITECTURES")}
+        done = run("make", "-n", "-C", self.top, *goals, **{**clean, **environment})
         self.assertEqual(done.returncode, 0, done.stdout)
         return done.stdout
 
@@ -131,8 +132,9 @@ class Make(unittest.TestCase):
         return {word for words in re.findall(r"install-prerequisites\.sh (.*)", text) for word in words.split()}
 
     def test_users(self):
-        """make and make demo neither configure nor build tests."""
-        for goals, groups in ((), {"build"}), (("demo",), {"build", "python"}), (("bench",), {"build", "python"}):
+        """make, make demo and most parts of make bench neither configure nor build tests."""
+        for goals, groups in (((), {"build"}), (("demo",), {"build", "python"}),
+                              (("bench", "PARTS=kokkos maps-gpu"), {"build", "python"})):
             text = self.commands(*goals)
             self.assertEqual(self.groups(text), groups)
             self.assertIn("-D BUILD_TESTING=off", text)
@@ -150,6 +152,32 @@ class Make(unittest.TestCase):
         with open(os.path.join(self.top, "build", "CMakeCache.txt"), "w"):
             pass
         self.assertNotIn("BUILD_TESTING", self.commands())
+
+    def test_bench(self):
+        """Parts accuracy-host and accuracy-gpu run tests, which make bench then builds before its programs."""
+        parts = re.findall(r'^ *"([\w-]+)": Part\(.*"unittest/', read("bench", "run.py"), re.MULTILINE)
+        self.assertEqual(parts, ["accuracy-host", "accuracy-gpu"])
+        for words in [], ["PARTS=threads accuracy-host"], ["PARTS=accuracy-gpu"]:
+            text = self.commands("bench", *words)
+            self.assertEqual(self.groups(text), {"build", "python", "test"})
+            self.assertIn("-D GPUCOORD_BENCH_VARIANTS=ON -D BUILD_TESTING=on", text)
+            self.assertRegex(text, r"(?m)^cmake --build build -j \d+\ncmake --build build --target benchmarks$")
+
+    def test_cuda(self):
+        """make passes on what is given, and empty architectures of its command line clear those of the cache.
+        The checks of a release build the CUDA backend on any machine."""
+        def options(*words, **environment):
+            text = self.commands(*words, **environment)
+            line, *_ = re.findall(r"cmake -S \. -B build -G .*", text)
+            return re.findall(r'-D "?GPUCOORD_(CUDA\w*=[^ "]*)', line)
+
+        self.assertEqual(options("all"), [])
+        self.assertEqual(options("all", GPUCOORD_CUDA="OFF"), ["CUDA=OFF"])
+        self.assertEqual(options("all", GPUCOORD_CUDA_ARCHITECTURES="80;90"), ["CUDA_ARCHITECTURES=80;90"])
+        self.assertEqual(options("all", "GPUCOORD_CUDA_ARCHITECTURES=90"), ["CUDA_ARCHITECTURES=90"])
+        self.assertEqual(options("all", "GPUCOORD_CUDA_ARCHITECTURES="), ["CUDA_ARCHITECTURES="])
+        for words, expected in ([], ["CUDA=ON"]), (["GPUCOORD_CUDA=OFF"], ["CUDA=OFF"]):
+            self.assertEqual(options("release-check", *words), expected)
 
     def test_doc(self):
         """The documentation needs no build of LAMMPS."""
@@ -171,9 +199,9 @@ class Make(unittest.TestCase):
                          .stdout, f"{tree}\n")
 
     def test_ci(self):
-        """.ci/run asks for CUDA in every stage, also on a machine without a GPU."""
+        """.ci/run asks for CUDA in every stage, also on a machine without a GPU. Without nvcc it fails first."""
         stub = '#!/bin/sh\necho "$GPUCOORD_CUDA $GPUCOORD_CUDA_ARCHITECTURES: $(basename "$0") $*" >>"$LOG"\n'
-        for name in (".ci/run", "bin/make", "bin/cmake", "cmake/install-prerequisites.sh", "build/lmp"):
+        for name in (".ci/run", "bin/make", "bin/cmake", "bin/nvcc", "cmake/install-prerequisites.sh", "build/lmp"):
             path = os.path.join(self.top, "clone", name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w") as file:
@@ -183,20 +211,56 @@ class Make(unittest.TestCase):
         self.assertEqual(run("git", "init", "-q", top).returncode, 0)
         with open(os.path.join(top, ".gitignore"), "w") as file:
             file.write("build/\n")
-        for wanted, expected in ("", "ON"), ("OFF", "OFF"):
+        done = run(os.path.join(top, ".ci", "run"), GPUCOORD_CUDA="", CUDACXX=os.path.join(top, "no-nvcc"), LOG=log)
+        self.assertEqual((done.returncode, done.stdout), (1, "Error: there is no nvcc: run GPUCOORD_CUDA=OFF .ci/run\n"))
+        for wanted, nvcc, expected in (("", "", "ON 75"), ("", os.path.join(top, "bin", "nvcc"), "ON 75"),
+                                       ("OFF", os.path.join(top, "no-nvcc"), "OFF ")):
             if os.path.exists(log):
                 os.remove(log)
             done = run(os.path.join(top, ".ci", "run"), PATH=os.path.join(top, "bin") + ":" + os.environ["PATH"], LOG=log,
-                       GPUCOORD_CUDA=wanted, GPUCOORD_CUDA_ARCHITECTURES="")
+                       GPUCOORD_CUDA=wanted, GPUCOORD_CUDA_ARCHITECTURES="", CUDACXX=nvcc)
             self.assertEqual(done.returncode, 0, done.stdout)
             with open(log) as file:
                 calls = file.read().splitlines()
-            self.assertEqual([call for call in calls if not call.startswith(f"{expected} 75: ")], [])
+            self.assertEqual([call for call in calls if not call.startswith(f"{expected}: ")], [])
             goals = [call.split(": make ")[1].split()[0] for call in calls if ": make " in call]
             self.assertLess(goals.index("doc"), goals.index("setup"))
             self.assertLess(goals.index("setup"), goals.index("build-tests"))
             self.assertEqual(goals[-1], "test")
-            self.assertIn(f"{expected} 75: cmake --build build --target lammps_with_package", calls)
+            self.assertIn(f"{expected}: cmake --build build --target lammps_with_package", calls)
+
+
+class Kokkos(unittest.TestCase):
+    def test_without_gpu(self):
+        """A LAMMPS with KOKKOS for the GPUs of another machine is a package build, which a line says."""
+        line = ("KOKKOS of this LAMMPS is for OpenMP alone, because there is no GPU here. For the GPUs of a cluster, build LAMMPS "
+                "with the package: doc/install.md, section KOKKOS\n")
+        self.assertIn("\n## KOKKOS\n", read("doc", "install.md"))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("nvidia-smi", "#!/bin/sh\nexit 9\n"),
+                               ("CMakeLists.txt", "set(Kokkos_VERSION_MAJOR 5)\nset(Kokkos_VERSION_MINOR 0)\nset(Kokkos_VERSION_PATCH 2)\n")):
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(text)
+            os.chmod(os.path.join(folder, "nvidia-smi"), 0o755)
+            result = os.path.join(folder, "lammps.cmake")
+            clean = {"PATH": folder + ":" + os.environ["PATH"], "KOKKOS_SOURCE_DIR": folder, "LAMMPS_RELEASE": "", "LAMMPS_TARBALL": "",
+                     "LAMMPS_SOURCE_DIR": cached("LAMMPS_SOURCE_DIR"), "GPUCOORD_CACHE": os.path.join(folder, "cache"),
+                     "LAMMPS_PACKAGES": "KOKKOS", "GPUCOORD_CUDA": "", "GPUCOORD_CUDA_ARCHITECTURES": ""}
+
+            def printed(**environment):
+                done = run(os.path.join(REPOSITORY, "cmake", "lammps-build.sh"), result, **{**clean, **environment})
+                before, error = done.stdout.rsplit("Error: ", 1)
+                self.assertEqual(error, "LAMMPS_PACKAGES has KOKKOS. Give KOKKOS_SOURCE_DIR instead.\n")    # ends before any build
+                return before
+
+            self.assertEqual(printed(), "")
+            self.assertEqual(printed(GPUCOORD_CUDA_ARCHITECTURES="90"), line)
+            self.assertEqual(printed(GPUCOORD_CUDA="ON"), line)
+            self.assertEqual(printed(GPUCOORD_CUDA="OFF", GPUCOORD_CUDA_ARCHITECTURES="90"), "")
+            with open(os.path.join(folder, "CMakeCache.txt"), "w") as file:
+                file.write("GPUCOORD_CUDA:STRING=AUTO\nGPUCOORD_CUDA_ARCHITECTURES:STRING=90\n")
+            self.assertEqual(printed(), line)
+            self.assertEqual(printed(GPUCOORD_CUDA="OFF"), "")
 
 
 class Prerequisites(unittest.TestCase):
