@@ -50,7 +50,6 @@ PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings
   }
   add_output_of_work();
   if (input) check_input(*input);
-  if (input) find_written_files(*input);
 }
 
 // Finds errors that PLUMED does not report, or reports only by a crash.
@@ -66,6 +65,7 @@ void PlumedBias::check_input(const PlumedInput &input)
       names_of_work.push_back(action.label + ".work");
     files.add(action);
   }
+  files.add_log(settings.log_file);
   const auto &names = settings.names;
   const auto is_known = [&names](const std::string &name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -96,20 +96,6 @@ void PlumedBias::check_input(const PlumedInput &input)
   }
 }
 
-void PlumedBias::find_written_files(const PlumedInput &input)
-{
-  for (const auto &action : input.actions()) {
-    for (const auto &file : PlumedFiles::of_hills(action))
-      files_written.push_back({"file of hills", file});
-    if (action.name == "PRINT" && action.has("FILE"))
-      files_written.push_back({"file of PRINT", action.value("FILE")});
-    for (const char *const keyword : {"STATE_WFILE", "GRID_WFILE"})
-      if (action.has(keyword))
-        files_written.push_back({std::string("file of ") + keyword, action.value(keyword)});
-  }
-  if (!settings.log_file.empty()) files_written.push_back({"log", settings.log_file});
-}
-
 std::string PlumedBias::formula(std::int64_t) const
 {
   return "input " + settings.file + ", library " + (kernel ? kernel->file() : "");
@@ -117,9 +103,11 @@ std::string PlumedBias::formula(std::int64_t) const
 
 // Bytes of PLUMED and of the fix on rank 0 for each ID, in PLUMED's first timestep.
 static constexpr double BYTES_PER_ID = 250.0;
+static constexpr int MANY_IDS = 1000000;
 
 std::string PlumedBias::memory_advice() const
 {
+  if (number_of_atoms < MANY_IDS) return "";
   return fmt::format(", but the memory and time of PLUMED follow the largest atom ID, {}: about "
                      "{:.2g} GB on one rank - use command reset_atoms id",
                      number_of_atoms, 1e-9 * BYTES_PER_ID * number_of_atoms);
@@ -193,7 +181,8 @@ double PlumedBias::bias_of_value(const std::string &action, double timestep,
 void PlumedBias::prepare_files(bool is_restarted)
 {
   files.check_locks();
-  if (!files.continues(is_restarted)) return;
+  files.set_restarted(is_restarted);
+  if (!files.any_continues()) return;
   double end = HUGE_VAL;
   if (is_restarted) {
     const auto time_of = [&](std::int64_t step) {
@@ -204,7 +193,7 @@ void PlumedBias::prepare_files(bool is_restarted)
     files.check(last, half_step, context.print);
     end = last + half_step;
   }
-  files.trim(end, context.print);
+  files.trim(is_restarted, end, context.print);
 }
 
 // PLUMED flushes its files in the evaluation of a checkpoint. It writes them with the C library.

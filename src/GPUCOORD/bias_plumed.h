@@ -55,7 +55,7 @@ class PlumedBias : public gpucoord::Bias {
   bool needs_host(const gpucoord::Step &) const override { return true; }
   std::string memory_advice() const override;
   double temperature() const override { return settings.kbt / context.boltzmann; }
-  std::vector<File> written_files() const override { return files_written; }
+  std::vector<File> written_files() const override { return files.written(); }
   void begin(const gpucoord::BiasStart &) override;
   void save(gpucoord::Archive &) const override;
   void load(gpucoord::Archive &) override;
@@ -104,7 +104,6 @@ class PlumedBias : public gpucoord::Bias {
   double potential(const gpucoord::Step &, const double *s, double *dVdS) override;
   std::string too_large() const override { return "bias in the PLUMED file " + settings.file; }
   void check_input(const PlumedInput &);
-  void find_written_files(const PlumedInput &);
   void set_up(Plumed &) const;
   double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;
   void prepare_files(bool is_restarted);
@@ -119,7 +118,6 @@ class PlumedBias : public gpucoord::Bias {
   PlumedFiles files;
   bool is_flushed = false;          // PLUMED flushes its files in this evaluation
   bool has_unread_files = false;    // PLUMED may have written to them since files.read()
-  std::vector<File> files_written;
   bool updates_at_setup = true;
   double saved_timestep = 0.0;    // timestep of the run that wrote the restart file
   double unit_of_force = 1.0;     // energy unit of PLUMED's input, in the caller's units

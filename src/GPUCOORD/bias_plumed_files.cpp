@@ -18,7 +18,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
 
 using namespace LAMMPS_NS;
 using gpucoord::AppendedFile;
@@ -60,39 +62,65 @@ std::vector<std::string> PlumedFiles::of_hills(const PlumedInput::Action &action
   return files;
 }
 
-// Compressed files cannot be read here.
-void PlumedFiles::add_file(const std::string &name, Use use)
+// Devices such as /dev/stdout are no files, also if they lead to one. /dev/shm has files.
+static bool is_device(const std::string &name)
 {
+  const std::string folder = name.substr(0, name.rfind('/') + 1);
+  return folder == "/dev/" || folder == "/dev/fd/" || folder.compare(0, 6, "/proc/") == 0;
+}
+
+// Compressed files cannot be read here.
+void PlumedFiles::add_file(const std::string &kind, const std::string &name, Use use,
+                           bool continues)
+{
+  if (name.empty() || is_device(name)) return;    // PLUMED has an error for a missing name
   const bool is_compressed = name.size() > 3 && name.compare(name.size() - 3, 3, ".gz") == 0;
-  if (is_compressed) use = WRITTEN;
+  if (is_compressed) use = std::min(use, WRITTEN);
   for (File &file : files)
     if (file.name == name) {
       file.use = std::max(file.use, use);
+      file.continues = file.continues || continues;
       return;
     }
-  files.push_back({name, use});
+  files.push_back({kind, name, use, continues});
+}
+
+void PlumedFiles::add_log(const std::string &name)
+{
+  add_file("log", name, REPLACED, false);
 }
 
 void PlumedFiles::add(const PlumedInput::Action &action)
 {
-  const bool is_new = action.value("RESTART") == "NO";
   if (action.name == "RESTART") restart = action.has("NO") ? NO : YES;
-  if (action.name == "PRINT" && action.has("FILE"))
-    add_file(action.value("FILE"), is_new ? WRITTEN : APPENDED);
-  if (action.name == "DUMPATOMS" || action.name == "DUMPFORCES" ||
-      action.name == "DUMPDERIVATIVES" || action.name == "DUMPPROJECTIONS")
-    add_file(action.value("FILE"), WRITTEN);
+  const std::string own_restart = action.value("RESTART");
+  const bool is_new = own_restart == "NO", continues = own_restart == "YES";
+  const auto add_one = [&](const std::string &kind, const std::string &name, Use use) {
+    add_file("file of " + kind, name, is_new ? std::min(use, WRITTEN) : use, continues);
+  };
+  if (action.name == "PRINT") add_one("PRINT", action.value("FILE"), APPENDED);
+  for (const char *const dump : {"DUMPATOMS", "DUMPFORCES", "DUMPDERIVATIVES", "DUMPPROJECTIONS"})
+    if (action.name == dump) add_one(dump, action.value("FILE"), WRITTEN);
   const auto hills = of_hills(action);
-  if (hills.empty() && !is_opes(action)) return;
-  const std::string state = action.value("STATE_RFILE"), new_state = action.value("STATE_WFILE");
-  if (!is_new && (!state.empty() || !new_state.empty()))
-    states.push_back({state, new_state.empty() ? state : new_state});
-  const bool reads_grid = action.has("GRID_RFILE") || action.has("GRID_RFILES");
-  Use use = READ;
-  if (reads_grid) use = TRIMMED;
-  if (!state.empty()) use = DEPOSITED;
-  if (is_new) use = WRITTEN;
-  for (const auto &file : hills) add_file(file, use);
+  if (!hills.empty() || is_opes(action)) {
+    const std::string state = action.value("STATE_RFILE");
+    if (!is_new && (!state.empty() || action.has("STATE_WFILE")))
+      states.push_back({state, action.value("STATE_WFILE"), continues});
+    const bool reads_grid = action.has("GRID_RFILE") || action.has("GRID_RFILES");
+    Use use = READ;
+    if (reads_grid) use = TRIMMED;
+    if (!state.empty()) use = DEPOSITED;
+    for (const auto &file : hills) add_one("hills", file, use);
+  }
+  for (const char *const keyword : {"STATE_WFILE", "GRID_WFILE", "GRID_WFILES"})
+    for (const auto &file : parts_of(action.value(keyword))) add_one(keyword, file, REPLACED);
+}
+
+std::vector<gpucoord::Bias::File> PlumedFiles::written() const
+{
+  std::vector<gpucoord::Bias::File> list;
+  for (const File &file : files) list.push_back({file.kind, file.name});
+  return list;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -107,17 +135,29 @@ static std::runtime_error in_use(const std::runtime_error &why)
 
 void PlumedFiles::check_locks()
 {
-  open_files.clear();    // of a setup that failed
+  open_files.clear();    // a setup may have failed
   try {
-    for (const File &file : files) AppendedFile(file.name).check_lock();
+    for (const File &file : files)
+      if (file.use >= WRITTEN) AppendedFile(file.name).check_lock();
   } catch (const std::runtime_error &e) {
     throw in_use(e);
   }
 }
 
-bool PlumedFiles::continues(bool is_restarted) const
+void PlumedFiles::set_restarted(bool is_restarted)
 {
-  return restart == YES || (restart == AS_THE_FIX && is_restarted);
+  const bool all = restart == YES || (restart == AS_THE_FIX && is_restarted);
+  for (File &file : files) file.continues = file.continues || all;
+  for (State &state : states) state.continues = state.continues || all;
+}
+
+bool PlumedFiles::any_continues() const
+{
+  const auto continues = [](const auto &one) {
+    return one.continues;
+  };
+  return std::any_of(files.begin(), files.end(), continues) ||
+      std::any_of(states.begin(), states.end(), continues);
 }
 
 const PlumedFiles::Saved *PlumedFiles::find(const std::string &name) const
@@ -183,18 +223,36 @@ void PlumedFiles::check_state(const State &state, double time, double half_step)
 // differ.
 void PlumedFiles::check(double time, double half_step, const Print &print) const
 {
-  for (const State &state : states) check_state(state, time, half_step);
+  for (const State &state : states)
+    if (state.continues) check_state(state, time, half_step);
   for (const File &file : files)
-    if (file.use == READ) check_hills(file.name, print);
+    if (file.continues && file.use == READ) check_hills(file.name, print);
 }
 
-// Hills that were deposited after the timestep of the restart file must not act. PLUMED would
-// append to an incomplete line.
-void PlumedFiles::trim(double time, const Print &print) const
+// Returns whether the file begins with the lines that it had when the restart file was written.
+bool PlumedFiles::has_saved_lines(const std::string &name) const
+{
+  const Saved *const expected = find(name);
+  if (!expected) return false;
+  AppendedFile file(name);
+  file.read(expected->lines.count);
+  return file.lines().count == expected->lines.count &&
+      file.lines().checksum == expected->lines.checksum;
+}
+
+// Hills that were deposited after the timestep of the restart file must not act. Their times tell
+// nothing if another run has appended them. PLUMED would append to an incomplete line.
+void PlumedFiles::trim(bool is_restarted, double time, const Print &print) const
 {
   for (const File &file : files) {
-    if (file.use < APPENDED) continue;
-    const auto trimmed = gpucoord::trim_file(file.name, file.use >= TRIMMED ? time : HUGE_VAL);
+    if (!file.continues || file.use < APPENDED) continue;
+    gpucoord::TrimmedFile trimmed;
+    if (!is_restarted || file.use < TRIMMED)
+      trimmed.incomplete = gpucoord::remove_incomplete_line(file.name);
+    else if (has_saved_lines(file.name))
+      trimmed = gpucoord::trim_file_to(file.name, find(file.name)->lines.count);
+    else
+      trimmed = gpucoord::trim_file(file.name, time);
     if (!trimmed.backup.empty())
       print("hills after the step of the restart file moved from " + file.name + " to " +
             trimmed.backup);
@@ -205,18 +263,39 @@ void PlumedFiles::trim(double time, const Print &print) const
 
 /* ---------------------------------------------------------------------- */
 
+static std::string working_folder()
+{
+  std::error_code ignored;
+  return std::filesystem::current_path(ignored).string();
+}
+
 void PlumedFiles::begin()
 {
+  folder = working_folder();
   for (const File &file : files) open_files.push_back(std::make_unique<AppendedFile>(file.name));
   try {
-    for (auto &file : open_files) file->lock();
+    for (std::size_t k = 0; k < files.size(); ++k)
+      if (files[k].use >= WRITTEN) open_files[k]->lock();
   } catch (const std::runtime_error &e) {
     throw in_use(e);
   }
 }
 
+// PLUMED opens files of hills and states again when it flushes them.
+void PlumedFiles::check_folder(const std::string &name) const
+{
+  if (std::filesystem::path(name).is_relative() && working_folder() != folder)
+    throw std::runtime_error("PLUMED's file " + name + " is in another folder than before: the " +
+                             "working folder has changed - use absolute paths after FILE=, or " +
+                             "leave out shell cd");
+}
+
 void PlumedFiles::read()
 {
+  for (const File &file : files)
+    if (file.use >= DEPOSITED) check_folder(file.name);
+  for (const State &state : states)
+    if (!state.written.empty()) check_folder(state.written);
   saved.clear();
   has_saved = true;
   const auto check = [](const std::string &name, const std::string &problem, bool is_complete) {
@@ -235,6 +314,7 @@ void PlumedFiles::read()
     saved.push_back({files[k].name, file.lines()});
   }
   for (const State &state : states) {    // PLUMED writes a new file each time
+    if (state.written.empty()) continue;
     AppendedFile file(state.written);
     file.read();
     check(state.written, "", file.is_complete());

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -86,6 +87,69 @@ TEST_F(Files, text_after_the_last_line_is_removed)
   }
 }
 
+// Lines are counted without comments. Links to the file remain.
+TEST_F(Files, lines_after_a_number_of_lines_move)
+{
+  const auto text_of = [](const std::string &name) {
+    std::ifstream file(name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string comment = "#! FIELDS time s\n",
+                    two = comment + " 0.1 5\n" + comment + " 0.2 6\n",
+                    later = " 0.1 7\n" + comment + " 0.2 8\n", link = path + ".link";
+  std::ofstream(path) << two << comment << later << " 0.3";
+  std::filesystem::create_symlink(path, link);
+  const auto trimmed = gpucoord::trim_file_to(link, 2);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(text_of(path), two + comment);
+  EXPECT_EQ(text_of(trimmed.backup), comment + later);
+  EXPECT_EQ(trimmed.incomplete, " 0.3");
+  std::ofstream(path, std::ios::app) << " 0";
+  const auto again = gpucoord::trim_file_to(link, 2);
+  EXPECT_EQ(again.backup, "");
+  EXPECT_EQ(again.incomplete, " 0");
+  EXPECT_EQ(text_of(path), two + comment);
+}
+
+TEST_F(Files, only_the_incomplete_line_is_removed)
+{
+  using gpucoord::remove_incomplete_line;
+  const auto rest_of = [this](const std::string &text) {
+    std::ofstream(path, std::ios::binary) << text;
+    return remove_incomplete_line(path);
+  };
+  const auto size = [this] {
+    return std::filesystem::file_size(path);
+  };
+  EXPECT_EQ(rest_of(""), "");
+  EXPECT_EQ(rest_of(" 0.1\n"), "");
+  EXPECT_EQ(size(), 5u);
+  EXPECT_EQ(rest_of(" 0.1"), " 0.1");
+  EXPECT_EQ(size(), 0u);
+  EXPECT_EQ(rest_of(" 0.1\n \x1b[1m"), " \\x1b[1m");
+  EXPECT_EQ(size(), 5u);
+  for (const std::size_t length : {65535, 65536, 65537, 200000}) {    // around a block
+    EXPECT_EQ(rest_of(" 0.1\n" + std::string(length, 'x')), std::string(80, 'x') + "...");
+    EXPECT_EQ(size(), 5u);
+  }
+  std::filesystem::remove(path);
+  EXPECT_EQ(remove_incomplete_line(path), "");
+  EXPECT_EQ(remove_incomplete_line("/dev/null"), "");
+}
+
+#ifndef _WIN32
+TEST_F(Files, background_programs_hold_no_lock)
+{
+  std::ofstream(path) << "1\n";
+  {
+    gpucoord::AppendedFile first(path);
+    first.lock();
+    ASSERT_EQ(std::system("sleep 5 >/dev/null 2>&1 &"), 0);
+  }
+  EXPECT_NO_THROW(gpucoord::AppendedFile(path).lock());
+}
+#endif
+
 // Reads a file that grows.
 TEST_F(Files, appended_lines_are_read_once)
 {
@@ -161,8 +225,8 @@ TEST_F(Files, trim_file_fails_without_a_change)
   fs::create_directories(folder);
   const std::string text = "# time s\n 0.1 5\n 0.2 6\n 0.3 7\n";
   std::ofstream(file) << text;
-  // Each of the two new files in turn cannot be created.
-  for (const char *const blocked : {"bck.0.HILLS.part", "HILLS.part"}) {
+  {
+    const char *const blocked = "bck.0.HILLS.part";
     fs::create_directory(folder / blocked);
     try {
       gpucoord::trim_file(file.string(), 0.1);

@@ -189,6 +189,49 @@ class Restart(Run):
         self.assertGreater(expected, 0.001)
         self.assertAlmostEqual(v, expected, delta=1e-9)
 
+    def test_lines_of_another_run(self):
+        """Lines after those of the restart file do not act, also if another run from step 0 appended them."""
+        for text in METAD, PBMETAD, OPES:
+            with self.subTest(text):
+                self.first(text)
+                name, = set(self.files) & set(HILLS)
+                comments, ten, later = self.cut(name)
+                write(self.at(name), "".join(comments + ten + ten[:4] + later[:1]))
+                output, v = self.run_then()
+                self.assertIn(f"hills after the step of the restart file moved from {self.at(name)} to "
+                              f"{self.at('bck.0.' + name)}", output)
+                self.assertEqual(lines_of(self.at("bck.0." + name)), comments + ten[:4] + later[:1])
+                self.assertAlmostEqual(v, self.v, delta=coordtest.rounded(1e-9))
+
+    def test_restart_of_one_action(self):
+        """RESTART=YES of an action acts without the command RESTART, and against RESTART NO."""
+        self.first(METAD)
+        comments, ten, _ = self.cut("HILLS")
+        text = of_file(self.path).replace("METAD ", "METAD RESTART=YES ")
+        write(self.path, "RESTART NO\n" + text)
+        write(self.at("HILLS"), "".join(comments + ten[:4]))
+        self.is_refused(f"PLUMED's file {self.at('HILLS')} ends after 4 of the 10 hills that it had {WRITTEN}, at time 0.008 in "
+                        f"place of 0.02{WAY_OUT}")
+        self.reset()
+        output, v = self.run_then()
+        self.assertIn("hills after the step of the restart file moved", output)
+        self.assertAlmostEqual(v, self.v, delta=coordtest.rounded(1e-9))
+        write(self.path, text)
+        write(self.at("HILLS"), "".join(comments + ten) + " 0.022\t\x01")
+        self.then = self.then.replace("fix b ", "fix again ").replace("f_b", "f_again")
+        output, _ = self.run_then()
+        self.assertIn(f"removed the last line of {self.at('HILLS')}, which had no end:  0.022\\x09\\x01\n", output)
+
+    def test_state_that_is_only_read(self):
+        """A state that PLUMED only reads needs no end of its last line. Its run ends well."""
+        self.first(OPES.rstrip() + " STATE_WFILE={0}/STATE COMPRESSION_THRESHOLD=0\n")
+        lmp = errortest.start()
+        commands(lmp, f"{BEGIN}velocity all create 300 4711\n{REST}{self.fix}\nrun 20\nwrite_restart {self.restart}")
+        lmp.close()
+        write(self.path, of_file(self.path).replace("STATE_WFILE", "STATE_RFILE"))
+        write(self.at("STATE"), of_file(self.at("STATE")).rstrip("\n"))
+        self.run_then()
+
     def test_state(self):
         """A state of OPES lost lines."""
         self.first(OPES.rstrip() + " STATE_WFILE={0}/STATE STATE_RFILE={0}/STATE COMPRESSION_THRESHOLD=0\n")
@@ -290,26 +333,100 @@ class OneWriter(unittest.TestCase):
     """Two fixes, instances or partitions must not write one file."""
 
     def test_two_fixes(self):
-        for text, name in ((METAD, "HILLS"), (PBMETAD, "PB"), (OPES, "KERNELS"), (PRINT, "COLVAR"),
-                           ("DUMPATOMS ATOMS=1 FILE={0}/dump.xyz\n", "dump.xyz")):
+        for text, name, kind in ((METAD, "HILLS", "hills"), (PBMETAD, "PB", "hills"), (OPES, "KERNELS", "hills"),
+                                 (PRINT, "COLVAR", "PRINT"),
+                                 ("DUMPATOMS ATOMS=1 FILE={0}/dump.xyz\n", "dump.xyz", "DUMPATOMS")):
             with self.subTest(name):
                 folder = tempfile.mkdtemp(dir=coordtest.folder())
                 path = put(S + text.format(folder))
                 lmp = errortest.start()
                 fix = f"coord/plumed c_cv plumedfile {path} outfile {folder}/log temp 300"
-                commands(lmp, f"{SYSTEM}fix b all {fix}\nrun 4\nfix b2 all {fix}")
+                commands(lmp, f"{SYSTEM}fix b all {fix}\nrun 4\nfix b2 all {fix.replace('/log', '/log2')}")
                 before = of_file(f"{folder}/{name}")
                 found, _ = error_of(lmp, "run 0")
-                self.assertEqual(found, "Fix coord/plumed b2: " + IN_USE.format(f"{folder}/{name}"))
+                path = f"{folder}/{name}"
+                self.assertEqual(found, f"Fix coord/plumed b2: file of {kind} {path} is also the file of {kind} of fix b of "
+                                 "style coord/plumed - use one file for each")
                 self.assertEqual(error_of(lmp, "run 0")[0], found)
-                self.assertEqual(of_file(f"{folder}/{name}"), before)
+                self.assertEqual(of_file(path), before)
                 # The other LAMMPS instance
                 other = errortest.start()
                 commands(other, f"{SYSTEM}fix b all {fix}")
-                self.assertEqual(error_of(other, "run 0")[0], found.replace("b2", "b"))
+                self.assertEqual(error_of(other, "run 0")[0], "Fix coord/plumed b: " + IN_USE.format(path))
                 commands(lmp, "unfix b2\nunfix b")
                 commands(other, "run 4")    # the file is free
                 other.close()
+                lmp.close()
+
+    def test_other_files(self):
+        """The log, states and grids have one writer too."""
+        folder = tempfile.mkdtemp(dir=coordtest.folder())
+        grid = " GRID_MIN=0 GRID_MAX=2 GRID_BIN=99"
+        for text, log, message in (
+                (OPES.rstrip() + " STATE_WFILE={0}/STATE STATE_WSTRIDE=10\n", "log2", "file of STATE_WFILE {0}/STATE"),
+                (METAD.rstrip() + grid + " GRID_WFILE={0}/GRID GRID_WSTRIDE=10\n", "log2", "file of GRID_WFILE {0}/GRID"),
+                (PBMETAD.rstrip() + grid + " GRID_WFILES={0}/GRIDS GRID_WSTRIDE=10\n", "log2", "file of GRID_WFILES {0}/GRIDS"),
+                ("RESTRAINT ARG=s AT=0 KAPPA=1\n", "log", "log {0}/log")):
+            with self.subTest(message):
+                lmp = errortest.start()
+                commands(lmp, SYSTEM)
+                for fix, outfile in ("b", "log"), ("b2", log):
+                    path = put(S + text.format(folder).replace("FILE=" + folder + ("/KERNELS" if "KER" in text else "/HILLS"),
+                                                               f"FILE={folder}/{fix}.hills").replace("/PB", f"/{fix}.PB"))
+                    commands(lmp, f"fix {fix} all coord/plumed c_cv plumedfile {path} outfile {folder}/{outfile} temp 300")
+                kind, name = message.format(folder).rsplit(" ", 1)
+                self.assertEqual(error_of(lmp, "run 0")[0], f"Fix coord/plumed b2: {kind} {name} is also the {kind} of fix b "
+                                 "of style coord/plumed - use one file for each")
+                lmp.close()
+
+    def test_devices(self):
+        """Several fixes may print to a device that leads to a file. No text is removed from it."""
+        folder = tempfile.mkdtemp(dir=coordtest.folder())
+        with open(f"{folder}/out", "a") as out:
+            out.write("no end")
+            out.flush()
+            path = put(f"RESTART\n{S}PRINT ARG=s FILE=/dev/fd/{out.fileno()}\n")
+            lmp = errortest.start()
+            commands(lmp, SYSTEM)
+            for fix in "b", "b2":
+                commands(lmp, f"fix {fix} all coord/plumed c_cv plumedfile {path} outfile {folder}/{fix}.log temp 300")
+            commands(lmp, "run 2")
+            lmp.close()
+        text = of_file(f"{folder}/out")
+        self.assertTrue(text.startswith("no end#! FIELDS time s\n"), text)
+        self.assertEqual(text.count(" 0.002000 "), 2)
+
+    def test_names_that_are_missing(self):
+        """PLUMED itself reports a missing name."""
+        for text, message in (("DUMPATOMS ATOMS=1\n", "FILE"), ("DUMPATOMS ATOMS=1 FILE=\n", "FILE"),
+                              ("PRINT ARG=s FILE=\n", "")):
+            with self.subTest(text):
+                lmp = errortest.start()
+                commands(lmp, f"{SYSTEM}{FIX}c_cv plumedfile {put(S + text)} outfile {coordtest.folder()}/log")
+                found = error_of(lmp, "run 0")[0]
+                self.assertRegex(found, "^Fix coord/plumed b: PLUMED: .*" + message)
+                self.assertNotIn("filesystem", found)
+                lmp.close()
+
+    def test_working_folder(self):
+        """PLUMED opens a file of hills again after a flush, in the new folder."""
+        folder = tempfile.mkdtemp(dir=coordtest.folder())
+        os.mkdir(f"{folder}/sub")
+        before = os.getcwd()
+        for name in "HILLS", f"{folder}/absolute":
+            path = put(S + METAD.replace("{0}/HILLS", name))
+            lmp = errortest.start()
+            try:
+                os.chdir(folder)
+                commands(lmp, f"{SYSTEM}{FIX}c_cv plumedfile {path} outfile {folder}/log\nrun 4\nshell cd sub")
+                if name == "HILLS":
+                    self.assertEqual(error_of(lmp, "run 4")[0], "Fix coord/plumed b: PLUMED's file HILLS is in another folder "
+                                     "than before: the working folder has changed - use absolute paths after FILE=, or leave "
+                                     "out shell cd")
+                else:
+                    commands(lmp, "run 4")
+            finally:
+                os.chdir(before)
                 lmp.close()
 
     def test_partitions(self):

@@ -18,7 +18,7 @@ class Checksum;
 
 struct TrimmedFile {
   std::string backup;        // new file with the later lines; "": there are none
-  std::string incomplete;    // removed text after the end of the last line
+  std::string incomplete;    // begin of the removed text after the end of the last line
 };
 
 // Removes the lines after the last one whose first number is at most 'time'. Moves them to a new
@@ -28,13 +28,19 @@ struct TrimmedFile {
 // was killed. A file that does not exist has no lines. Throws std::runtime_error with a message
 // that tells the user what to do; the file is then unchanged.
 GPUCOORD_API TrimmedFile trim_file(const std::string &path, double time);
+// The same, but removes the lines after the first 'count' ones, whatever their numbers are.
+// Comments do not count.
+GPUCOORD_API TrimmedFile trim_file_to(const std::string &path, std::int64_t count);
+// Removes only text after the end of the last line. Returns its begin, for a message. Does not read
+// the rest of the file, which may be large. Files that are not regular have no lines.
+GPUCOORD_API std::string remove_incomplete_line(const std::string &path);
 
 // Lines of a file, without comments and without text after the end of the last line.
 struct LinesOfFile {
   std::int64_t count = 0;
   double last_time = -HUGE_VAL;    // first number of the last line
   std::int64_t nlast = 0;          // lines at the end that begin with this number
-  std::uint64_t checksum = 0;      // of the text of all lines
+  std::uint64_t checksum = 0;      // text of all lines
 };
 
 // A file to which another library of this process appends lines. The file need not exist.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -20,10 +21,12 @@ namespace gpucoord {
 
 namespace {
 
+  using Lines = std::vector<std::string>;
+
   // incomplete: text after the end of the last line
-  std::vector<std::string> lines_of(const std::string &path, std::string &incomplete)
+  Lines lines_of(const std::string &path, std::string &incomplete)
   {
-    std::vector<std::string> lines;
+    Lines lines;
     std::ifstream file(path, std::ios::binary);
     for (std::string line; std::getline(file, line);)
       if (file.eof())
@@ -51,12 +54,86 @@ namespace {
     return time_of(line) == -HUGE_VAL;
   }
 
+  [[noreturn]] void fail(const std::string &path, const std::string &why)
+  {
+    throw std::runtime_error(
+        why + " - " + path +
+        " is unchanged; make room, or allow writing, in its folder, and start the run again");
+  }
+
+  // Keeps links to the file, unlike a new file in its place.
+  void truncate(const std::string &path, std::uint64_t size)
+  {
+    std::error_code error;
+    fs::resize_file(path, size, error);
+    if (error) fail(path, "cannot write " + path + ": " + error.message());
+  }
+
+  // Moves the lines from 'later' on to a new file, which begins with the first comments of the old
+  // one.
+  TrimmedFile move_lines(const std::string &path, const Lines &lines, Lines::const_iterator later,
+                         const std::string &incomplete)
+  {
+    TrimmedFile result;
+    result.backup = free_backup_name(path);
+    result.incomplete = printable(incomplete);
+    try {
+      NewFile moved(result.backup);
+      for (const auto &line : lines) {    // copy the comments with the column names
+        if (line.empty() || line[0] != '#') break;
+        moved.add(line + "\n");
+      }
+      for (auto line = later; line != lines.end(); ++line) moved.add(*line + "\n");
+      moved.finish();
+    } catch (const std::runtime_error &e) {
+      fail(path, e.what());
+    }
+    std::uint64_t size = 0;
+    for (auto line = lines.begin(); line != later; ++line) size += line->size() + 1;
+    try {
+      truncate(path, size);
+    } catch (const std::runtime_error &) {
+      std::remove(result.backup.c_str());
+      throw;
+    }
+    return result;
+  }
+
 }    // namespace
+
+std::string remove_incomplete_line(const std::string &path)
+{
+  constexpr std::uint64_t BLOCK = 1 << 16, LONGEST = 100;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return "";
+  const std::uint64_t size = fs::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  const auto read = [&](std::uint64_t begin, std::uint64_t length) {
+    text.resize(length);
+    file.seekg(static_cast<std::streamoff>(begin));
+    file.read(&text[0], static_cast<std::streamsize>(length));
+    if (error || !file) throw std::runtime_error("cannot read " + path + ": " + last_error());
+  };
+  std::uint64_t kept = 0;
+  for (std::uint64_t begin = size; begin > 0 && kept == 0;) {
+    const std::uint64_t length = std::min(BLOCK, begin);
+    begin -= length;
+    read(begin, length);
+    const auto newline = text.rfind('\n');
+    if (newline != std::string::npos) kept = begin + newline + 1;
+  }
+  if (kept == size) return "";
+  read(kept, std::min(LONGEST, size - kept));
+  file.close();    // Windows cannot truncate an open file
+  truncate(path, kept);
+  return printable(text);
+}
 
 TrimmedFile trim_file(const std::string &path, double time)
 {
-  TrimmedFile result;
-  const auto lines = lines_of(path, result.incomplete);
+  std::string incomplete;
+  const Lines lines = lines_of(path, incomplete);
   const auto is_later = [time](const std::string &line) {
     return time_of(line) > time;
   };
@@ -65,38 +142,34 @@ TrimmedFile trim_file(const std::string &path, double time)
   };
   auto later = std::find_if(lines.rbegin(), lines.rend(), is_kept).base();
   // Comments at the end are only moved if a line after them is later.
-  const bool has_later = std::any_of(later, lines.end(), is_later);
-  if (!has_later && result.incomplete.empty()) return result;
+  if (std::none_of(later, lines.end(), is_later)) return {"", remove_incomplete_line(path)};
   // Comments after the last line that is kept stay in the file.
-  later = has_later ? std::find_if_not(later, lines.end(), is_comment) : lines.end();
-  try {
-    NewFile kept(path);
-    for (auto line = lines.begin(); line != later; ++line) kept.add(*line + "\n");
-    if (has_later) {
-      const std::string backup = free_backup_name(path);
-      NewFile moved(backup);
-      for (const auto &line : lines) {    // copy the comments with the column names
-        if (line.empty() || line[0] != '#') break;
-        moved.add(line + "\n");
-      }
-      for (auto line = later; line != lines.end(); ++line) moved.add(*line + "\n");
-      moved.finish();
-      result.backup = backup;
-    }
-    kept.finish();
-  } catch (const std::runtime_error &e) {
-    if (!result.backup.empty()) std::remove(result.backup.c_str());
-    throw std::runtime_error(
-        std::string(e.what()) + " - " + path +
-        " is unchanged; make room, or allow writing, in its folder, and start the run again");
-  }
-  return result;
+  later = std::find_if_not(later, lines.end(), is_comment);
+  return move_lines(path, lines, later, incomplete);
+}
+
+TrimmedFile trim_file_to(const std::string &path, std::int64_t count)
+{
+  std::string incomplete;
+  const Lines lines = lines_of(path, incomplete);
+  auto later = lines.begin();
+  for (; later != lines.end() && (count > 0 || is_comment(*later)); ++later)
+    if (!is_comment(*later)) --count;
+  if (later == lines.end()) return {"", remove_incomplete_line(path)};
+  return move_lines(path, lines, later, incomplete);
 }
 
 /* ---------------------------------------------------------------------- */
 
+static std::string absolute(const std::string &path)
+{
+  std::error_code error;
+  const auto result = fs::absolute(path, error);
+  return error ? path : result.string();
+}
+
 AppendedFile::AppendedFile(const std::string &path_in) :
-    name(path_in), path(fs::absolute(path_in).string()), checksum(std::make_unique<Checksum>())
+    name(path_in), path(absolute(path_in)), checksum(std::make_unique<Checksum>())
 {
 }
 

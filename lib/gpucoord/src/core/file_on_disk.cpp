@@ -10,6 +10,7 @@
 #include <io.h>
 #include <windows.h>
 #else
+#include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 #endif
@@ -20,8 +21,8 @@ namespace gpucoord {
 
 bool lock_file(std::FILE *file)
 {
-  // On Windows, other processes cannot read locked bytes. Therefore lock a byte far beyond the end
-  // of the file.
+  // On Windows, other processes cannot read locked bytes. Therefore lock a byte far beyond the last
+  // one.
   OVERLAPPED range = {};
   range.OffsetHigh = 0x7fffffff;
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file)));
@@ -56,6 +57,8 @@ bool shorten(std::FILE *file, std::int64_t size)
 
 bool lock_file(std::FILE *file)
 {
+  // A program that this process starts in the background would hold the lock as long as it runs.
+  fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
   // File systems without locks return other errors, which count as success.
   return flock(fileno(file), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
