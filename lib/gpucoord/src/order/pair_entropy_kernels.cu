@@ -429,8 +429,8 @@ namespace {
       f(std::false_type());
   }
 
-  // Allows launches with this much dynamic shared memory. The limit belongs to the kernel, which all
-  // pair entropies of a process share, so it must not become smaller.
+  // Allows launches with this much dynamic shared memory. The limit belongs to the kernel, which
+  // all pair entropies of a process share, so it must not become smaller.
   template <class Kernel> void allow_shared_memory(Kernel *kernel, std::size_t bytes)
   {
     static std::mutex mutex;
