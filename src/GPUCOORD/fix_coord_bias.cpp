@@ -291,8 +291,8 @@ void FixCoordBias::check_thermostats()
     const double low = start && stop ? MIN(*start, *stop) : *target;
     const double high = start && stop ? MAX(*start, *stop) : *target;
     if (low - tolerance <= temperature && temperature <= high + tolerance) return;
-    // In these fixes, t_target is unset in some timesteps or without a thermostat. Fix langevin with
-    // an atom-style variable never sets it.
+    // In these fixes, t_target is unset in some timesteps or without a thermostat. Fix langevin
+    // with an atom-style variable never sets it.
     const bool is_sane = *target > 1e-3 * temperature && *target < 1e3 * temperature;
     if (!is_sane || utils::strmatch(style, "^temp/rescale") || utils::strmatch(style, "^nphug") ||
         (utils::strmatch(style, "^rigid") && !utils::strmatch(style, "^rigid.*/n[vp]t")))
