@@ -50,7 +50,8 @@ static constexpr int MAX_GPU_PATHS = 64;
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), npaths(0.0), must_print_value(false),
-    wanted(0), state(State::UNKNOWN), known_value(0.0), known_rounding(0.0), nmax(0)
+    is_in_setup(false), wanted(0), state(State::UNKNOWN), known_value(0.0), known_rounding(0.0),
+    nmax(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -207,6 +208,7 @@ void ComputeCoordCustom::init()
   below.clear();
   wanted = 0;
   state = State::UNKNOWN;
+  is_in_setup = false;    // remains true if an error ends setup()
   make_resident();
   print_setup();
 }
@@ -215,7 +217,25 @@ void ComputeCoordCustom::init()
 void ComputeCoordCustom::setup()
 {
   const bool has_atoms = kokkosable || !lmp->kokkos;
-  if (must_print_value && has_atoms) board->evaluate_now(this, gpucoord::VALUE);
+  if (!must_print_value || !has_atoms) return;
+  bool can_evaluate = begin_setup();
+  for (const Below &one : variables_below())
+    if (!one.variable->begin_setup()) can_evaluate = false;
+  if (can_evaluate) board->evaluate_now(this, gpucoord::VALUE);
+  for (const Below &one : variables_below()) one.variable->end_setup();
+  end_setup();
+}
+
+bool ComputeCoordCustom::begin_setup()
+{
+  is_in_setup = true;
+  return true;
+}
+
+void ComputeCoordCustom::end_setup()
+{
+  is_in_setup = false;
+  state = State::UNKNOWN;
 }
 
 static std::string gpu_failure(const char *id, const char *what)
@@ -425,6 +445,11 @@ void ComputeCoordCustom::finish(const double * /*sums*/)
   const bool has_derivatives =
       wanted & (gpucoord::DERIVATIVES | gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL);
   known_value = expression->evaluate(values.data(), has_derivatives ? derivatives.data() : nullptr);
+  if (is_in_setup) {    // max() can hide a NaN
+    for (const double value : values)
+      if (!std::isfinite(value)) known_value = NAN;
+    if (!std::isfinite(known_value)) return;
+  }
   check_finite(has_derivatives);
   state = State::HOST;
   set_rounding();

@@ -49,6 +49,8 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
 
   std::string dynamic_group() const override;
   const std::vector<CollectiveVariable *> &children() const override;
+  bool begin_setup() override;
+  void end_setup() override;
   void announce(unsigned want) override;
   void reneighbored(bool due) override;
   bool is_resident() const override;
@@ -113,6 +115,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   std::shared_ptr<BiasBoard> board;
   std::string printed;
   bool must_print_value;    // the setup line has changed; the same on all ranks
+  bool is_in_setup;         // between begin_setup() and end_setup()
 
   // Data of this force evaluation.
   unsigned wanted;    // announced outputs

@@ -580,6 +580,8 @@ void ComputeCoordGPU::get_local_numbers(double *numbers)
 double ComputeCoordGPU::finish_evaluation(const double *sum)
 {
   const unsigned want = running.want;
+  const bool is_finite = std::isfinite(std::accumulate(sum, sum + 7, sum[10]));
+  if (is_in_setup && (sum[9] > 0.0 || sum[11] > 0.0 || !is_finite)) return NAN;
   if (sum[9] > 0.0) {
     bigint any_bad;
     MPI_Allreduce(&running.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
@@ -589,13 +591,13 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
                name, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
   if (sum[11] > 0.0) device_choice().stop(running.failed);
-  if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
+  if (!is_finite)
     error->all(
         FLERR, Error::NOLASTLINE,
         "{}: S or a derivative is not a finite number, although all positions are - check {}: "
         "values, derivatives and sums must be finite",
         name, functions_in_words() + (function ? " or " + description() : ""));
-  if (args->check_every && nevaluations[want] % args->check_every == 0)
+  if (args->check_every && !is_in_setup && nevaluations[want] % args->check_every == 0)
     with_memory([&] {
       compare_with_reference(running);
     });

@@ -56,6 +56,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   double memory_usage() override;
 
   std::string dynamic_group() const override;
+  bool begin_setup() override;
+  void end_setup() override;
   void announce(unsigned want) override;
   bool is_started() const override { return state == State::STARTED; }
   bool is_known() const override { return state == State::DEVICE || state == State::HOST; }
@@ -201,7 +203,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::string printed;
   std::string printed_groups;
   bool must_print_value;    // the setup line has changed; the same on all ranks
-  bool is_in_setup;         // setup() evaluates S
+  bool is_in_setup;         // between begin_setup() and end_setup()
   int groupbit2;
   int nmax;
 

@@ -83,20 +83,32 @@ void ComputeCoordGPU::print_setup(Path path)
 
 /* ----------------------------------------------------------------------
    LAMMPS calls this with current ghost atoms before the setup of fixes. Evaluates S if it must be
-   printed, because output of a later evaluation can be in the middle of thermodynamic output. The
-   next evaluation rebuilds its pairs, so that all later results have the bits of a run without this
-   evaluation.
+   printed, because output of a later evaluation can be in the middle of thermodynamic output. If
+   this cannot be done, the first evaluation prints S.
 ------------------------------------------------------------------------- */
 
 void ComputeCoordGPU::setup()
 {
-  // In KOKKOS runs, atoms on the host may be stale, and only KOKKOS styles can update them. Without
-  // KOKKOS, the first evaluation prints S.
-  const bool has_atoms = kokkosable || !lmp->kokkos;
-  if (!must_print_value || !has_atoms) return;
-  is_in_setup = true;
+  if (!must_print_value || !begin_setup()) return;
   evaluate(gpucoord::VALUE);
+  end_setup();
+}
+
+// In KOKKOS runs, atoms on the host may be stale, and only KOKKOS styles can update them. Pairs of
+// IDs and neighbor lists can be wrong, and raise errors before finish_evaluation().
+bool ComputeCoordGPU::begin_setup()
+{
+  const bool has_atoms = kokkosable || !lmp->kokkos;
+  is_in_setup = has_atoms && last_path != Path::PAIRS && last_path != Path::LIST;
+  return is_in_setup;
+}
+
+// The next evaluation rebuilds its pairs, so that all later results have the bits of a run without
+// the evaluation in setup.
+void ComputeCoordGPU::end_setup()
+{
   is_in_setup = false;
+  state = State::UNKNOWN;
   last_build = {-1, -1};
   nevaluations[gpucoord::VALUE] = 0;
 }

@@ -47,6 +47,13 @@ class CollectiveVariable {
   // same outputs.
   virtual const std::vector<CollectiveVariable *> &children() const;
 
+  // Called before and after an evaluation in Compute::setup(), which only prints S. It must not
+  // raise an error, because nothing may use S: S is then NaN. begin_setup() returns false if this
+  // cannot be granted, and then the variable must not be evaluated. After end_setup(), later
+  // results are those of a run without this evaluation.
+  virtual bool begin_setup() = 0;
+  virtual void end_setup() = 0;
+
   // Called on all ranks before each force evaluation. Invalidates the value of the previous
   // evaluation. want: outputs that any fix needs; 0: nothing is needed. Evaluations are not
   // identified by timestep, because line searches and rRESPA evaluate forces many times in one

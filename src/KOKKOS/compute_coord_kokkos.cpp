@@ -90,6 +90,13 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
 
 /* ---------------------------------------------------------------------- */
 
+// With another version of the atoms, the next evaluation rebuilds its pairs.
+template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::end_setup()
+{
+  Base::end_setup();
+  if (device) device->begin_run();
+}
+
 template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::announce(unsigned want)
 {

@@ -41,6 +41,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   void unpack_forward_comm_kokkos(int, int, DAT::tdual_double_1d &) override;
   double memory_usage() override;
 
+  void end_setup() override;
   void announce(unsigned want) override;
   void reneighbored(bool due) override;
   bool is_resident() const override;

@@ -6,6 +6,7 @@ import re
 import tempfile
 import unittest
 
+import coordtest
 import errortest
 from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_script, shortened, start,
                        start_all, value, without_suffix)
@@ -225,6 +226,33 @@ class Arguments(InProcess):
             "Compute coord/custom group must be all, not a: S is of the atoms of the groups of its variables - use group all, "
             "and choose atoms by the groups of the variables", "compute d [a] coord/custom 2*v v c_cv"))
         self.check_still_usable()
+
+
+class Unused(InProcess):
+    """A variable that nothing uses stops no run. Its use, also by an expression, is an error."""
+
+    def test_unused(self):
+        pairs = os.path.join(coordtest.folder(), "missing.pairs")
+        with open(pairs, "w") as file:
+            file.write("1 2\n1 65\n")
+        gpu = "compute u all coord/gpu switch cubic dmax 3.0 "
+        cases = {
+            "expression": ("compute u all coord/custom w/z w c_cw z c_zero", "Compute coord/custom u: S = w/z is inf at "),
+            "pairs/file": (gpu + "pairs/file " + pairs, "Compute coord/gpu u: pairs/file names atom ID 65, which does not exist - "),
+            "engine list": (gpu + "engine list", "Compute coord/gpu u: engine list would miss the pairs that neigh_modify exclude "),
+            "function": (gpu + "precision double function custom log(s-100)",
+                         "Compute coord/gpu u: function custom log(s-100) or its derivative is not a finite number at s = "),
+        }
+        for name, (definition, message) in cases.items():
+            # max() is finite at NaN, and t at a child that is never used
+            for more, use in ("", "c_u"), ("compute d all coord/custom 2*u u c_u\ncompute t all coord/custom max(d,v) d c_d v c_cv", "c_t"):
+                with self.subTest(name, use=use):
+                    self.setUp()
+                    commands(self.lmp, definition + ("\n" + more if more else "") + ("\nneigh_modify exclude type 1 1" if
+                             name == "engine list" else "") + "\nrun 0\nrun 2")
+                    self.lmp.command(f"thermo_style custom step {use}")
+                    found, _ = error_of(self.lmp, "run 0")
+                    self.assertTrue(without_suffix(found).startswith(message), found)
 
 
 class Runs(InProcess):
