@@ -296,6 +296,47 @@ TEST(Expression, is_right_up_to_its_limits)
   }
 }
 
+// A path variable: s = sum(i e_i)/sum(e_i), e_i = exp(-l |a - f_i|^2), with the frames f_i =
+// (i - 1, ..., i - 1) in 8 variables.
+TEST(Expression, can_be_a_path_of_8_frames_in_8_variables)
+{
+  constexpr int N = 8;
+  const double lambda = 0.3;
+  std::vector<std::string> names;
+  Numbers at;
+  for (int k = 0; k < N; ++k) {
+    names.push_back("a" + std::to_string(k));
+    at.push_back(3.1 + 0.1 * k);
+  }
+  std::string numerator = "(", denominator = "(", parts;
+  double sum = 0.0, weighted = 0.0;
+  std::vector<double> e(N);
+  for (int i = 0; i < N; ++i) {
+    const std::string name = "e" + std::to_string(i + 1), frame = std::to_string(i);
+    numerator += (i ? "+" : "") + std::to_string(i + 1) + "*" + name;
+    denominator += (i ? "+" : "") + name;
+    parts += "; " + name + " = exp(-0.3*(";
+    double squares = 0.0;
+    for (int k = 0; k < N; ++k) {
+      parts += (k ? "+(" : "(") + names[k] + "-" + frame + ")^2";
+      squares += (at[k] - i) * (at[k] - i);
+    }
+    parts += "))";
+    e[i] = std::exp(-lambda * squares);
+    sum += e[i];
+    weighted += (i + 1) * e[i];
+  }
+  Expression expression(numerator + ")/" + denominator + ")" + parts, names);
+  Numbers found(N);
+  const double s = weighted / sum;
+  EXPECT_NEAR(expression.evaluate(at.data(), found.data()), s, 1e-12);
+  for (int k = 0; k < N; ++k) {
+    double expected = 0.0;    // sum of (i - s) de_i/da_k, over the sum of e_i
+    for (int i = 0; i < N; ++i) expected -= (i + 1 - s) * 2 * lambda * (at[k] - i) * e[i] / sum;
+    EXPECT_NEAR(found[k], expected, 1e-12) << "by name " << k;
+  }
+}
+
 TEST(Expression, has_a_limit_of_its_length)
 {
   const std::string split =

@@ -220,8 +220,12 @@ Lepton::ParsedExpression parsed(const std::string &text)
 
 void check_derivatives(const Lepton::ParsedExpression &value, const std::vector<std::string> &names)
 {
-  double length = 0.0;
-  for (const auto &name : names) length += length_of_tree(value.getRootNode(), name).derivative;
+  double squares = 0.0;
+  for (const auto &name : names) {
+    const double n = length_of_tree(value.getRootNode(), name).derivative;
+    squares += n * n;
+  }
+  const double length = std::sqrt(squares);
   if (length <= MAX_DERIVATIVE_LENGTH) return;
   throw std::length_error("its derivatives have about " + too_many(length, MAX_DERIVATIVE_LENGTH) +
                           " - shorten products and functions of functions, or split it into "

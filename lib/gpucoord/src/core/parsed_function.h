@@ -20,7 +20,8 @@ constexpr int MAX_DERIVATIVE_LENGTH = 10000;    // the same, estimated before si
 Lepton::ParsedExpression parsed(const std::string &text);
 
 // Throws std::length_error, whose text begins with 'its', if the derivatives of a simplified
-// expression with respect to these names are too long together.
+// expression with respect to these names are too long together: the root of the sum of the squares
+// of their lengths, because Lepton needs a time for each that grows as the square.
 void check_derivatives(const Lepton::ParsedExpression &, const std::vector<std::string> &names);
 
 // Returns the first number that Lepton would misread, such as 2e, which it reads as 0, and the way
