@@ -45,13 +45,14 @@ static constexpr int EXPRESSION = 3;    // index of its argument
 static constexpr int CHILDREN = 4;      // index of the argument of the first name
 
 // The GPU adds the forces of a variable once for each place of the variable in an expression and
-// the expressions that it contains. The host first sums the factors of all places.
+// the expressions that it contains. The host first sums the factors of all places. Without sharing,
+// both cost the same.
 static constexpr int MAX_GPU_PATHS = 64;
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), npaths(0.0), must_print_value(false),
-    is_in_setup(false), wanted(0), state(State::UNKNOWN), known_value(0.0), known_rounding(0.0),
-    nmax(0)
+    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), npaths(0.0), max_gpu_paths(MAX_GPU_PATHS),
+    must_print_value(false), is_in_setup(false), wanted(0), state(State::UNKNOWN), known_value(0.0),
+    known_rounding(0.0), nmax(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -206,6 +207,14 @@ void ComputeCoordCustom::init()
     npaths += custom ? custom->npaths : 1.0;
   }
   below.clear();
+  max_gpu_paths = MAX_GPU_PATHS;
+  if (npaths > max_gpu_paths) {
+    const auto &all = variables_below();
+    const auto n = std::count_if(all.begin(), all.end(), [](const Below &one) {
+      return !one.custom;
+    });
+    max_gpu_paths = std::max(max_gpu_paths, static_cast<double>(n));
+  }
   wanted = 0;
   state = State::UNKNOWN;
   is_in_setup = false;    // remains true if an error ends setup()
@@ -247,14 +256,14 @@ static std::string gpu_failure(const char *id, const char *what)
 void ComputeCoordCustom::make_resident()
 {
   if (resident || !gpu_limit.empty()) return;
-  if (npaths > MAX_GPU_PATHS) {
+  if (npaths > max_gpu_paths) {
     const auto &all = variables_below();
     if (std::all_of(all.begin(), all.end(), [](const Below &one) {
           return one.custom || one.variable->is_resident();
         }))
       gpu_limit = fmt::format("has its variables in {:.6g} places, counting those in the "
-                              "expressions that it contains, but the GPU supports at most {}",
-                              npaths, MAX_GPU_PATHS);
+                              "expressions that it contains, but the GPU supports at most {:.6g}",
+                              npaths, max_gpu_paths);
     return;
   }
   if (!is_resident()) return;
@@ -377,7 +386,7 @@ void ComputeCoordCustom::announce(unsigned want)
 // Not with several ranks, because the host must wait for the sums over ranks.
 bool ComputeCoordCustom::is_resident() const
 {
-  return comm->nprocs == 1 && gpu_limit.empty() && npaths <= MAX_GPU_PATHS &&
+  return comm->nprocs == 1 && gpu_limit.empty() && npaths <= max_gpu_paths &&
       std::all_of(variables.begin(), variables.end(), [](const CollectiveVariable *variable) {
            return variable->is_resident();
          });
@@ -590,7 +599,7 @@ void ComputeCoordCustom::compute_vector()
 void ComputeCoordCustom::compute_peratom()
 {
   invoked_peratom = update->ntimestep;
-  warn_if_general_triclinic(lmp, fmt::format("Compute coord/custom {}", id));
+  triclinic_warning.warn(lmp, fmt::format("Compute coord/custom {}", id));
   evaluate(gpucoord::DERIVATIVES);
   if (atom->nmax > nmax) {
     memory->destroy(array_atom);

@@ -108,7 +108,8 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   std::string gpu_limit;    // reason why the GPU cannot evaluate it, or ""
   std::vector<Child> list;
   std::vector<CollectiveVariable *> variables;    // the children, set by init()
-  double npaths;    // number of paths through expressions to variables that are none
+  double npaths;           // number of paths through expressions to variables that are none
+  double max_gpu_paths;    // largest number for the GPU
   // All variables below this one; empty: not listed since init().
   mutable std::vector<Below> below;
   mutable std::vector<int> places_of_children;    // [children] index in 'below'

@@ -92,6 +92,7 @@ void ComputeCoordForce::compute_peratom()
                "and define fixes that read them after fix {}",
                id, fix_id, update->ntimestep, fix_id);
   invoked_peratom = update->ntimestep;
+  triclinic_warning.warn(lmp, fmt::format("Compute coord/force {}", id), "forces");
   if (atom->nmax > nmax) {
     memory->destroy(array_atom);
     nmax = atom->nmax;

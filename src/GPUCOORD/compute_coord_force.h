@@ -19,6 +19,8 @@ ComputeStyle(coord/force,ComputeCoordForce);
 
 #include "compute.h"
 
+#include "gpucoord_variable.h"
+
 #include <memory>
 #include <string>
 
@@ -42,6 +44,7 @@ class ComputeCoordForce : public Compute {
 
   const std::string fix_id;
   const std::shared_ptr<BiasBoard> board;
+  TriclinicWarning triclinic_warning;
   int nmax;
 };
 

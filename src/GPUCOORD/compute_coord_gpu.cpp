@@ -614,7 +614,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   if (running.seeks_partners) {
     const bool are_alone = sum[12] == 0.0 && sum[7] > 0.0 && sum[8] > 0.0;
     seeks_partners = !are_alone && seeks_partners_in_run();
-    if (are_alone) warn_without_partners(static_cast<bigint>(sum[7]));
+    if (are_alone) warn_without_partners(static_cast<bigint>(sum[7]), sum[0]);
   }
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
@@ -678,7 +678,7 @@ void ComputeCoordGPU::compute_vector()
 void ComputeCoordGPU::compute_peratom()
 {
   invoked_peratom = update->ntimestep;
-  warn_if_general_triclinic(lmp, name);
+  triclinic_warning.warn(lmp, name);
   evaluate(DERIVATIVES);
 }
 

@@ -134,6 +134,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   virtual std::string range_of_partners() const;
   virtual std::string without_partners() const;
   virtual std::string with_empty_group2() const { return without_partners(); }
+  // Returns whether the compute can have a second group.
+  virtual bool takes_group2() const { return true; }
 
   double evaluate(unsigned want, bool is_for_forces = false);
   void start_evaluation(unsigned want, bool is_for_forces);
@@ -172,13 +174,15 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // The pair that is nearest to its range.
   struct NearestPair {
     double r = 0.0, dmax = 0.0;
+    double s = 0.0;    // if functions have no end
+    int number = 0;    // of its function, on the rank of the pair
     bool exists = false;
     bool is_of_all = true;    // false: of the pairs of a part of the atoms
   };
   NearestPair nearest_pair();
   bool
   compare_samples(const std::function<void(const double *, const double *, int, int)> &consider);
-  void warn_without_partners(bigint natoms_a);
+  void warn_without_partners(bigint natoms_a, double sum);
 
   const std::unique_ptr<CoordArguments> args;
   const std::string name;    // 'Compute coord/gpu ID', beginning of messages

@@ -30,13 +30,17 @@ using Groups = CoordArguments::Groups;
 
 /* ---------------------------------------------------------------------- */
 
+// Largest s of an atom without a partner, if functions have no end.
+static constexpr double ALMOST_NONE = 1e-3;
+
 // Without a function, S is a sum of values of s, which are 0 beyond dmax.
 bool ComputeCoordGPU::has_partners()
 {
-  if (!function) return running.value != 0.0;
+  const double limit = table->has_end() ? 0.0 : ALMOST_NONE;
+  if (!function) return std::fabs(running.value) > limit * nowned_a;
   const auto &s = function_numbers.s;
-  return std::any_of(s.begin(), s.end(), [](double number) {
-    return number != 0.0;
+  return std::any_of(s.begin(), s.end(), [limit](double number) {
+    return std::fabs(number) > limit;
   });
 }
 
@@ -58,18 +62,18 @@ static std::string unit_of_length(const std::string &units)
 
 /* ----------------------------------------------------------------------
    Collective. Warns that a bias cannot act, because no pair is in range. The usual cause is a range
-   in another unit.
+   in another unit. sum: of s over all pairs, if there is no function
 ------------------------------------------------------------------------- */
 
-void ComputeCoordGPU::warn_without_partners(bigint natoms_a)
+void ComputeCoordGPU::warn_without_partners(bigint natoms_a, double sum)
 {
   const std::string result = without_partners() + " and a bias has no force";
   if (args->groups == Groups::SELF && natoms_a == 1) {
     if (comm->me == 0)
       error->warning(FLERR,
-                     "{}: group {} has one atom and no second group, {} - name the group of its "
-                     "partners by group2, or use a larger group",
-                     name, group->names[igroup], result);
+                     "{}: group {} has one atom and no second group, {} - {}use a larger group",
+                     name, group->names[igroup], result,
+                     takes_group2() ? "name the group of its partners by group2, or " : "");
     return;
   }
 
@@ -77,7 +81,32 @@ void ComputeCoordGPU::warn_without_partners(bigint natoms_a)
   const bool is_in_range = nearest.exists && nearest.r < nearest.dmax && table->has_end();
   // s is 0 in a part of the range, or values of s cancel.
   if (is_in_range && !seeks_partners_in_run()) return;
+  if (!table->has_end() && nearest.exists) {
+    if (std::fabs(nearest.s) > ALMOST_NONE) return;
+    // The sample may lack pairs with larger s.
+    if (!function && !nearest.is_of_all && std::fabs(sum) > ALMOST_NONE) return;
+  }
   if (comm->me != 0) return;
+  if (!nearest.exists && nearest.is_of_all) {
+    const std::string coeff = args->accepts("coeff") ? "coeff" : "";
+    error->warning(FLERR, "{}: there is no pair of atoms of these groups and types, {} - check {}",
+                   name, result,
+                   takes_group2() ? "group2" + (coeff.empty() ? "" : " and " + coeff) : coeff);
+    return;
+  }
+  if (nearest.exists && nearest.s != 0.0 && !table->has_end()) {
+    error->warning(
+        FLERR,
+        "{}: s is almost 0 for all pairs of group {}, {} and a bias has almost no force: the "
+        "nearest pair{} is {:.6g} apart with s = {:.3g} - are its lengths in {}, as units {} "
+        "requires?",
+        name, group->names[igroup],
+        function ? fmt::format("all {} are almost 0", words.numbers)
+                 : fmt::format("S is {:.3g}", scale * sum),
+        nearest.is_of_all ? "" : " of a sample", nearest.r, nearest.s,
+        unit_of_length(update->unit_style), update->unit_style);
+    return;
+  }
   std::string distance;
   if (nearest.exists && !is_in_range) {
     distance = fmt::format(": the nearest pair{} is {:.6g} apart",
@@ -138,6 +167,7 @@ ComputeCoordGPU::NearestPair ComputeCoordGPU::nearest_pair()
     if (nearest.exists && excess >= before) return;
     nearest.r = r;
     nearest.dmax = dmax;
+    nearest.number = number;
     nearest.exists = true;
   };
 
@@ -153,11 +183,16 @@ ComputeCoordGPU::NearestPair ComputeCoordGPU::nearest_pair()
   } mine = {HUGE_VAL, comm->me}, least;
   if (nearest.exists) mine.excess = table->has_end() ? nearest.r - nearest.dmax : nearest.r;
   MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, world);
-  double numbers[2] = {nearest.r, nearest.dmax};
-  MPI_Bcast(numbers, 2, MPI_DOUBLE, least.rank, world);
+  if (nearest.exists && !table->has_end()) {
+    gpucoord::SwitchEvaluator s(table->functions()[nearest.number]);
+    nearest.s = s(nearest.r);
+  }
+  double numbers[3] = {nearest.r, nearest.dmax, nearest.s};
+  MPI_Bcast(numbers, 3, MPI_DOUBLE, least.rank, world);
   nearest.exists = least.excess < HUGE_VAL;
   nearest.r = numbers[0];
   nearest.dmax = numbers[1];
+  nearest.s = numbers[2];
   return nearest;
 }
 

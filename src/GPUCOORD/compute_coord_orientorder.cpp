@@ -35,6 +35,13 @@ ComputeCoordOrientOrder::ComputeCoordOrientOrder(LAMMPS *lmp, int narg, char **a
   if (options.order == gpucoord::OrderKind::GLOBAL) set_global();
 }
 
+// The other orders compare atoms of one group.
+bool ComputeCoordOrientOrder::takes_group2() const
+{
+  return options.order == gpucoord::OrderKind::LOCAL ||
+      options.order == gpucoord::OrderKind::GLOBAL;
+}
+
 std::unique_ptr<gpucoord::OrderParameter> ComputeCoordOrientOrder::make_host() const
 {
   return gpucoord::make_host_orient_order(*table, options, args->precision, comm->nthreads);

@@ -45,6 +45,7 @@ class ComputeCoordOrientOrder : public ComputeCoordOrder {
   std::unique_ptr<gpucoord::OrderParameter> make_host() const override;
   std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device) const override;
   std::unique_ptr<gpucoord::OrderParameter> make_reference() const override;
+  bool takes_group2() const override;
   std::string order_in_words() const override { return gpucoord::description(options); }
   double finish_evaluation(const double *sums) override;
 

@@ -356,24 +356,25 @@ CoordSwitch::OptionsOrNone CoordSwitch::read_restart(RestartReader &in)
 /* ---------------------------------------------------------------------- */
 
 // Only expressions can be negative. All functions are sampled nevertheless, because that needs no
-// knowledge of their formulas. A value of the order of rounding errors counts as 0.
+// knowledge of their formulas. A value of the order of rounding errors counts as 0: of s of the
+// order of 1, of smaller s, and of a strong stretch.
 std::string CoordSwitch::why_no_weight(const gpucoord::Switch &function)
 {
   constexpr int NSAMPLES = 5000, NBISECTIONS = 60;
-  constexpr double ROUNDING = 1e-10;    // relative to the largest value
+  const double rounding = std::max(1e-10, 4.0 * function.rounding(gpucoord::Precision::DOUBLE));
   gpucoord::SwitchEvaluator s(function);
   const double step = function.dmax() / NSAMPLES;
   double smallest = 0.0, largest = 0.0;
   int at = 0;
   for (int k = 1; k <= NSAMPLES; ++k) {
     const double value = s(std::min(k * step, function.dmax()));
-    largest = std::max(largest, std::fabs(value));
+    if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
     if (value < smallest) {
       smallest = value;
       at = k;
     }
   }
-  if (smallest >= -ROUNDING * largest) return "";
+  if (smallest >= -rounding * std::min(largest, 1.0)) return "";
   // The smallest value between the neighbors of the smallest sample.
   double r = std::min(at * step, function.dmax());
   for (double width = step; width > step * std::pow(0.5, NBISECTIONS); width *= 0.5)

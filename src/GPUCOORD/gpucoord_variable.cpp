@@ -75,14 +75,14 @@ const std::vector<CollectiveVariable *> &CollectiveVariable::children() const
   return none;
 }
 
-void CollectiveVariable::warn_if_general_triclinic(LAMMPS *lmp, const std::string &name)
+void TriclinicWarning::warn(LAMMPS *lmp, const std::string &name, const char *vectors)
 {
-  if (warned_triclinic || !LammpsCompat::is_general_triclinic(lmp->domain)) return;
-  warned_triclinic = true;
+  if (warned || !LammpsCompat::is_general_triclinic(lmp->domain)) return;
+  warned = true;
   if (lmp->comm->me == 0)
     lmp->error->warning(FLERR,
-                        "{}: the box is general triclinic, but per-atom derivatives are in the "
+                        "{}: the box is general triclinic, but per-atom {} are in the "
                         "frame of LAMMPS' restricted triclinic box - use them with positions in "
                         "that frame, as a dump writes them without triclinic/general yes",
-                        name);
+                        name, vectors);
 }

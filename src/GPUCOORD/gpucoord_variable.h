@@ -18,6 +18,16 @@
 
 namespace LAMMPS_NS {
 
+// Warns once if per-atom vectors for output are in another frame than the box of the user.
+class TriclinicWarning {
+ public:
+  // name: of the compute. vectors: 'derivatives' or 'forces'
+  void warn(class LAMMPS *, const std::string &name, const char *vectors = "derivatives");
+
+ private:
+  bool warned = false;
+};
+
 // A collective variable: a compute with a value S, gradients dS/dx on its atoms, and a virial W =
 // dS/d(strain). Biases know only this interface of the compute. The compute decides where its data
 // are.
@@ -117,12 +127,9 @@ class CollectiveVariable {
   CollectiveVariable();
   ~CollectiveVariable();    // not deleted through this interface
 
-  // Warns once if derivatives for output are in another frame than the box of the user. name: of
-  // the compute, for messages
-  void warn_if_general_triclinic(class LAMMPS *, const std::string &name);
+  TriclinicWarning triclinic_warning;
 
  private:
-  bool warned_triclinic = false;
   const int my_number;
 };
 

@@ -21,7 +21,7 @@ Atoms # atomic
 2 1 2.0 1.5 1.0
 3 1 1.0 2.5 1.2
 """
-WARNING = ("WARNING: Compute {}: the box is general triclinic, but per-atom derivatives are in the frame of LAMMPS' restricted "
+WARNING = ("WARNING: Compute {}: the box is general triclinic, but per-atom {} are in the frame of LAMMPS' restricted "
            "triclinic box - use them with positions in that frame, as a dump writes them without triclinic/general yes")
 COMPUTES = {"c": "coord/gpu switch cubic dmax 2.5 precision double", "q": "coord/orientorder switch cubic dmax 2.5",
             "e": "coord/envsim structure sc 1.5 sigma 0.1", "d": "coord/custom 2*s s c_c", "unused": "coord/gpu switch cubic dmax 2"}
@@ -39,14 +39,16 @@ class Warnings(unittest.TestCase):
             "units lj", "atom_modify map array", "box tilt large", *([f"read_data {path}"] if box == "general" else region),
             "mass 1 1.0", "pair_style zero 2.6", "pair_coeff * *",
             *(f"compute {name} all {words}" for name, words in COMPUTES.items()),
+            "fix b all coord/bias c_c linear k 1.0", "compute f all coord/force b",
             "thermo_style custom step c_c c_q c_e c_d c_unused",
-            "dump d all custom 1 dump id x y z c_c[2] c_q[2] c_e[2] c_d[1]", "run 3"], ranks)
+            "dump d all custom 1 dump id x y z c_c[2] c_q[2] c_e[2] c_d[1] c_f[1]", "run 3"], ranks)
         return re.findall(r"^WARNING: Compute .*triclinic.*?(?= \(\S+:\d+\)$)", run.text, re.MULTILINE)
 
     def test_warning(self):
         for ranks in (1, 2):
             self.assertEqual(self.run_in("general", ranks), [
-                WARNING.format(f"{COMPUTES[name].split()[0]} {name}") for name in "cqed"])
+                WARNING.format(f"{COMPUTES[name].split()[0]} {name}", "derivatives") for name in "cqed"] + [
+                    WARNING.format("coord/force f", "forces")])
 
     def test_no_warning(self):
         self.assertEqual(self.run_in("restricted"), [])

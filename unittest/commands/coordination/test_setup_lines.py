@@ -4,6 +4,8 @@ pair is in range. Atoms stand still at distances of 3, 4, 5 and 8, so that S is 
 import re
 import unittest
 
+import numpy as np
+
 import coordtest
 
 # s is 1, 0.84375 and 0.15625 at 3, 4 and 5.
@@ -171,6 +173,28 @@ class NoPair(unittest.TestCase):
                    "Compute coord/gpu c: s is 0 for all pairs of group na, S is 0 and a bias has no force: the nearest pair is 3 "
                    "apart" + self.UNITS)
         self.check("na coord/gpu group2 ow switch gaussian 1.0 image minimum", None)
+
+    def test_small_values_without_end(self):
+        """s of the nearest pair, which is 3 apart, in closed form; S is about the same: the other pairs are 4 and 5 apart."""
+        for switch, s in (("exp 0.3", np.exp(-10)), ("rational 0.12 nn 6 mm 12 dmax INF", 1 / (1 + 25.0**6)),
+                          ("gaussian 0.6", np.exp(-12.5))):
+            text = run(f"compute c na coord/gpu group2 ow switch {switch} image minimum", "thermo_style custom step c_c", "run 0").text
+            warning, = warnings_of(text)
+            found = re.fullmatch(r"Compute coord/gpu c: s is almost 0 for all pairs of group na, S is (\S+) and a bias has almost no "
+                                 r"force: the nearest pair is 3 apart with s = (\S+)" + re.escape(self.UNITS), warning)
+            self.assertTrue(found, warning)
+            self.assertAlmostEqual(float(found[2]) / s, 1, delta=0.01)
+            self.assertTrue(0.99 < float(found[1]) / s < 1.3, warning)
+        self.check("na coord/gpu group2 ow switch exp 0.6 image minimum", None)    # s = 0.0067
+
+    def test_no_pair_of_the_types(self):
+        """Atoms whose types have no function, and a group whose second group is the same single atom."""
+        warning = ("Compute coord/gpu c: there is no pair of atoms of these groups and types, S is 0 and a bias has no force - "
+                   "check group2 and coeff")
+        self.check("ow coord/gpu switch none coeff 1 1 cubic d0 1 dmax 5", warning, BOTH)
+        self.check(f"na coord/gpu group2 na {NEAR}", warning, BOTH)
+        self.check(f"na coord/orientorder order average {NEAR}", "Compute coord/orientorder c: group na has one atom and no second "
+                   "group, all order parameters are 0 and a bias has no force - use a larger group")
 
     def test_order_parameters(self):
         for words, more in (("orientorder {} group2 ow switch cubic d0 0.12 dmax 0.18", {"result": "all order parameters are 0"}),

@@ -192,8 +192,15 @@ class Errors(errortest.InProcess):
         for k, words in enumerate(("custom 2.5 func (1-x)^2*(1+2*x) dmax 2.5 nostretch", "custom 2.5 func 1-3*x^2+2*x^3 dmax 2.5",
                                    "custom 2.5 func (1+cos(3.14159265358979*x))/2 dmax 2.5 nostretch", "cosinus 2.5 dmax 2.5",
                                    "tanh 0.5 dmax 2.5", "smap 0.3 a 40 b 0.7 dmax 2.5", "smap 2 a 0.01 b 9 dmax 2.5 nostretch",
-                                   "rational 0.1 nn 3 mm 500 dmax 2.5", "q ref 1 beta 50 dmax 2.5 d0 0.5")):
+                                   "rational 0.1 nn 3 mm 500 dmax 2.5", "q ref 1 beta 50 dmax 2.5 d0 0.5",
+                                   "rational 30 dmax 2.5", "gaussian 100 dmax 2.5")):
             self.lmp.command(f"compute c{k} all coord/orientorder switch {words} precision double")
+
+    def test_negative_values_next_to_large_ones(self):
+        """The minimum of 1/x^12-1/x^6 is -1/4 at x = 2^(1/6); values at small distances are above 1e30."""
+        message = error_of(self.lmp, "compute c all coord/orientorder switch custom 1.0 func 1/x^12-1/x^6 dmax 2.5 nostretch")[0]
+        self.assertIn("-0.25", message)
+        self.assertIn("1.1224", message)
 
     def test_check_fails(self):
         commands(self.lmp, f"compute c all coord/orientorder l 6 {GOOD} precision single check 1 1e-14\n{PRINT_S}")
