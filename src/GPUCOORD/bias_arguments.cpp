@@ -24,7 +24,6 @@
 #include "error.h"
 #include "force.h"
 #include "modify.h"
-#include "tokenizer.h"
 #include "update.h"
 
 #include <algorithm>
@@ -39,9 +38,12 @@ std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const s
 {
   auto *const error = lmp->error;
   const std::string name = arg[iarg] + 2;
-  if (name.find(',') != std::string::npos)
+  if (name.find(',') != std::string::npos) {
+    std::string blanks = arg[iarg];
+    std::replace(blanks.begin(), blanks.end(), ',', ' ');
     error->all(FLERR, iarg, "{}: variables are separated by blanks, not by commas: {}, not {}",
-               command, utils::join_words(Tokenizer(arg[iarg], ",").as_vector(), " "), arg[iarg]);
+               command, blanks, arg[iarg]);
+  }
   if (name.find('[') != std::string::npos)
     error->all(FLERR, iarg, "{} takes a whole variable, c_{}, not {}", command,
                name.substr(0, name.find('[')), arg[iarg]);
