@@ -84,11 +84,15 @@ def needs_cuda(header, seen):
 
 
 def write_generated(folder):
-    """The headers that CMake makes for lib/gpucoord."""
+    """The headers that CMake makes for lib/gpucoord (cmake/SwitchForms.cmake) and that headers include."""
     listed = (LIB / "include/gpucoord/switch_functions.def").read_text()
-    kinds = re.findall(r"^GPUCOORD_(?:FUNCTION|EXPRESSION)\((\w+),", listed, re.MULTILINE)
-    pathlib.Path(folder, "gpucoord_switch_functions.h").write_text(
-        "".join(f'#include "{LIB}/src/switching/functions/{kind.lower()}.h"\n' for kind in kinds))
+    forms = re.findall(r"^GPUCOORD_(\w+)\((\w+), (\w+), (.*)\)$", listed, re.MULTILINE)
+    pathlib.Path(folder, "gpucoord_compiled_forms.def").write_text(
+        "".join(f"GPUCOORD_COMPILED({form})\n" for _, _, form, _ in forms) + "#undef GPUCOORD_COMPILED\n")
+    pathlib.Path(folder, "gpucoord_switch_functions.h").write_text("".join(
+        f'#include "{LIB}/src/switching/functions/{kind.lower()}.h"\n' +
+        (f"namespace gpucoord {{ namespace formula {{ using {form} = {formula}; }} }}\n" if line != "EXPRESSION" else "")
+        for line, kind, form, formula in forms))
 
 
 def compile_alone(header, nvcc, folders):

@@ -3,7 +3,7 @@
 #include "type_functions.h"
 
 #include "../../lib/gpucoord/src/pairs/class_tables.h"
-#include "../../lib/gpucoord/src/switching/switch_dispatch.h"
+#include "../../lib/gpucoord/src/switching/forms.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "../../lib/gpucoord/src/pairs/class_constants_host.h"
 #include "../../lib/gpucoord/src/switching/custom_function_host.h"
-#include "../../lib/gpucoord/src/switching/switch_dispatch.h"
+#include "../../lib/gpucoord/src/switching/forms.h"
 
 #include <gtest/gtest.h>
 

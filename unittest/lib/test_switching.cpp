@@ -6,7 +6,7 @@
 #include "switch_cases.h"
 
 #include "../../lib/gpucoord/src/switching/custom_function_host.h"
-#include "../../lib/gpucoord/src/switching/switch_dispatch.h"
+#include "../../lib/gpucoord/src/switching/forms.h"
 #include "gpucoord/coordination.h"
 #include "gpucoord/switching.h"
 

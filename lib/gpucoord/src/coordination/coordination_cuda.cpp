@@ -23,6 +23,7 @@
 #include "../pairs/pair_reduction.h"
 #include "../pairs/passes.h"
 #include "../pairs/weights_host.h"
+#include "../switching/forms.h"
 #include "../switching/type_classes.h"
 
 #include "gpucoord/counters.h"

@@ -16,7 +16,7 @@
 #include "../pairs/sorted_neighbors_host.h"
 #include "../pairs/weights_host.h"
 #include "../switching/custom_function_host.h"
-#include "../switching/switch_dispatch.h"
+#include "../switching/forms.h"
 #include "../switching/type_classes.h"
 
 #include <omp.h>

@@ -5,6 +5,7 @@
 
 #include "../core/minimum_image.h"
 #include "../switching/custom_function_host.h"
+#include "../switching/forms.h"
 #include "../switching/switch_dispatch.h"
 
 #include <vector>

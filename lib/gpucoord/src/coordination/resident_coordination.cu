@@ -19,7 +19,7 @@
 #include "../pairs/pair_reduction.h"
 #include "../pairs/resident_pairs.h"
 #include "../pairs/row_outputs.cuh"
-#include "../switching/formula_numbers.h"
+#include "../switching/forms.h"
 
 #include "../pairs/passes.h"
 
@@ -72,7 +72,7 @@ namespace {
       make_functions(table, precision, functions);
       shape_of_cells.block_processor = tuning.by_blocks();
       shape_of_cells.warps_per_block = tuning.warps_per_block;
-      if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(formula_numbers(table));
+      if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(form_numbers(table));
       shape_of_cells.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       report.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
@@ -260,7 +260,7 @@ namespace {
       bool counts_each_end() const { return s; }    // a pair counts for both of its atoms
     };
 
-    // Functions with the same formula number (formula_numbers.h), for all pairs of classes.
+    // Functions with the same number (form_numbers()), for all pairs of classes.
     struct Formula {
       std::vector<char> has;    // [functions]
       Launchers<Real> launchers;

@@ -7,6 +7,7 @@
 #include "../core/checks.h"
 #include "../core/parsed_function.h"
 #include "../pairs/cell_tasks_host.h"
+#include "../switching/forms.h"
 #include "../switching/switch_dispatch.h"
 #include "gpucoord/expression.h"
 

@@ -10,8 +10,8 @@
 #include "partner_rows_cuda.h"
 
 #include "../pairs/pair_arguments_cuda.h"
+#include "../switching/forms.h"
 #include "../switching/formula_constants_cuda.h"
-#include "../switching/switch_dispatch.h"
 
 #include <cuda_runtime.h>
 
@@ -22,21 +22,6 @@ constexpr int order_stride(int l)
   return (2 * l + 1 + 2 + 3) / 4 * 4;    // includes two further numbers
 }
 template <int L> constexpr int ORDER_STRIDE = order_stride(L);
-
-enum class SwitchForm {
-#define GPUCOORD_FORM(KIND, FORM, FORMULA) FORM,
-#include "gpucoord/switch_functions.def"
-};
-
-inline SwitchForm form_of(const Switch &function)
-{
-  const SwitchOptions &o = function.options();
-#define GPUCOORD_FORM(KIND, FORM, FORMULA) \
-  if (o.kind == SwitchKind::KIND && FORMULA::fits(o)) return SwitchForm::FORM;
-#define GPUCOORD_EXPRESSION(KIND, FORM, FORMULA)
-#include "gpucoord/switch_functions.def"
-  return SwitchForm::Interpreted;
-}
 
 // A switching function. The kernel selects its formula.
 template <class Real> struct OrderFunction {

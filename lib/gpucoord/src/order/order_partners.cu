@@ -8,7 +8,8 @@
 #include "order_arguments_cuda.h"
 #include "partner_lists.cuh"
 
-#include "../switching/formulas.cuh"
+#include "../switching/interpreted.cuh"
+#include "../switching/switch_dispatch.h"
 
 namespace gpucoord {
 

@@ -2,6 +2,7 @@
 
 #include "partners_host.h"
 
+#include "../switching/forms.h"
 #include "../switching/switch_dispatch.h"
 
 #include <omp.h>

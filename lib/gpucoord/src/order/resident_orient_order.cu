@@ -10,7 +10,7 @@
 #include "resident_order.cuh"
 
 #include "../pairs/launchers_cuda.h"
-#include "../switching/switch_dispatch.h"
+#include "../switching/forms.h"
 
 #include <deque>
 #include <vector>

@@ -4,7 +4,8 @@
 #define GPUCOORD_ATOM_SUMS_CUH
 
 #include "../gpu/warp_reduction.cuh"
-#include "../switching/formulas.cuh"
+#include "../switching/formula_constants_cuda.h"
+#include "../switching/formula_traits.cuh"
 #include "pair_arguments_cuda.h"
 
 #include "gpucoord/pairs.h"

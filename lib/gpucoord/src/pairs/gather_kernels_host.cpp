@@ -1,13 +1,14 @@
 // Part of GPUCOORD, GPL-2.0. The pass over the partners of an atom, for one formula.
 //
-// This file is compiled once per instruction set and formula, with -DGPUCOORD_FORMULA=name. Names
+// This file is compiled once per instruction set and form, with -DGPUCOORD_FORMULA=name. Names
 // are the forms in switch_functions.def. pair_kernels_host.cpp explains the namespaces.
 
 #include "pair_kernels_host.h"
 
-#include "../switching/switch_dispatch.h"
+#include "../switching/forms.h"
 #include "compress_host.h"
 #include "gpucoord/pairs.h"
+#include "gpucoord_form.h"    // made by CMake: the formula GPUCOORD_FORMULA
 
 #include <cstddef>
 #include <utility>
@@ -19,14 +20,6 @@
 namespace gpucoord {
 
 namespace {
-
-  namespace formula {
-
-#define GPUCOORD_FORM(KIND, FORM, FORMULA) using FORM = FORMULA;
-#define GPUCOORD_EXPRESSION(KIND, FORM, FORMULA)
-#include "gpucoord/switch_functions.def"
-
-  }    // namespace formula
 
   using Formula = formula::GPUCOORD_FORMULA;
 
@@ -189,7 +182,7 @@ namespace {
 
 namespace GPUCOORD_ISA {
 
-  template <class, class Accumulator, class Real>
+  template <SwitchForm, class Accumulator, class Real>
   void set_gather_kernels(PairKernels<Real> &kernels)
   {
     kernels.gather[VALUE] = gather<Real, Accumulator, VALUE>;
@@ -202,9 +195,9 @@ namespace GPUCOORD_ISA {
     kernels.gather_classes_windowed = gather_classes<Real, Accumulator, DERIVATIVES | WINDOWED>;
   }
 
-  template void set_gather_kernels<Formula, float>(PairKernels<float> &);
-  template void set_gather_kernels<Formula, double>(PairKernels<float> &);
-  template void set_gather_kernels<Formula, double>(PairKernels<double> &);
+  template void set_gather_kernels<SwitchForm::GPUCOORD_FORMULA, float>(PairKernels<float> &);
+  template void set_gather_kernels<SwitchForm::GPUCOORD_FORMULA, double>(PairKernels<float> &);
+  template void set_gather_kernels<SwitchForm::GPUCOORD_FORMULA, double>(PairKernels<double> &);
 
 }    // namespace GPUCOORD_ISA
 

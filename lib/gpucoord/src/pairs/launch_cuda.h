@@ -3,6 +3,7 @@
 #ifndef GPUCOORD_LAUNCH_CUDA_H
 #define GPUCOORD_LAUNCH_CUDA_H
 
+#include "../switching/forms.h"
 #include "../switching/formula_constants_cuda.h"
 #include "class_functions_cuda.h"
 #include "pair_arguments_cuda.h"
@@ -53,8 +54,8 @@ template <class Real> struct Launchers {
 };
 
 // SINGLE sums the terms of one atom in float. MIXED sums them in float and double.
-template <class Formula> void get_launchers(Precision, Launchers<float> &);
-template <class Formula> void get_launchers(Precision, Launchers<double> &);
+template <SwitchForm FORM> void get_launchers(Precision, Launchers<float> &);
+template <SwitchForm FORM> void get_launchers(Precision, Launchers<double> &);
 
 }    // namespace gpucoord
 

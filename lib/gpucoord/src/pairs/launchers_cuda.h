@@ -4,7 +4,6 @@
 #define GPUCOORD_LAUNCHERS_CUDA_H
 
 #include "../gpu/buffers.h"
-#include "../switching/switch_dispatch.h"
 #include "launch_cuda.h"
 
 #include <deque>
@@ -41,13 +40,11 @@ void make_functions(const SwitchTable &table, Precision precision,
     SwitchFunction<Real> &f = functions.emplace_back();
     f.dmax = function.dmax();
     static_cast<SwitchConstants<Real> &>(f.constants) = make_constants<Real>(function);
-    if (function.options().kind == SwitchKind::CUSTOM) {
-      get_launchers<InterpretedSwitch>(precision, f.launchers);
+    visit_form(form_of(function), [&](auto form) {
+      get_launchers<form()>(precision, f.launchers);
+    });
+    if (function.options().kind == SwitchKind::CUSTOM)
       upload_program(compile_custom(function.options().expression), f);
-    } else
-      visit_formula(function, [&](auto formula) {
-        get_launchers<decltype(formula)>(precision, f.launchers);
-      });
   }
 }
 

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. All pair kernels of one formula. This file is compiled once for each
-// name in formulas.cuh, with -DGPUCOORD_FORMULA=name. Each included kernel file documents its
-// launch.
+// form in switch_functions.def, with -DGPUCOORD_FORMULA=name. Each included kernel file documents
+// its launch.
 
 #include "../core/bench_variants.h"
 #include "cell_processor.cuh"
@@ -9,11 +9,13 @@
 #include "partner_kernels.cuh"
 #include "row_block_kernels.cuh"
 
+#include "gpucoord_form.h"    // made by CMake: the formula GPUCOORD_FORMULA
+
 #include <algorithm>
 #include <type_traits>
 
 #ifndef GPUCOORD_FORMULA
-#error "compile with -DGPUCOORD_FORMULA=name, one of those in formulas.cuh"
+#error "compile with -DGPUCOORD_FORMULA=name, a form in switch_functions.def"
 #endif
 
 namespace gpucoord {
@@ -235,12 +237,13 @@ namespace {
 
 }    // namespace
 
-template <> void get_launchers<Formula>(Precision precision, Launchers<float> &found)
+template <>
+void get_launchers<SwitchForm::GPUCOORD_FORMULA>(Precision precision, Launchers<float> &found)
 {
   found = precision == Precision::SINGLE ? launchers<float, float>() : launchers<float, double>();
 }
 
-template <> void get_launchers<Formula>(Precision, Launchers<double> &found)
+template <> void get_launchers<SwitchForm::GPUCOORD_FORMULA>(Precision, Launchers<double> &found)
 {
   found = launchers<double, double>();
 }

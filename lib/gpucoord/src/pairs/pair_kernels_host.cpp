@@ -9,7 +9,7 @@
 
 #include "../core/minimum_image.h"
 #include "../switching/custom_function_host.h"
-#include "../switching/switch_dispatch.h"
+#include "../switching/forms.h"
 #include "compress_host.h"
 #include "gpucoord/pairs.h"
 
@@ -19,11 +19,10 @@
 
 namespace gpucoord {
 
-// Sets the kernels that depend on the formula. gather_kernels_host.cpp defines this function for
-// each formula.
+// Sets the kernels of a form. gather_kernels_host.cpp defines this function for each form.
 namespace GPUCOORD_ISA {
 
-  template <class Formula, class Accumulator, class Real>
+  template <SwitchForm FORM, class Accumulator, class Real>
   void set_gather_kernels(PairKernels<Real> &);
 
 }    // namespace GPUCOORD_ISA
@@ -106,16 +105,16 @@ namespace {
     kernels.displacements = displacements<Real>;
     kernels.keep_near_box = keep_near_box<Real>;
     kernels.neighbors = neighbors<Real>;
-    if (function.options().kind == SwitchKind::CUSTOM) {
-      for (auto &entry : kernels.gather) entry = gather_custom<Real, Accumulator, false>;
-      kernels.gather_windowed = gather_custom<Real, Accumulator, true>;
-      kernels.gather_classes = gather_custom_classes<Real, Accumulator, false>;
-      kernels.gather_classes_virial = gather_custom_classes<Real, Accumulator, false>;
-      kernels.gather_classes_windowed = gather_custom_classes<Real, Accumulator, true>;
-    } else
-      visit_formula(function, [&](auto formula) {
-        GPUCOORD_ISA::set_gather_kernels<decltype(formula), Accumulator>(kernels);
-      });
+    visit_form(form_of(function), [&](auto form) {
+      if constexpr (form() == SwitchForm::Interpreted) {
+        for (auto &entry : kernels.gather) entry = gather_custom<Real, Accumulator, false>;
+        kernels.gather_windowed = gather_custom<Real, Accumulator, true>;
+        kernels.gather_classes = gather_custom_classes<Real, Accumulator, false>;
+        kernels.gather_classes_virial = gather_custom_classes<Real, Accumulator, false>;
+        kernels.gather_classes_windowed = gather_custom_classes<Real, Accumulator, true>;
+      } else
+        GPUCOORD_ISA::set_gather_kernels<form(), Accumulator>(kernels);
+    });
     return kernels;
   }
 

@@ -14,7 +14,7 @@
 
 #include "passes.h"
 
-#include "../switching/formula_numbers.h"
+#include "../switching/forms.h"
 
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -135,7 +135,7 @@ namespace {
 
   int number_of_formulas(const SwitchTable &table)
   {
-    const std::vector<int> numbers = formula_numbers(table);
+    const std::vector<int> numbers = form_numbers(table);
     return numbers.empty() ? 0 : 1 + *std::max_element(numbers.begin(), numbers.end());
   }
 

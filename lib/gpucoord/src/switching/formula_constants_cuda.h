@@ -15,8 +15,6 @@ template <class Real> struct FormulaConstants : SwitchConstants<Real> {
   int nvalue, nderivative;
 };
 
-struct InterpretedSwitch;    // the formula that interprets these instructions
-
 }    // namespace gpucoord
 
 #endif

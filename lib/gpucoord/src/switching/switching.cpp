@@ -3,6 +3,7 @@
 #include "gpucoord/switching.h"
 
 #include "custom_function_host.h"
+#include "forms.h"
 #include "switch_dispatch.h"
 
 #include <cstdio>
@@ -71,6 +72,11 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
     definition.check(opt);
   });
   if (opt.kind == SwitchKind::CUSTOM) parsed = std::make_shared<CustomFunction>(opt.expression);
+  if (!is_compiled(form_of(*this)))
+    throw SwitchError("kind",
+                      std::string("this build has no ") + SwitchInfo::get(opt.kind).name +
+                          " (CMake option GPUCOORD_FORMS): add it there, or build all functions "
+                          "without the option");
   if (std::isnan(opt.dmax)) opt.dmax = std::numeric_limits<double>::infinity();
   opt.shifted = opt.shifted && has_end() && !opt.stretch;
 

@@ -1,15 +1,11 @@
-// Part of GPUCOORD, GPL-2.0. The switching functions in kernels: those of functions/, by names that
-// the build passes to the compiler, and interpreted expressions.
+// Part of GPUCOORD, GPL-2.0. The formula of custom functions on a GPU: it interprets instructions.
 
-#ifndef GPUCOORD_FORMULAS_CUH
-#define GPUCOORD_FORMULAS_CUH
+#ifndef GPUCOORD_INTERPRETED_CUH
+#define GPUCOORD_INTERPRETED_CUH
 
 #include "formula_constants_cuda.h"
-#include "gpucoord_switch_functions.h"    // made by CMake: the headers in functions/
 
 #include "../gpu/interpreter.cuh"
-
-#include <type_traits>
 
 namespace gpucoord {
 
@@ -37,21 +33,11 @@ struct InterpretedSwitch {
   }
 };
 
-// The build compiles one object file for each of these formulas.
 namespace formula {
 
-#define GPUCOORD_FORM(KIND, FORM, FORMULA) using FORM = FORMULA;
-#include "gpucoord/switch_functions.def"
+  using Interpreted = InterpretedSwitch;
 
 }    // namespace formula
-
-// True if a formula is as cheap as finding the partners that need it.
-template <class Formula> constexpr bool CHEAP = Formula::CHEAP;
-
-// True if a formula of r^2 uses lengths in units of r0, which saves a factor. Not in double,
-// because dmax would not be exact.
-template <class Formula, class Real>
-constexpr bool IN_R0 = Formula::IN_R0 &&std::is_same<Real, float>::value;
 
 }    // namespace gpucoord
 
