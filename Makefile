@@ -13,6 +13,7 @@
 #   JOBS               parallel compiler processes              [number of cores]
 #   GPUCOORD_CUDA      ON, OFF, or AUTO: for a GPU here or given architectures   [AUTO; release-check: ON]
 #   GPUCOORD_CUDA_ARCHITECTURES  GPU architectures to build for, '80;90'  [the GPU here; ON without one: common ones]
+#   GPUCOORD_FORMS     for developers: the only switching functions to build, 'cubic rational'   [all]
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
 #   GPUCOORD_REQUIRE_WHEELS      1: failed downloads from PyPI are errors instead of skipped tests and checks  [0]
@@ -24,10 +25,11 @@ JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 CUDA_OPTIONS = $(addprefix -D GPUCOORD_CUDA=,$(or $(GPUCOORD_CUDA),$(DEFAULT_CUDA))) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES)$(filter command,$(origin GPUCOORD_CUDA_ARCHITECTURES)),\
     -D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
+FORMS = -D "GPUCOORD_FORMS=$(GPUCOORD_FORMS)"
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
-export GPUCOORD_CACHE GPUCOORD_CUDA GPUCOORD_CUDA_ARCHITECTURES PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
+export GPUCOORD_CACHE GPUCOORD_FORMS GPUCOORD_CUDA GPUCOORD_CUDA_ARCHITECTURES PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
 
 # Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -41,7 +43,7 @@ export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
 # configure_with OPTION...
 define configure_with
-@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(VARIANTS) $(1) \
+@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(FORMS) $(VARIANTS) $(1) \
   >build/configure.log
 @sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
 endef

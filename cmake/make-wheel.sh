@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 unset LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_RELEASE    # only Lepton comes from the source tree
 python=${PYTHON:-/usr/bin/python3}
+[ -z "${GPUCOORD_FORMS:-}" ] || {
+  echo "Error: GPUCOORD_FORMS is '$GPUCOORD_FORMS': a wheel has all switching functions, so leave it out" >&2; exit 1; }
 [ "$(uname -m)" = x86_64 ] || { echo "Error: the Python wheel is for x86-64, not for $(uname -m)" >&2; exit 1; }
 
 cache=${GPUCOORD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gpucoord}

@@ -4,6 +4,11 @@
 # passed in part; the script prints lines 'SKIPPED: part: reason'.
 set -uo pipefail
 dir=$1
+forms=$(sed -n 's/^GPUCOORD_FORMS:STRING=//p' "$dir/CMakeCache.txt" 2>/dev/null)
+if [ -n "$forms" ]; then
+  echo "Error: $dir has only the switching functions $forms (GPUCOORD_FORMS): build all of them to run the tests" >&2
+  exit 1
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 rm -f "$dir/Testing/Temporary/LastTest.log"

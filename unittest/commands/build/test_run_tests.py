@@ -43,7 +43,8 @@ class Counts(unittest.TestCase):
         with open(finder, "w") as file:
             file.write("#!/bin/sh\nexit 1\n")
         os.chmod(finder, 0o755)
-        done = subprocess.run([program, folder, *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run([program, folder, *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout.splitlines()
 
     def in_parts(self, verbosity):
@@ -97,6 +98,19 @@ class Counts(unittest.TestCase):
             with open(os.path.join(folder, "CMakeCache.txt"), "w") as file:
                 file.write(f"GPUCOORD_BENCH_VARIANTS:BOOL={value}\n")
             self.assertEqual(self.run_tests(GPU_COUNTER, {"gpu/one": "true"})[0], status)
+
+    def test_some_functions(self):
+        """A developer's build without some switching functions is not tested."""
+        folder = os.path.join(coordtest.folder(), self.id())
+        os.makedirs(folder, exist_ok=True)
+        for forms, status in ("cubic rational", 1), ("", 0):
+            with open(os.path.join(folder, "CMakeCache.txt"), "w") as file:
+                file.write(f"GPUCOORD_FORMS:STRING={forms}\n")
+            found, lines = self.run_tests(COUNTER, {"one": "true"})
+            self.assertEqual(found, status)
+            if forms:
+                self.assertEqual(lines, [f"Error: {folder} has only the switching functions cubic rational (GPUCOORD_FORMS): "
+                                         "build all of them to run the tests"])
 
 
 if __name__ == "__main__":
