@@ -17,7 +17,6 @@
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
 #   GPUCOORD_REQUIRE_WHEELS      1: failed downloads from PyPI are errors instead of skipped tests and checks  [0]
-#   GPUCOORD_BENCH_VARIANTS      ON: also variants that only benchmarks and tests use  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 # CMake caches these options and BUILD_TESTING. A new build/ has no tests.
@@ -26,7 +25,6 @@ CUDA_OPTIONS = $(addprefix -D GPUCOORD_CUDA=,$(or $(GPUCOORD_CUDA),$(DEFAULT_CUD
   $(if $(GPUCOORD_CUDA_ARCHITECTURES)$(filter command,$(origin GPUCOORD_CUDA_ARCHITECTURES)),\
     -D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 FORMS = -D "GPUCOORD_FORMS=$(GPUCOORD_FORMS)"
-VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
 export GPUCOORD_CACHE GPUCOORD_FORMS GPUCOORD_CUDA GPUCOORD_CUDA_ARCHITECTURES PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
@@ -43,7 +41,7 @@ export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
 # configure_with OPTION...
 define configure_with
-@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(FORMS) $(VARIANTS) $(1) \
+@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(FORMS) $(1) \
   >build/configure.log
 @sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
 endef
@@ -104,7 +102,7 @@ check-serial: demo-packages all
 
 check-sanitizers: test-packages setup
 	@cmake -S . -B build/sanitizers -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) -D GPUCOORD_CUDA=OFF \
-	  -D GPUCOORD_BENCH_VARIANTS=ON -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
+	  -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
 	@cmake/ninja-progress.sh "tests with sanitizers" build/sanitizers library_tests
 	@ctest --test-dir build/sanitizers --no-tests=error -R '^lib/' -j $(JOBS) --output-on-failure
 
@@ -127,7 +125,6 @@ release-check: test check-releases check-wheel
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
 
 # Parts accuracy-host and accuracy-gpu, which are among all parts, run tests.
-bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: $(if $(findstring accuracy,$(or $(PARTS),accuracy)),build-tests,demo-packages all)
 	@cmake --build build --target benchmarks
 	@$(PYTHON) bench/run.py build --parts "$(PARTS)"
@@ -166,4 +163,4 @@ help:
 	@echo "make check-pages       check that the pages and plots of make bench-pages are what doc/results gives"
 	@echo "make check-upstream    check style and pages of a LAMMPS tree with the package as LAMMPS does"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
-	@sed -n '/^# Variables/,/^#   GPUCOORD_BENCH_/s/^# \{0,1\}//p' Makefile
+	@sed -n '/^# Variables/,/^#   GPUCOORD_REQUIRE_WHEELS/s/^# \{0,1\}//p' Makefile

@@ -4,8 +4,7 @@
 // Usage: bench_coordination backend atoms_per_edge range_in_spacings precision threads repeats
 //        bench_coordination resident ... [types]
 //        bench_coordination gpu
-// backend: host, cuda, resident or, with GPUCOORD_BENCH_VARIANTS, cuda-block (the thread-block
-//   processor).
+// backend: host, cuda or resident.
 // Prints: atoms, neighbors, milliseconds; of these the milliseconds of copies, bins, pairs and
 // reduction; the number of ordered pairs in range and of computed distances (0: not counted);
 // milliseconds of the pairs without the virial; and milliseconds of a function of the coordination
@@ -28,7 +27,6 @@
 #include "gpucoord/resident_function.h"
 
 #ifdef GPUCOORD_HAS_CUDA
-#include "coordination/coordination_cuda.h"
 #include "gpucoord/resident_coordination.h"
 #include "on_gpu.h"
 #endif
@@ -49,13 +47,6 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name,
                                                      gpucoord::Precision precision, int threads)
 {
   const gpucoord::Switch function(options);
-#if defined(GPUCOORD_HAS_CUDA) && defined(GPUCOORD_BENCH_VARIANTS)
-  if (!std::strcmp(name, "cuda-block")) {
-    gpucoord::CudaTuning tuning;
-    tuning.processor = gpucoord::CudaTuning::Processor::BLOCK;
-    return make_cuda_coordination(function, precision, 0, threads, tuning);
-  }
-#endif
   if (!std::strcmp(name, "cuda") || !std::strcmp(name, "resident"))
     return make_cuda_coordination(function, precision, 0, threads);
   return make_host_coordination(function, precision, threads);

@@ -2,9 +2,7 @@
 // lattice with random orientations.
 //
 // Usage: bench_multisite backend model phase molecules_per_edge precision threads repeats
-// backend: host, cuda or cuda-any (the kernels for any number of sites). With
-//   GPUCOORD_BENCH_VARIANTS also host-once (each pair once, with stores to both molecules) and
-//   cuda-block (the thread-block processor).
+// backend: host, cuda or cuda-any (the kernels for any number of sites).
 // model: lj (ethane, two centers), co2 (three centers, three charges), eo (ethylene oxide: three
 //   centers, a dipole), water (SPC/E, charges within the same cutoff), n2 (two centers, a
 //   quadrupole).
@@ -16,7 +14,7 @@
 
 #include "timing.h"
 
-#include "multisite/multisite_host.h"
+#include "gpucoord/multisite.h"
 
 #ifdef GPUCOORD_HAS_CUDA
 #include "multisite/multisite_cuda.h"
@@ -91,25 +89,14 @@ std::unique_ptr<gpucoord::Multisite> make_backend(const std::string &name,
                                                   gpucoord::Precision precision, int threads)
 {
   if (name == "host") return make_host_multisite(model, precision, threads);
-#ifdef GPUCOORD_BENCH_VARIANTS
-  if (name == "host-once")
-    return make_host_multisite(model, precision, threads, gpucoord::Traversal::ONCE);
-#endif
 #ifdef GPUCOORD_HAS_CUDA
   gpucoord::MultisiteTuning tuning;
-  bool is_cuda = name == "cuda";
-#ifdef GPUCOORD_BENCH_VARIANTS
-  if (name == "cuda-block") {
-    is_cuda = true;
-    tuning.processor = gpucoord::CudaTuning::Processor::BLOCK;
-  }
-#endif
   tuning.any_sites = name == "cuda-any";
-  if (is_cuda || tuning.any_sites) return make_cuda_multisite(model, precision, 0, threads, tuning);
+  if (name == "cuda" || tuning.any_sites)
+    return make_cuda_multisite(model, precision, 0, threads, tuning);
 #endif
   std::fprintf(stderr,
-               "backend is '%s' and must be host, cuda or cuda-any, or, in a build with "
-               "GPUCOORD_BENCH_VARIANTS, host-once or cuda-block\n",
+               "backend is '%s' and must be host or, in a build with CUDA, cuda or cuda-any\n",
                name.c_str());
   std::exit(1);
 }

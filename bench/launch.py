@@ -73,14 +73,6 @@ class Bench:
     def kokkos(self, n=1):
         return self.kokkos_words.format(n=n).split()
 
-    def has_variants(self):
-        """Whether the build has the variants that are never chosen (GPUCOORD_BENCH_VARIANTS)."""
-        try:
-            with open(os.path.join(self.build, "CMakeCache.txt")) as cache:
-                return re.search(r"^GPUCOORD_BENCH_VARIANTS:BOOL=(ON|TRUE|YES|1)$", cache.read(), re.M | re.I) is not None
-        except FileNotFoundError:    # a folder with programs alone
-            return False
-
     def missing(self, programs=(), gpus=0, kokkos=False, environment=(), commands=()):
         """Return why a part cannot run here, or None."""
         if kokkos and "g" not in self.kokkos():    # a trial on the host

@@ -4,11 +4,6 @@
 # this fail. Skipped parts of a test are counted: with KOKKOS, LAMMPS lacks some features.
 set -uo pipefail
 dir=${1:?usage: run-gpu-tests.sh BUILD_DIR [ctest options]}
-if grep -qsiE '^GPUCOORD_BENCH_VARIANTS:BOOL=(OFF|FALSE|NO|0)$' "$dir/CMakeCache.txt"; then
-  echo "run-gpu-tests.sh: $dir lacks the variants for the benchmarks, which have tests on the GPU -" \
-    "run make build-tests GPUCOORD_BENCH_VARIANTS=ON" >&2
-  exit 1
-fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 labels='^gpu$' gpus=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run-sanitizer.sh BUILD_DIR [TOOL ...]: the CUDA tests under compute-sanitizer's memcheck, racecheck and initcheck, or
-# the tools given. They cover every engine, processor and switching function, at sizes that finish in minutes.
+# the tools given. They cover every engine and switching function, at sizes that finish in minutes.
 # One line for each tool; BUILD_DIR/sanitizer-TOOL.log has the rest.
 set -uo pipefail
 dir=${1:?usage: run-sanitizer.sh BUILD_DIR [TOOL ...]}
@@ -11,29 +11,22 @@ sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v compute-sani
   exit 1
 }
 export GPUCOORD_REQUIRE_GPU=1
-if ! grep -qsiE '^GPUCOORD_BENCH_VARIANTS:BOOL=(ON|TRUE|YES|1)$' "$dir/CMakeCache.txt"; then
-  echo "run-sanitizer.sh: $dir lacks the variants for the benchmarks, which it checks -" \
-    "run make build-tests GPUCOORD_BENCH_VARIANTS=ON" >&2
-  exit 1
-fi
 
 # BACKEND PROGRAM FILTER; * in a filter is GoogleTest's. Devices.* requests a GPU that does not exist.
 cases=(
-  "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Expressions.equal*:Shapes.droplets*:Shapes.planes*"
-  "warp test_cuda_reuse Lists.*"
-  "warp test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:*EngineFunctions*"
-  "warp test_coordination_images Periodic.S_of*:Pairs.*"
+  "cells test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Expressions.equal*:Shapes.droplets*:Shapes.planes*"
+  "cells test_cuda_reuse Lists.*"
+  "cells test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:*EngineFunctions*"
+  "cells test_coordination_images Periodic.S_of*:Pairs.*"
   "auto test_coordination Engines.take*:Engines.sum*:*EngineFunctions*"
   "auto test_switch_table *any_number*:*each_kind*:*pairs_equal*"
   "auto test_switch_table_lists Changes.*:List.*:Windows.*"
-  "warp test_switch_table *any_number*:*each_kind*"
-  "warp test_switch_table_lists List.*"
-  "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:*EngineFunctions*"
-  "block test_coordination_images Periodic.S_of*"
+  "cells test_switch_table *any_number*:*each_kind*"
+  "cells test_switch_table_lists List.*"
   "auto test_resident_types *ManyTypes:*EveryFormula"
   "auto test_resident_coordination *BlocksOfRows"
   "auto test_second_pass *any_groups*:*types*:*pairs*"
-  "warp test_second_pass *any_groups*:*types*"
+  "cells test_second_pass *any_groups*:*types*"
   "auto test_resident_function *functions_equal*:*sends*:*names*:*two_groups*"
   "auto test_map_cuda *ChargesOnPoints:*OfAtoms*"
   "auto test_potential_map *AtPoints:*OneCharge"
@@ -41,13 +34,12 @@ cases=(
 )
 # racecheck is a hundred times slower
 racecheck_cases=(
-  "warp test_cuda */n33:*/n129"
-  "warp test_cuda_reuse Lists.of_one_version_are*"
+  "cells test_cuda */n33:*/n129"
+  "cells test_cuda_reuse Lists.of_one_version_are*"
   "auto test_coordination Engines.sum*"
-  "warp test_coordination Engines.sum*:Shapes.a_single*"
-  "block test_coordination Engines.sum*:Shapes.a_single*"
+  "cells test_coordination Engines.sum*:Shapes.a_single*"
   "auto test_switch_table_lists Windows.of_three*:List.*"
-  "warp test_switch_table_lists List.*"
+  "cells test_switch_table_lists List.*"
   "auto test_resident_types *ComeAndGo:*RangesThatDiffer"
   "auto test_second_pass *pairs*:*left_out*"
   "auto test_map_cuda *ChargesOnPoints:*OfAtoms*"

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The backend of a test program: all backends run the same tests.
 //
-// The environment variable GPUCOORD_TEST_BACKEND names the backend: host (the default), or auto,
-// warp or block for CUDA with this processor of engine cells.
+// The environment variable GPUCOORD_TEST_BACKEND names the backend: host (the default), auto for
+// CUDA, or cells for CUDA without partner lists.
 
 #ifndef GPUCOORD_TEST_BACKENDS_H
 #define GPUCOORD_TEST_BACKENDS_H
@@ -17,7 +17,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -39,26 +38,16 @@ make_backend(const gpucoord::SwitchTable &table, gpucoord::Precision precision, 
 {
   if (on_host()) return gpucoord::make_host_coordination(table, precision, nthreads);
 #ifdef GPUCOORD_HAS_CUDA
-  using Processor = gpucoord::CudaTuning::Processor;
   gpucoord::CudaTuning tuning;
-  const std::map<std::string, Processor> processors = {
-      {"auto", Processor::AUTO},
-      {"warp", Processor::WARP},
-#ifdef GPUCOORD_BENCH_VARIANTS
-      {"block", Processor::BLOCK},
-#endif
-  };
-  const auto found = processors.find(backend_name());
-  if (found != processors.end()) {
-    tuning.processor = found->second;
+  tuning.keeps_lists = backend_name() == "auto";
+  if (tuning.keeps_lists || backend_name() == "cells")
     return gpucoord::make_cuda_coordination(table, precision, 0, nthreads, tuning);
-  }
 #endif
   throw std::invalid_argument("GPUCOORD_TEST_BACKEND is " + backend_name() +
                               ", which this build has not");
 }
 
-// Accepts any processor, because the map kernels have only one.
+// Accepts any name of a CUDA backend, because maps have only one.
 inline std::unique_ptr<gpucoord::PotentialMap> make_map(const gpucoord::MapOptions &options,
                                                         gpucoord::Precision precision, int nthreads)
 {

@@ -23,7 +23,6 @@
 #include <vector>
 
 using gpucoord::CudaTuning;
-using Processor = gpucoord::CudaTuning::Processor;
 
 // Unit of errors: the largest effect of one rounding of the positions and of the pair terms
 // (PairSizes), times the number of pairs. One thread adds the terms of an atom one by one. n terms
@@ -35,25 +34,20 @@ constexpr double ROUNDINGS_PER_SUMMAND = 0.002;
 constexpr double RELATIVE_DOUBLE = 2e-12;
 constexpr double RELATIVE_FLOAT = 2e-6;
 
-const Processor PROCESSORS[] = {
-    Processor::AUTO,
-    Processor::WARP,
-#ifdef GPUCOORD_BENCH_VARIANTS
-    Processor::BLOCK,
-#endif
-};
+// Values of CudaTuning::keeps_lists.
+constexpr bool WITH_AND_WITHOUT_LISTS[] = {true, false};
 
-inline const char *label_of(Processor p)
+inline const char *label_of(bool keeps_lists)
 {
-  return p == Processor::AUTO ? "auto" : p == Processor::WARP ? "warp" : "block";
+  return keeps_lists ? "auto" : "cells";
 }
 
 inline std::unique_ptr<Coordination> make_cuda(const Switch &function, Precision precision,
-                                               Processor processor = Processor::AUTO,
-                                               int nthreads = 2, int warps = 4)
+                                               bool keeps_lists = true, int nthreads = 2,
+                                               int warps = 4)
 {
   CudaTuning tuning;
-  tuning.processor = processor;
+  tuning.keeps_lists = keeps_lists;
   tuning.warps_per_block = warps;
   return gpucoord::make_cuda_coordination(function, precision, 0, nthreads, tuning);
 }
@@ -217,15 +211,15 @@ inline testing::Environment *const print_worst =
 // becomes visible.
 inline const SwitchOptions FUNCTION = rational(6, 12, 0.8, 0.0, 1.6, false);
 
-// CUDA backends of one function in each precision and with each processor, reused for all inputs.
+// CUDA backends of one function in each precision, with and without lists, reused for all inputs.
 class Backends {
  public:
   explicit Backends(const SwitchOptions &o) : function(o)
   {
     for (const Precision precision : PRECISIONS)
-      for (const Processor processor : PROCESSORS)
-        list.push_back({precision, std::string(name_of(precision)) + " " + label_of(processor),
-                        make_cuda(function, precision, processor)});
+      for (const bool lists : WITH_AND_WITHOUT_LISTS)
+        list.push_back({precision, std::string(name_of(precision)) + " " + label_of(lists),
+                        make_cuda(function, precision, lists)});
   }
   void check(const Run &run, const std::string &what,
              const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL, EVERYTHING})

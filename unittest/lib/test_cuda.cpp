@@ -386,11 +386,11 @@ TEST(WholeGpu, four_million_atoms_equal_the_host)
   const Switch function(FUNCTION);
   const HostTruth truth(function, cells_of(s));
   for (const Precision precision : {Precision::DOUBLE, Precision::MIXED})
-    for (const Processor processor : PROCESSORS)
+    for (const bool lists : WITH_AND_WITHOUT_LISTS)
       for (const unsigned want : BOTH_FORMS)
-        expect_equal(
-            run_cells(*make_cuda(function, precision, processor), s, want), truth, precision, want,
-            std::string("4,000,000 atoms ") + name_of(precision) + " " + label_of(processor));
+        expect_equal(run_cells(*make_cuda(function, precision, lists), s, want), truth, precision,
+                     want,
+                     std::string("4,000,000 atoms ") + name_of(precision) + " " + label_of(lists));
 }
 
 // Allocates nearly all memory of the GPU.
@@ -425,12 +425,12 @@ TEST(WholeGpu, memory_that_is_exhausted_is_an_error_after_which_the_object_works
   const System small = make_system(random_points(5000, 9, 9, 9, 0, 92), Groups::ONE);
   // Too dilute for many pairs, but with 48 MB of positions.
   const System large = make_system(random_points(2000000, 400, 400, 400, 0, 93), Groups::ONE);
-  for (const Processor processor : PROCESSORS) {
-    const auto cuda = make_cuda(function, Precision::DOUBLE, processor);
+  for (const bool lists : WITH_AND_WITHOUT_LISTS) {
+    const auto cuda = make_cuda(function, Precision::DOUBLE, lists);
     const Result expected_small =
         run_cells(*cuda, small, DERIVATIVES | VIRIAL);    // also loads the kernels
     const Result expected_large =
-        run_cells(*make_cuda(function, Precision::DOUBLE, processor), large, DERIVATIVES | VIRIAL);
+        run_cells(*make_cuda(function, Precision::DOUBLE, lists), large, DERIVATIVES | VIRIAL);
     {
       const Hog hog(std::size_t(24) << 20);
       ASSERT_GT(hog.size(), 0u);

@@ -269,18 +269,18 @@ TEST(Bits, are_the_same_for_any_threads_warps_and_run_after_run)
   const Inputs inputs;
   const Switch function(FUNCTION);
   for (const Precision precision : PRECISIONS)
-    for (const Processor processor : PROCESSORS)
+    for (const bool lists : WITH_AND_WITHOUT_LISTS)
       for (std::size_t k = 0; k < inputs.runs.size(); ++k)
         for (const unsigned want : {unsigned(VALUE), DERIVATIVES | VIRIAL, EVERYTHING}) {
-          const Result first = inputs.runs[k](*make_cuda(function, precision, processor, 1), want);
+          const Result first = inputs.runs[k](*make_cuda(function, precision, lists, 1), want);
           EXPECT_GT(first.sum.value, 1.0);
           for (const int nthreads : {1, 4})
             for (const int warps : {1, 2, 3, 4}) {
-              const auto cuda = make_cuda(function, precision, processor, nthreads, warps);
+              const auto cuda = make_cuda(function, precision, lists, nthreads, warps);
               for (int repeat = 0; repeat < 2; ++repeat)
                 EXPECT_TRUE(same_bits(first, inputs.runs[k](*cuda, want)))
-                    << "input " << k << ", " << name_of(precision) << " " << label_of(processor)
-                    << ", " << nthreads << " threads, " << warps << " warps, want " << want;
+                    << "input " << k << ", " << name_of(precision) << " " << label_of(lists) << ", "
+                    << nthreads << " threads, " << warps << " warps, want " << want;
             }
         }
 }
@@ -290,21 +290,21 @@ TEST(Bits, do_not_depend_on_what_was_computed_before_nor_on_other_objects)
   const Inputs inputs;
   const Switch function(FUNCTION), another(plain(SwitchKind::EXP, 0.4, 0.2, 1.1));
   for (const Precision precision : PRECISIONS)
-    for (const Processor processor : PROCESSORS) {
+    for (const bool lists : WITH_AND_WITHOUT_LISTS) {
       const unsigned wants_before[] = {DERIVATIVES, VIRIAL, EVERYTHING};
-      const auto used = make_cuda(function, precision, processor),
-                 other = make_cuda(another, precision, processor);
+      const auto used = make_cuda(function, precision, lists),
+                 other = make_cuda(another, precision, lists);
       for (const unsigned want : BOTH_FORMS) {
         std::vector<Result> fresh;
         for (const auto &run : inputs.runs)
-          fresh.push_back(run(*make_cuda(function, precision, processor), want));
+          fresh.push_back(run(*make_cuda(function, precision, lists), want));
         for (std::size_t before = 0; before < inputs.runs.size(); ++before)
           for (std::size_t k = 0; k < inputs.runs.size(); ++k) {
             inputs.runs[before](*used, wants_before[before % 3]);
             inputs.runs[before](*other, DERIVATIVES);
             EXPECT_TRUE(same_bits(fresh[k], inputs.runs[k](*used, want)))
                 << "input " << k << " after " << before << ", " << name_of(precision) << " "
-                << label_of(processor) << ", want " << want;
+                << label_of(lists) << ", want " << want;
           }
       }
     }

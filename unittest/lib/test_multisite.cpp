@@ -1,7 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Rigid molecules: interactions compared with sums over point charges,
 // forces and torques compared with finite differences, and all compared with results of ls1-MarDyn.
 
-#include "../../lib/gpucoord/src/multisite/multisite_host.h"
 #include "multisite_systems.h"
 
 #include <gtest/gtest.h>
@@ -422,13 +421,8 @@ TEST(Multisite, Ls1)
                                  {"F0", "1.3"}}) {
     const Ls1 ls1 = read_ls1(std::string(data) + "/ls1", name, rc);
     const System &s = ls1.s;
-    const auto twice = make_host_multisite(ls1.model, Precision::DOUBLE, 2);
-    std::vector<Result> results = {s.evaluate(ls1.model), s.evaluate(*twice)};
-#ifdef GPUCOORD_BENCH_VARIANTS
-    const auto once = make_host_multisite(ls1.model, Precision::DOUBLE, 2, Traversal::ONCE);
-    results.push_back(s.evaluate(*once));
-#endif
-    for (const Result &r : results) {
+    const auto host = make_host_multisite(ls1.model, Precision::DOUBLE, 2);
+    for (const Result &r : {s.evaluate(ls1.model), s.evaluate(*host)}) {
       EXPECT_NEAR(r.total(), ls1.u, 1e-10 * std::fabs(ls1.u)) << name;
       const double w =
           r.sums.virial[0] + r.sums.virial[1] + r.sums.virial[2] + 3.0 * r.sums.reaction_field;

@@ -14,29 +14,8 @@
 #include <vector>
 
 using namespace gpucoord;
-using Processor = CudaTuning::Processor;
 
-namespace {
-
-const Processor PROCESSORS[] = {
-    Processor::WARP,
-#ifdef GPUCOORD_BENCH_VARIANTS
-    Processor::BLOCK,
-#endif
-};
-
-MultisiteTuning tuning(Processor processor, bool any_sites = false)
-{
-  MultisiteTuning t;
-  t.processor = processor;
-  t.any_sites = any_sites;
-  return t;
-}
-
-}    // namespace
-
-// All specialized numbers of sites and other numbers, mixtures, both processors, both kinds of
-// cutoffs.
+// All specialized numbers of sites and other numbers, mixtures, both kinds of cutoffs.
 TEST_F(Multisites, EqualPlainLoops)
 {
   for (const auto &kinds : kinds_of_components())
@@ -55,21 +34,20 @@ TEST_F(Multisites, EqualPlainLoops)
           const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) {
             return reference_multisite(model, m, r);
           });
-          for (const Processor processor : PROCESSORS)
-            for (const bool any_sites : {false, true})
-              for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
-                SCOPED_TRACE(std::string(processor == Processor::WARP ? "warp" : "block") +
-                             (any_sites ? ", any sites" : ""));
-                const auto cuda =
-                    make_cuda_multisite(model, precision, 0, 2, tuning(processor, any_sites));
-                const double tolerance = precision == Precision::DOUBLE ? TOLERANCE_DOUBLE
-                                                                        : TOLERANCE_FLOAT;
-                expect_close(evaluate(*cuda, s), expected, tolerance);
-                const Result forces = evaluate(*cuda, s, MultisiteWant::FORCES);
-                expect_close(forces.force, expected.force, tolerance, "force");
-                expect_close(forces.torque, expected.torque, tolerance, "torque");
-                EXPECT_EQ(largest(forces.energy), 0.0);
-              }
+          for (const bool any_sites : {false, true})
+            for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
+              SCOPED_TRACE(any_sites ? "any sites" : "");
+              MultisiteTuning tuning;
+              tuning.any_sites = any_sites;
+              const auto cuda = make_cuda_multisite(model, precision, 0, 2, tuning);
+              const double tolerance = precision == Precision::DOUBLE ? TOLERANCE_DOUBLE
+                                                                      : TOLERANCE_FLOAT;
+              expect_close(evaluate(*cuda, s), expected, tolerance);
+              const Result forces = evaluate(*cuda, s, MultisiteWant::FORCES);
+              expect_close(forces.force, expected.force, tolerance, "force");
+              expect_close(forces.torque, expected.torque, tolerance, "torque");
+              EXPECT_EQ(largest(forces.energy), 0.0);
+            }
         }
       }
 }
@@ -86,12 +64,11 @@ TEST_F(Multisites, EqualTheHost)
       const System s(n, static_cast<int>(kinds.size()));
       const auto host = make_host_multisite(model, Precision::DOUBLE, 8);
       const Result expected = evaluate(*host, s);
-      for (const Processor processor : PROCESSORS)
-        for (const Precision precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
-          const auto cuda = make_cuda_multisite(model, precision, 0, 8, tuning(processor));
-          expect_close(evaluate(*cuda, s), expected,
-                       precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT);
-        }
+      for (const Precision precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
+        const auto cuda = make_cuda_multisite(model, precision, 0, 8);
+        expect_close(evaluate(*cuda, s), expected,
+                     precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT);
+      }
     }
 }
 
@@ -102,7 +79,7 @@ TEST_F(Multisites, AgainAndAgain)
   const auto kinds = kinds_of_components()[10];
   const MultisiteModel model(kinds, options(3.0, 2.5));
   const auto cuda = make_cuda_multisite(model, Precision::MIXED, -1, 2);
-  MultisiteTuning one_warp = tuning(Processor::WARP);
+  MultisiteTuning one_warp;
   one_warp.warps_per_block = 1;
   const auto other = make_cuda_multisite(model, Precision::MIXED, -1, 1, one_warp);
   std::vector<Result> first;
@@ -127,20 +104,18 @@ TEST_F(Multisites, Crowds)
   MultisiteOptions o = options(3.0, 3.0);
   const MultisiteModel model(kinds, o);
   const auto host = make_host_multisite(model, Precision::DOUBLE, 2);
-  for (const Processor processor : PROCESSORS) {
-    const auto cuda = make_cuda_multisite(model, Precision::DOUBLE, 0, 2, tuning(processor));
-    System few(900, 3);
-    for (std::size_t k = 0; k < few.kind.size(); ++k) few.kind[k] = 2 * (k % 2);
-    for (std::size_t k = 0; k < few.x.size(); k += 3)
-      if (k % 2) few.x[k] += 1e5;                                      // two positions
-    expect_close(evaluate(*cuda, few), evaluate(*host, few), 1e-9);    // coordinates are large
-    System ghosts(600, 3);
-    ghosts.nlocal = 0;
-    EXPECT_EQ(evaluate(*cuda, ghosts).sums.lennard_jones, 0.0);
-    System owned(600, 3);
-    owned.nlocal = 600;
-    expect_close(evaluate(*cuda, owned), evaluate(*host, owned), TOLERANCE_DOUBLE);
-  }
+  const auto cuda = make_cuda_multisite(model, Precision::DOUBLE, 0, 2);
+  System few(900, 3);
+  for (std::size_t k = 0; k < few.kind.size(); ++k) few.kind[k] = 2 * (k % 2);
+  for (std::size_t k = 0; k < few.x.size(); k += 3)
+    if (k % 2) few.x[k] += 1e5;                                      // two positions
+  expect_close(evaluate(*cuda, few), evaluate(*host, few), 1e-9);    // coordinates are large
+  System ghosts(600, 3);
+  ghosts.nlocal = 0;
+  EXPECT_EQ(evaluate(*cuda, ghosts).sums.lennard_jones, 0.0);
+  System owned(600, 3);
+  owned.nlocal = 600;
+  expect_close(evaluate(*cuda, owned), evaluate(*host, owned), TOLERANCE_DOUBLE);
 }
 
 int main(int argc, char **argv)

@@ -3,7 +3,6 @@
 
 #include "each_isa.h"
 
-#include "../../lib/gpucoord/src/multisite/multisite_host.h"
 #include "../../lib/gpucoord/src/multisite/site_kernels_host.h"
 #include "gpucoord/multisite.h"
 #include "multisite_systems.h"
@@ -25,12 +24,6 @@ using namespace gpucoord;
 
 namespace {
 
-const Traversal TRAVERSALS[] = {
-    Traversal::TWICE,
-#ifdef GPUCOORD_BENCH_VARIANTS
-    Traversal::ONCE,
-#endif
-};
 const Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
 
 // All kinds of sites.
@@ -152,25 +145,22 @@ TEST(MultisiteHost, IsAsPlainLoops)
         s.nlocal = n - n / 4;
         const Result expected = s.evaluate(model);
         expect_molecules_add_up(expected);
-        for (const Traversal traversal : TRAVERSALS)
-          for (const Precision precision : PRECISIONS) {
-            const auto host = make_host_multisite(model, precision, 2, traversal);
-            const double tolerance =
-                precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: steep repulsion
-            const std::string description = std::to_string(n) + " molecules, components " +
-                std::to_string(ncomponents) +
-                (traversal == Traversal::TWICE ? ", twice" : ", once") +
-                (o.site_cutoff ? ", by site" : "");
-            const Result found = s.evaluate(*host);
-            expect_same(found, expected, tolerance, description);
-            expect_molecules_add_up(found);
-            // Outputs that are not requested stay unchanged.
-            const Result forces = s.evaluate(*host, MultisiteWant::FORCES);
-            expect_near(forces.force, expected.force, tolerance, "force alone");
-            expect_near(forces.torque, expected.torque, tolerance, "torque alone");
-            EXPECT_EQ(largest(forces.energy), 0.0);
-            EXPECT_EQ(largest(forces.virial), 0.0);
-          }
+        for (const Precision precision : PRECISIONS) {
+          const auto host = make_host_multisite(model, precision, 2);
+          const double tolerance =
+              precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: steep repulsion
+          const std::string description = std::to_string(n) + " molecules, components " +
+              std::to_string(ncomponents) + (o.site_cutoff ? ", by site" : "");
+          const Result found = s.evaluate(*host);
+          expect_same(found, expected, tolerance, description);
+          expect_molecules_add_up(found);
+          // Outputs that are not requested stay unchanged.
+          const Result forces = s.evaluate(*host, MultisiteWant::FORCES);
+          expect_near(forces.force, expected.force, tolerance, "force alone");
+          expect_near(forces.torque, expected.torque, tolerance, "torque alone");
+          EXPECT_EQ(largest(forces.energy), 0.0);
+          EXPECT_EQ(largest(forces.virial), 0.0);
+        }
       }
 }
 
@@ -197,13 +187,11 @@ TEST(MultisiteHost, PeriodicImages)
             s.add(position, q.data(), s.component[i]);
         }
     const Result expected = s.evaluate(model);
-    for (const Traversal traversal : TRAVERSALS) {
-      const Result found = s.evaluate(*make_host_multisite(model, Precision::DOUBLE, 2, traversal));
-      expect_same(found, expected, 1e-12, site_cutoff ? "by site" : "by center");
-      double sum[3] = {};
-      for (std::size_t k = 0; k < found.force.size(); ++k) sum[k % 3] += found.force[k];
-      for (const double f : sum) EXPECT_NEAR(f, 0.0, 1e-11 * s.nlocal * largest(found.force));
-    }
+    const Result found = s.evaluate(*make_host_multisite(model, Precision::DOUBLE, 2));
+    expect_same(found, expected, 1e-12, site_cutoff ? "by site" : "by center");
+    double sum[3] = {};
+    for (std::size_t k = 0; k < found.force.size(); ++k) sum[k % 3] += found.force[k];
+    for (const double f : sum) EXPECT_NEAR(f, 0.0, 1e-11 * s.nlocal * largest(found.force));
   }
 }
 
@@ -215,20 +203,19 @@ TEST(MultisiteHost, BitsDoNotDependOnThreads)
   const MultisiteModel model(three_components(), o);
   System s = lattice(model, 1500, 50, 6);
   s.nlocal = 1400;
-  for (const Traversal traversal : TRAVERSALS)
-    for (const Precision precision : PRECISIONS) {
-      const Result one = s.evaluate(*make_host_multisite(model, precision, 1, traversal));
-      EXPECT_GT(largest(one.force), 0.0);
-      for (const int threads : {2, 3, 5}) {
-        const Result more = s.evaluate(*make_host_multisite(model, precision, threads, traversal));
-        EXPECT_EQ(more.force, one.force);
-        EXPECT_EQ(more.torque, one.torque);
-        EXPECT_EQ(more.energy, one.energy);
-        EXPECT_EQ(more.virial, one.virial);
-        EXPECT_EQ(more.total(), one.total());
-        for (int k = 0; k < 6; ++k) EXPECT_EQ(more.sums.virial[k], one.sums.virial[k]);
-      }
+  for (const Precision precision : PRECISIONS) {
+    const Result one = s.evaluate(*make_host_multisite(model, precision, 1));
+    EXPECT_GT(largest(one.force), 0.0);
+    for (const int threads : {2, 3, 5}) {
+      const Result more = s.evaluate(*make_host_multisite(model, precision, threads));
+      EXPECT_EQ(more.force, one.force);
+      EXPECT_EQ(more.torque, one.torque);
+      EXPECT_EQ(more.energy, one.energy);
+      EXPECT_EQ(more.virial, one.virial);
+      EXPECT_EQ(more.total(), one.total());
+      for (int k = 0; k < 6; ++k) EXPECT_EQ(more.sums.virial[k], one.sums.virial[k]);
     }
+  }
 }
 
 // Molecules at the cutoff are partners, in every precision and at every position. Molecules beyond
@@ -253,11 +240,10 @@ TEST(MultisiteHost, AtTheCutoff)
                                origin[2] + (is_outside ? 1e-6 : 0.0)};
       s.add(other, q, 0);
       s.nlocal = 2;
-      for (const Traversal traversal : TRAVERSALS)
-        for (const Precision precision : PRECISIONS) {
-          const Result r = s.evaluate(*make_host_multisite(model, precision, 1, traversal));
-          EXPECT_NEAR(r.total(), is_outside ? 0.0 : u, 1e-6 * std::fabs(u));
-        }
+      for (const Precision precision : PRECISIONS) {
+        const Result r = s.evaluate(*make_host_multisite(model, precision, 1));
+        EXPECT_NEAR(r.total(), is_outside ? 0.0 : u, 1e-6 * std::fabs(u));
+      }
       EXPECT_NEAR(s.evaluate(model).total(), is_outside ? 0.0 : u, 1e-12 * std::fabs(u));
     }
   }
@@ -270,31 +256,28 @@ TEST(MultisiteHost, NoPartners)
   center.centers = {{{0, 0, 0}, 1.0, 1.0}};
   charge.charges = {{{0, 0, 0}, 1.0}};
   const double x[3] = {0, 0, 0}, near[3] = {1, 0, 0}, q[4] = {1, 0, 0, 0};
-  for (const Traversal traversal : TRAVERSALS)
-    for (const Precision precision : PRECISIONS) {
-      const auto expect_nothing = [&](const std::vector<Component> &components, const System &s) {
-        const auto host =
-            make_host_multisite(MultisiteModel(components, options(2.5)), precision, 2, traversal);
-        const Result r = s.evaluate(*host);
-        EXPECT_EQ(r.total(), 0.0);
-        EXPECT_EQ(largest(r.force) + largest(r.torque) + largest(r.energy) + largest(r.virial),
-                  0.0);
-      };
-      System s;
-      expect_nothing(kinds, s);
-      s.add(x, q, 0);
-      expect_nothing(kinds, s);    // only a ghost
-      s.nlocal = 1;
-      expect_nothing(kinds, s);
-      s.add(near, q, 1);
-      expect_nothing({center, charge}, s);
-      // Null pointers for outputs that are not requested.
-      double force[3] = {}, torque[3] = {};
-      const auto host = make_host_multisite(MultisiteModel({center, center}, options(2.5)),
-                                            precision, 1, traversal);
-      host->evaluate(s.molecules(), MultisiteWant::ALL, {force, torque, nullptr, nullptr});
-      EXPECT_NEAR(force[0], -24.0, 1e-5);    // at r = sigma
-    }
+  for (const Precision precision : PRECISIONS) {
+    const auto expect_nothing = [&](const std::vector<Component> &components, const System &s) {
+      const auto host = make_host_multisite(MultisiteModel(components, options(2.5)), precision, 2);
+      const Result r = s.evaluate(*host);
+      EXPECT_EQ(r.total(), 0.0);
+      EXPECT_EQ(largest(r.force) + largest(r.torque) + largest(r.energy) + largest(r.virial), 0.0);
+    };
+    System s;
+    expect_nothing(kinds, s);
+    s.add(x, q, 0);
+    expect_nothing(kinds, s);    // only a ghost
+    s.nlocal = 1;
+    expect_nothing(kinds, s);
+    s.add(near, q, 1);
+    expect_nothing({center, charge}, s);
+    // Null pointers for outputs that are not requested.
+    double force[3] = {}, torque[3] = {};
+    const auto host =
+        make_host_multisite(MultisiteModel({center, center}, options(2.5)), precision, 1);
+    host->evaluate(s.molecules(), MultisiteWant::ALL, {force, torque, nullptr, nullptr});
+    EXPECT_NEAR(force[0], -24.0, 1e-5);    // at r = sigma
+  }
 }
 
 namespace {
@@ -397,29 +380,27 @@ TEST(MultisiteHost, InstructionSets)
   const SitePairConstants<double> constants = {2.0, 1.1, 0.1, 0.7, 0.02};
   const auto everything = all_kernels<double>();
   for (int kind = 0; kind < SITE_PAIR_KINDS; ++kind)
-    for (int variant = 0; variant < 8; ++variant) {
-      std::vector<double> first;
-      for (const auto &kernels : everything) {
-        const auto kernel = kernels.kernel[kind][variant & 1][variant >> 1 & 1][variant >> 2];
-        if (!kernel) continue;    // pairs of sites of the same kind are never reversed
-        SiteSums sums;
-        PartnerSums<double> partners = {};
-        kernel(constants, 9.0, n, sites, own, sums, partners);
-        std::vector<double> found = {sums.energy, sums.field};
-        found.insert(found.end(), sums.force, sums.force + 3);
-        found.insert(found.end(), sums.torque, sums.torque + 3);
-        for (int c = 0; c < 3; ++c) {
-          found.insert(found.end(), partners.force[c], partners.force[c] + n);
-          found.insert(found.end(), partners.torque[c], partners.torque[c] + n);
+    for (const bool reversed : {false, true})
+      for (const bool all : {false, true}) {
+        std::vector<double> first;
+        for (const auto &kernels : everything) {
+          const auto kernel = kernels.kernel[kind][reversed][all];
+          if (!kernel) continue;    // pairs of sites of the same kind are never reversed
+          SiteSums sums;
+          PartnerForces<double> partners = {};
+          kernel(constants, 9.0, n, sites, own, sums, partners);
+          std::vector<double> found = {sums.energy, sums.field};
+          found.insert(found.end(), sums.force, sums.force + 3);
+          found.insert(found.end(), sums.torque, sums.torque + 3);
+          for (const auto &component : partners.force)
+            found.insert(found.end(), component, component + n);
+          if (first.empty()) {
+            first = found;
+            EXPECT_GT(largest(first), 0.0);
+          }
+          expect_near(found, first, 1e-13,
+                      "kind " + std::to_string(kind) + (reversed ? " reversed" : "") +
+                          (all ? " all" : "") + " number");
         }
-        found.insert(found.end(), partners.energy, partners.energy + n);
-        if (first.empty()) {
-          first = found;
-          EXPECT_GT(largest(first), 0.0);
-        }
-        expect_near(found, first, 1e-13,
-                    "kind " + std::to_string(kind) + " variant " + std::to_string(variant) +
-                        " number");
       }
-    }
 }

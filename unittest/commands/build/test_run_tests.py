@@ -90,15 +90,6 @@ class Counts(unittest.TestCase):
         self.assertEqual((status, lines[-1]),
                          (1, "GPU tests: 1 of 2 passed, 0 in part (0 parts skipped), 1 skipped, 0 failed"))
 
-    def test_gpu_without_variants(self):
-        """A build without the variants for the benchmarks lacks tests of them."""
-        for value, status in ("OFF", 1), ("ON", 0):
-            folder = os.path.join(coordtest.folder(), self.id())
-            os.makedirs(folder, exist_ok=True)
-            with open(os.path.join(folder, "CMakeCache.txt"), "w") as file:
-                file.write(f"GPUCOORD_BENCH_VARIANTS:BOOL={value}\n")
-            self.assertEqual(self.run_tests(GPU_COUNTER, {"gpu/one": "true"})[0], status)
-
     def test_some_functions(self):
         """A developer's build without some switching functions is not tested."""
         folder = os.path.join(coordtest.folder(), self.id())

@@ -70,10 +70,9 @@ namespace {
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
-      shape_of_cells.block_processor = tuning.by_blocks();
-      shape_of_cells.warps_per_block = tuning.warps_per_block;
+      shape.warps_per_block = tuning.warps_per_block;
       if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(form_numbers(table));
-      shape_of_cells.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+      shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       report.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
       // Kernels write only the requested sums, but write_report() copies all sums.
@@ -402,16 +401,13 @@ namespace {
       const auto &all = pairs->rows();
       if (all.empty()) return;
       const int columns = evaluation.s ? 1 : peratom_columns(wanted);
-      CellsShape shape = shape_of_cells;
-      if (evaluation.is_weighted) shape.block_processor = false;    // no support of weights
       // In the sums of warps, rows that do not count in S come last.
       std::vector<int> nwarps(all.size()), splits(all.size());
       std::vector<std::size_t> first_warp(all.size());
       std::size_t nrows = 0, ntotal = 0, ncounted = 0, nparts = 0;
       for (std::size_t r = 0; r < all.size(); ++r) {
         nrows += all[r].view.n;
-        nwarps[r] =
-            (all[r].view.n + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
+        nwarps[r] = (all[r].view.n + 31) / 32;
         splits[r] = splits_of(nwarps[r], tuning::MAX_SPLITS);
         if (splits[r] > 1)
           nparts = std::max(nparts, static_cast<std::size_t>(splits[r]) * all[r].view.n * columns);
@@ -495,7 +491,7 @@ namespace {
     DeviceBuffer<unsigned> ended;
     DeviceBuffer<Real> weights;    // [points] weights of a second pass
     // Memory of the cell processor.
-    CellsShape shape_of_cells = {};
+    CellsShape shape = {};
     DeviceBuffer<double> parts;
     DeviceBuffer<WarpSums> warp_sums;
     DeviceBuffer<int> queues;

@@ -23,11 +23,9 @@ namespace tuning {
   // It is the same for all GPUs, because the bits of the results depend on it.
   constexpr int TARGET_WARPS = 4096;
   constexpr int MAX_SPLITS = 64, MAX_SPLITS_ALL_PAIRS = 256;
-  // Number of partners collected in shared memory before they are summed. The warp processor has
-  // three values: for a cheap formula, and for a formula that is evaluated for selected partners in
-  // float and in double. The block processor has one.
+  // Number of partners collected in shared memory before they are summed: for a cheap formula, and
+  // for a formula that is evaluated for selected partners in float and in double.
   constexpr int PARTNERS_CHEAP = 128, PARTNERS_SELECT_FLOAT = 512, PARTNERS_SELECT_DOUBLE = 256;
-  constexpr int PARTNERS_BLOCK = 512;
   // The same for partners with weights: four warps then take less than 48 KiB of shared memory.
   constexpr int PARTNERS_SELECT_FLOAT_WEIGHTED = 448;
   // Number of atoms that a thread loads before it tests them, to hide latency.
@@ -62,10 +60,10 @@ namespace tuning {
   // Blocks of 128 threads per multiprocessor that limit the registers of the molecule kernels.
   constexpr int MOLECULE_BLOCKS_FLOAT = 3, MOLECULE_BLOCKS_DOUBLE = 2;
   // Rigid molecules: the partners are split until there are TARGET_MOLECULE_WARPS warps, each
-  // with at least MIN_MOLECULES_PER_TEAM partners. One pass collects MOLECULES_PER_PASS partners,
+  // with at least MIN_MOLECULES_PER_WARP partners. One pass collects MOLECULES_PER_PASS partners,
   // about one batch. There are at most MAX_PASSES passes.
   constexpr int TARGET_MOLECULE_WARPS = 1 << 14;
-  constexpr double MIN_MOLECULES_PER_TEAM = 128.0, MOLECULES_PER_PASS = 440.0;
+  constexpr double MIN_MOLECULES_PER_WARP = 128.0, MOLECULES_PER_PASS = 440.0;
   constexpr int MAX_PASSES = 32;
   // Number of atoms copied at a time, so that copies and host work overlap.
   constexpr int COPY_CHUNK = 1 << 17;

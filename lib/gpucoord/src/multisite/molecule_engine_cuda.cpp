@@ -92,8 +92,7 @@ namespace {
         model(model_in), components(model.components().size())
     {
       check_kernels();
-      shape = {tuning.by_blocks(), tuning.warps_per_block,
-               device_attribute(cudaDevAttrMultiProcessorCount)};
+      shape = {tuning.warps_per_block, device_attribute(cudaDevAttrMultiProcessorCount)};
       for (const Component &component : model.components()) sites.emplace_back(component);
       const int n = static_cast<int>(sites.size());
       for (int i = 0; i < n; ++i)
@@ -200,7 +199,7 @@ namespace {
     {
       const double pi = 3.14159265358979323846;
       const double y = grid.size[1], z = grid.size[2];
-      const double x = team_size(shape) / (static_cast<double>(ci.rows.n) / volume * y * z);
+      const double x = 32 / (static_cast<double>(ci.rows.n) / volume * y * z);
       const double near = x * y * z + 2.0 * range * (x * y + y * z + z * x) +
           pi * range * range * (x + y + z) + 4.0 / 3.0 * pi * range * range * range;
       return near * static_cast<double>(cj.rows.n) / volume;
@@ -211,24 +210,24 @@ namespace {
       int i, j, splits, passes, warps;
     };
 
-    // Plans the launches. splits: number of teams that share the partners of a molecule, chosen
-    // such that there are enough warps. passes: number of passes of a team, chosen such that one
+    // Plans the launches. splits: number of warps that share the partners of a molecule, chosen
+    // such that there are enough warps. passes: number of passes of a warp, chosen such that one
     // pass collects about one batch.
     std::vector<Launch> plan(const BinGrid &grid) const
     {
       std::vector<Launch> all;
-      const int n = static_cast<int>(components.size()), team = team_size(shape);
+      const int n = static_cast<int>(components.size());
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
           const ComponentData &ci = components[i], &cj = components[j];
           // Each component interacts with itself, so that every row has a first launch.
           if (ci.rows.nowned == 0 || cj.rows.n == 0 || model.range(i, j) == 0.0) continue;
-          const int warps = (ci.rows.nowned + team - 1) / team * (team / 32);
+          const int warps = (ci.rows.nowned + 31) / 32;
           const double partners = near_partners(grid, ci, cj, model.range(i, j));
-          const int max_teams = std::max(
-              1, static_cast<int>(std::min(partners / tuning::MIN_MOLECULES_PER_TEAM, 1e3)));
+          const int max_splits = std::max(
+              1, static_cast<int>(std::min(partners / tuning::MIN_MOLECULES_PER_WARP, 1e3)));
           const int splits = std::clamp(tuning::TARGET_MOLECULE_WARPS / warps, 1,
-                                        std::min(max_teams, tuning::MAX_SPLITS));
+                                        std::min(max_splits, tuning::MAX_SPLITS));
           const double passes = std::ceil(partners / (tuning::MOLECULES_PER_PASS * splits));
           all.push_back(
               {i, j, splits,

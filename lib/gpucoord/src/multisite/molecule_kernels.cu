@@ -2,7 +2,6 @@
 // is compiled once for each name in molecule_shapes_cuda.h, with -DGPUCOORD_SITES=name. Launch: see
 // molecule_processor.cuh.
 
-#include "../core/bench_variants.h"
 #include "molecule_processor.cuh"
 
 #include <algorithm>
@@ -18,34 +17,22 @@ namespace {
 
   using Sites = sites::GPUCOORD_SITES;
 
-  template <class Real, bool ALL, bool SITE_CUTOFF, int WARPS>
+  template <class Real, bool ALL, bool SITE_CUTOFF>
   void launch(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
               const CellsShape &shape, cudaStream_t stream)
   {
-    using Memory = TeamMemory<true, Real, WARPS>;
-    const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1,
-              threads = 32 * WARPS * teams_per_block;
-    const int teams = (arg.i.nowned + 32 * WARPS - 1) / (32 * WARPS) * arg.splits;
+    using Memory = PartnerMemory<true, Real>;
+    const int threads = 32 * shape.warps_per_block;
+    const int warps = (arg.i.nowned + 31) / 32 * arg.splits;
     // Launch as many threads as fit on the multiprocessors. Further threads would find the queue
     // empty.
-    const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
+    const int blocks = std::min((warps + shape.warps_per_block - 1) / shape.warps_per_block,
                                 shape.multiprocessors * (2048 / threads));
-    static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024,
+    static_assert(MAX_WARPS_PER_BLOCK * sizeof(Memory) <= 48 * 1024,
                   "every GPU has 48 KiB per block");
-    process_molecules<Sites, Real, ALL, SITE_CUTOFF, WARPS>
-        <<<blocks, threads, teams_per_block * sizeof(Memory), stream>>>(arg, tables);
+    process_molecules<Sites, Real, ALL, SITE_CUTOFF>
+        <<<blocks, threads, shape.warps_per_block * sizeof(Memory), stream>>>(arg, tables);
     check(cudaGetLastError(), "launching process_molecules");
-  }
-
-  template <class Real, bool ALL, bool SITE_CUTOFF>
-  void launch_processor(const MoleculesArguments<Real> &arg,
-                        const MoleculeTables<Real, Sites> &tables, const CellsShape &shape,
-                        cudaStream_t stream)
-  {
-    if constexpr (BENCH_VARIANTS)
-      if (shape.block_processor)
-        return launch<Real, ALL, SITE_CUTOFF, BLOCK_PROCESSOR_WARPS>(arg, tables, shape, stream);
-    launch<Real, ALL, SITE_CUTOFF, 1>(arg, tables, shape, stream);
   }
 
   template <class Real>
@@ -56,9 +43,9 @@ namespace {
     const MoleculeTables<Real, Sites> tables(host, device);
     const auto with_cutoff = [&](auto by_sites) {
       if (want == MultisiteWant::ALL)
-        launch_processor<Real, true, by_sites()>(arg, tables, shape, stream);
+        launch<Real, true, by_sites()>(arg, tables, shape, stream);
       else
-        launch_processor<Real, false, by_sites()>(arg, tables, shape, stream);
+        launch<Real, false, by_sites()>(arg, tables, shape, stream);
     };
     if constexpr (!Sites::FIXED)
       if (site_cutoff) return with_cutoff(std::true_type());

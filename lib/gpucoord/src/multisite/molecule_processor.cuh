@@ -1,10 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules: the cell processors. A processor is a warp or, with
-// BENCH_VARIANTS, a thread block.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules: the cell processor.
 //
-// Launch: teams as described in near_partners.cuh; each thread takes one molecule. A thread first
-// notes which partners are within the cutoff of centers of mass, as bits in shared memory, then
-// processes only those. A thread that has finished a batch waits for the thread of its warp with
-// the most partners. Batches therefore cover the whole neighborhood evenly (passes).
+// Launch: as described in near_partners.cuh; each thread takes one molecule. A thread first notes
+// which partners are within the cutoff of centers of mass, as bits in shared memory, then processes
+// only those. A thread that has finished a batch waits for the thread of its warp with the most
+// partners. Batches therefore cover the whole neighborhood evenly (passes).
 //
 // The sites of a molecule are kept in registers if there is a kernel for this combination of sites
 // (own_molecule.cuh). The sites of a partner are rotated for each pair, which is faster than
@@ -159,42 +158,39 @@ template <class Real>
 constexpr int MOLECULE_BLOCKS = sizeof(Real) == sizeof(double) ? tuning::MOLECULE_BLOCKS_DOUBLE
                                                                : tuning::MOLECULE_BLOCKS_FLOAT;
 
-template <class Sites, class Real, bool ALL, bool SITE_CUTOFF, int WARPS>
-__global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * WARPS,
-                                  MOLECULE_BLOCKS<Real>)
+template <class Sites, class Real, bool ALL, bool SITE_CUTOFF>
+__global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK, MOLECULE_BLOCKS<Real>)
     process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
                       const __grid_constant__ MoleculeTables<Real, Sites> tables)
 {
   constexpr int COLUMNS = ALL ? COLUMNS_OF_ALL : COLUMNS_OF_FORCES;
-  using Memory = TeamMemory<true, Real, WARPS>;
-  using T = Team<WARPS>;
-  constexpr int SIZE = T::SIZE;
+  using Memory = PartnerMemory<true, Real>;
   extern __shared__ __align__(16) unsigned char shared_memory[];
-  Memory &m = reinterpret_cast<Memory *>(shared_memory)[WARPS == 1 ? threadIdx.x / 32 : 0];
-  const int rank = T::rank();
-  const int nblocks = (arg.i.nowned + SIZE - 1) / SIZE;
+  Memory &m = reinterpret_cast<Memory *>(shared_memory)[threadIdx.x / 32];
+  const int lane = threadIdx.x % 32;
+  const int nblocks = (arg.i.nowned + 31) / 32;
   const Real limit = arg.range_of_centers_sq;
   const bool one_component = arg.i.atom == arg.j.atom;
 
   for (;;) {
-    const int item = T::next_item(arg.queue, m);
+    const int item = next_item(arg.queue, m);
     if (item >= nblocks * arg.splits) break;
-    const TeamItem team_item = item_of<SIZE>(arg, item, nblocks, rank);
-    OwnMolecule<Real, Sites> own(arg.orientation_i[team_item.number]);
+    const WarpItem warp_item = item_of(arg, item, nblocks, lane);
+    OwnMolecule<Real, Sites> own(arg.orientation_i[warp_item.number]);
     double sum[6] = {};
     Tallies<Real, ALL> tallies;
     // The id of a partner is its index, from which the kernel finds its orientation. If the
     // components differ, the index never refers to the molecule itself, hence -2.
-    for_near_partners<WARPS, true, true>(
-        arg, team_item, arg.splits, arg.passes, Real(1), limit,
-        one_component ? team_item.number : -2, m,
+    for_near_partners<true, true>(
+        arg, warp_item, arg.splits, arg.passes, Real(1), limit,
+        one_component ? warp_item.number : -2, m,
         [](const DeviceAtom &, int number) {
           return number;
         },
         [&](const Center<Real> &center, bool, int n) {
           const Vector<Real> position = {center.x, center.y, center.z};
           own.set_position(tables, position);
-          for_partners_in_range(center, n, rank, m, [&](const Partner<Real> &p, int) {
+          for_partners_in_range(center, n, lane, m, [&](const Partner<Real> &p, int) {
             if (p.id == center.id) return;
             const Vector<Real> at = {p.x, p.y, p.z}, d = position - at;
             const Real r_sq = dot(d, d);
@@ -208,10 +204,10 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
           tallies.flush();
         });
 
-    if (team_item.valid) {
+    if (warp_item.valid) {
       double *const row = arg.sums +
-          (static_cast<std::size_t>(team_item.split) * arg.i.nowned +
-           arg.i.caller_index[team_item.number]) *
+          (static_cast<std::size_t>(warp_item.split) * arg.i.nowned +
+           arg.i.caller_index[warp_item.number]) *
               COLUMNS;
       for (int k = 0; k < 6; ++k) row[k] = sum[k];
       if constexpr (ALL) {
@@ -222,10 +218,10 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
     if constexpr (ALL) {
       MoleculeSums warp_sums;
       for (int k = 0; k < 3; ++k)
-        warp_sums.energy[k] = add_warp(team_item.valid ? 0.5 * tallies.total[k] : 0.0);
+        warp_sums.energy[k] = add_warp(warp_item.valid ? 0.5 * tallies.total[k] : 0.0);
       for (int k = 0; k < 6; ++k)
-        warp_sums.virial[k] = add_warp(team_item.valid ? 0.5 * tallies.total[3 + k] : 0.0);
-      if (rank % 32 == 0) arg.warp[static_cast<std::size_t>(item) * WARPS + rank / 32] = warp_sums;
+        warp_sums.virial[k] = add_warp(warp_item.valid ? 0.5 * tallies.total[3 + k] : 0.0);
+      if (lane == 0) arg.warp[item] = warp_sums;
     }
   }
 }

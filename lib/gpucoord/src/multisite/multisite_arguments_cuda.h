@@ -61,8 +61,8 @@ template <class Real> struct MoleculesArguments : CellsSearch {
   Real range_of_centers_sq;            // distance^2; molecules farther apart do not interact
   double *sums;                        // [splits][i.nowned][columns], rows in the caller's order
   MoleculeSums *warp;                  // [splits * warps of molecules], used with ALL
-  int splits;                          // number of teams that share the partners of a molecule
-  int passes;                          // number of passes in which a team processes its share
+  int splits;                          // number of warps that share the partners of a molecule
+  int passes;                          // number of passes in which a warp processes its share
 };
 
 // The kernels for pairs of molecules that both have these numbers of sites. -1: any number.

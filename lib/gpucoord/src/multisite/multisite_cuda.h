@@ -1,9 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. An overload that selects the processor, for tests and benchmarks.
+// Part of GPUCOORD, GPL-2.0. An overload that selects the kernels, for tests and benchmarks.
 
 #ifndef GPUCOORD_MULTISITE_CUDA_H
 #define GPUCOORD_MULTISITE_CUDA_H
-
-#include "../gpu/cuda_tuning.h"
 
 #include "gpucoord/multisite.h"
 
@@ -11,9 +9,11 @@
 
 namespace gpucoord {
 
-struct MultisiteTuning : CudaTuning {    // AUTO: a warp
+struct MultisiteTuning {
   // Use the kernels for any number of sites even if there is a specialized kernel.
   bool any_sites = false;
+  // Warps per block, 1 to 4. Results are bitwise independent of this number.
+  int warps_per_block = 4;
 };
 
 GPUCOORD_TEST_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision,

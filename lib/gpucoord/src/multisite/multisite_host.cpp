@@ -4,23 +4,14 @@
 // The partners of a molecule within the cutoff are collected first, one component at a time. Then
 // each pair of sites is a loop over a chunk of partners. Sites are rotated once per evaluation.
 //
-// Traversal TWICE: every owned molecule sums over all its partners, including ghosts.
-//
-// Traversal ONCE: an owned molecule visits the owned molecules that follow it in its own row of
-// cells and those in rows ahead, and stores to both molecules. Ghosts are visited as in TWICE.
-// Pieces of rows that may store to the same molecule have different colors. The colors run one
-// after the other. ONCE is compiled only with BENCH_VARIANTS.
-//
-// The sums of tasks and pieces are added in order. Results are therefore bitwise independent of the
-// number of threads.
+// Every owned molecule sums over all its partners, including ghosts. The sums of tasks are added in
+// order. Results are therefore bitwise independent of the number of threads.
 
-#include "multisite_host.h"
-
-#include "../core/bench_variants.h"
 #include "../pairs/cell_tasks_host.h"
 #include "site_kernels_host.h"
 
 #include "gpucoord/counters.h"
+#include "gpucoord/multisite.h"
 
 #include <omp.h>
 
@@ -96,7 +87,7 @@ namespace {
   // A pair of site a of component i and site b of component j.
   template <class Real> struct PairOfSites {
     int a, b;
-    SiteKernel<Real> kernel[2][2];    // [all][stores]
+    SiteKernel<Real> kernel[2];    // [all]
     SitePairConstants<Real> constants;
     Real cutoff_sq;    // between the sites, distance^2
   };
@@ -112,9 +103,8 @@ namespace {
 
   template <class Real> class HostMultisite : public Multisite {
    public:
-    HostMultisite(const MultisiteModel &model_in, int nthreads_in, Traversal traversal_in) :
-        model(model_in), nthreads(std::max(1, nthreads_in)), traversal(traversal_in),
-        scratch(nthreads)
+    HostMultisite(const MultisiteModel &model_in, int nthreads_in) :
+        model(model_in), nthreads(std::max(1, nthreads_in)), scratch(nthreads)
     {
       const int n = static_cast<int>(model.components().size());
       for (const Component &c : model.components()) {
@@ -130,9 +120,8 @@ namespace {
       pairs.resize(static_cast<std::size_t>(n) * n);
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) make_pairs(i, j);
-      first.resize(n);
-      ghosts.resize(n);
-      for (int c = 0; c < n; ++c) first[c].component = ghosts[c].component = c;
+      molecules.resize(n);
+      for (int c = 0; c < n; ++c) molecules[c].component = c;
     }
 
     MultisiteSums evaluate(const Molecules &all, MultisiteWant want,
@@ -147,28 +136,17 @@ namespace {
       const int ncomponents = static_cast<int>(model.components().size());
       make_bins(all);
       for (int i = 0; i < ncomponents; ++i) {
-        if (first[i].bins.row.empty()) continue;
-        tasks.make(grid, first[i].bins, nthreads);
-        if constexpr (BENCH_VARIANTS)
-          if (visits_pairs_once()) make_pieces();
+        if (molecules[i].bins.row.empty()) continue;
+        tasks.make(grid, molecules[i].bins, nthreads);
         for (int j = 0; j < ncomponents; ++j)
           for (const PairsOfSites<Real> &list :
-               pairs[static_cast<std::size_t>(i) * ncomponents + j]) {
-            if constexpr (BENCH_VARIANTS)
-              if (visits_pairs_once()) {
-                visit_pairs_once(first[i], first[j], list, total);
-                visit_pairs_twice(first[i], ghosts[j], list, total);
-                continue;
-              }
-            visit_pairs_twice(first[i], first[j], list, total);
-          }
+               pairs[static_cast<std::size_t>(i) * ncomponents + j])
+            add_pairs(molecules[i], molecules[j], list, total);
       }
       return total;
     }
 
    private:
-    bool visits_pairs_once() const { return BENCH_VARIANTS && traversal != Traversal::TWICE; }
-
     void make_pairs(int i, int j)
     {
       const MultisiteOptions &options = model.options();
@@ -193,9 +171,7 @@ namespace {
               {SitePairKind::QUADRUPOLES, SitePairKind::CHARGE_QUADRUPOLE,
                SitePairKind::DIPOLE_QUADRUPOLE, SitePairKind::QUADRUPOLES}};
           for (const bool want : {false, true})
-            for (const bool stores : {false, true})
-              pair.kernel[want][stores] =
-                  kernels.find(KINDS[sa.kind][sb.kind], sa.kind > sb.kind, want, stores);
+            pair.kernel[want] = kernels.find(KINDS[sa.kind][sb.kind], sa.kind > sb.kind, want);
           const double site_cutoff = sa.kind == SiteOf::CENTER ? options.cutoff
                                                                : options.cutoff_charge;
           pair.cutoff_sq = options.site_cutoff ? static_cast<Real>(site_cutoff * site_cutoff)
@@ -227,25 +203,20 @@ namespace {
     void make_bins(const Molecules &all)
     {
       const int ncomponents = static_cast<int>(sites.size());
-      const bool once = visits_pairs_once();
-      std::vector<std::vector<int>> first_indices(ncomponents), ghost_indices(ncomponents);
+      std::vector<std::vector<int>> indices(ncomponents);
       std::vector<int> all_indices(all.nall), nowned(ncomponents, 0);
       for (int i = 0; i < all.nall; ++i) {
         all_indices[i] = i;
         const int c = all.component[i];
-        (once && i >= all.nlocal ? ghost_indices : first_indices)[c].push_back(i);
+        indices[c].push_back(i);
         if (i < all.nlocal) ++nowned[c];
       }
       grid = make_cell_grid(all.x, {all_indices.data(), all.nall, all.nlocal}, {}, range, nthreads);
-      const auto build = [&](SortedMolecules<Real> &sorted, const std::vector<int> &index,
-                             int owned) {
-        sorted.bins.build(grid, all.x, {index.data(), static_cast<int>(index.size()), owned},
-                          nthreads);
-        rotate(sorted, all.quaternion);
-      };
       for (int c = 0; c < ncomponents; ++c) {
-        build(first[c], first_indices[c], nowned[c]);
-        if (once) build(ghosts[c], ghost_indices[c], 0);
+        molecules[c].bins.build(grid, all.x,
+                                {indices[c].data(), static_cast<int>(indices[c].size()), nowned[c]},
+                                nthreads);
+        rotate(molecules[c], all.quaternion);
       }
     }
 
@@ -272,49 +243,13 @@ namespace {
       }
     }
 
-    // Tasks of one piece of a row of cells. Two pieces of the same color must not store to the same
-    // molecule.
-    struct Piece {
-      int color, begin, end;
-    };
-
-    // Makes the pieces. A piece stores to rows up to 'reach' away along y in both directions, and
-    // up to 'reach' ahead along z. Along x, its tasks begin within the piece, are at most three
-    // ranges long, and store up to one range beyond. Pieces are five ranges long, so that a piece
-    // and the next but one do not store to the same molecules.
-    void make_pieces()
-    {
-      const std::vector<CellTask> &all = tasks.all();
-      const int width = 2 * grid.reach + 1, depth = grid.reach + 1,
-                size = 5 * grid.x_cells_per_range() + 2;
-      const auto row = [&](int t) {
-        return all[t].key / grid.n[0];
-      };
-      const auto along = [&](int t) {
-        return all[t].key % grid.n[0] / size;
-      };
-      std::vector<Piece> found;
-      for (int t = 0, end; t < static_cast<int>(all.size()); t = end) {
-        for (end = t + 1;
-             end < static_cast<int>(all.size()) && row(end) == row(t) && along(end) == along(t);)
-          ++end;
-        const auto y = row(t) % grid.n[1], z = row(t) / grid.n[1];
-        found.push_back(
-            {static_cast<int>((z % depth * width + y % width) * 2 + along(t) % 2), t, end});
-      }
-      std::stable_sort(found.begin(), found.end(), [](const Piece &a, const Piece &b) {
-        return a.color < b.color;
-      });
-      pieces = found;
-    }
-
     struct Scratch : CandidateMemory<Real> {
       std::vector<unsigned char> kept;
       // Indices of the partners: first among the candidates, then among the sorted molecules.
       std::vector<int> numbers;
       // [3 + fields][partners] centers relative to that of the molecule, then fields of the sites
       Rows<Real> partners;
-      PartnerSums<Real> sums;
+      PartnerForces<Real> forces;
       alignas(64) Real no_axis[PARTNERS_PER_CHUNK] = {};
     };
 
@@ -335,8 +270,8 @@ namespace {
     }
 
     // Sums over all molecules of one component for the owned molecules of another component.
-    void visit_pairs_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
-                           const PairsOfSites<Real> &list, MultisiteSums &total)
+    void add_pairs(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                   const PairsOfSites<Real> &list, MultisiteSums &total)
     {
       if (mj.bins.row.empty()) return;
       constexpr std::int64_t SIZE = 16;
@@ -350,46 +285,16 @@ namespace {
           const CellCandidates found =
               collect_candidates(keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s);
           for (int p = task.begin; p < task.end; ++p)
-            if (mi.bins.owned[p]) add_partners<false>(mi, mj, list, found, 0, p, s, blocks[b]);
+            if (mi.bins.owned[p]) add_partners(mi, mj, list, found, p, s, blocks[b]);
         }
       });
       add_up(blocks, total);
     }
 
-    // Sums over pairs of an owned molecule of one component and a molecule of another component
-    // that it visits. The other half of the pairs of two components is summed when the components
-    // are exchanged.
-    void visit_pairs_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
-                          const PairsOfSites<Real> &list, MultisiteSums &total)
-    {
-      if (mj.bins.row.empty()) return;
-      blocks.assign(pieces.size(), MultisiteSums());
-      for (std::size_t begin = 0, end; begin < pieces.size(); begin = end) {
-        for (end = begin; end < pieces.size() && pieces[end].color == pieces[begin].color;) ++end;
-        run_in_parallel(static_cast<std::int64_t>(end - begin), nthreads, [&](std::int64_t b) {
-          Scratch &s = scratch[omp_get_thread_num()];
-          s.invalidate(grid);
-          for (int t = pieces[begin + b].begin; t < pieces[begin + b].end; ++t) {
-            const CellTask &task = tasks.all()[t];
-            const CellCandidates found = collect_candidates<RowsNear::AHEAD>(
-                keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s);
-            // In its own row, the component with the smaller index visits the other one.
-            int from = mi.component <= mj.component ? found.own_first : found.own_last;
-            for (int p = task.begin; p < task.end; ++p) {
-              if (&mi == &mj)
-                while (from < found.own_last && s.index[from] <= p) ++from;
-              add_partners<true>(mi, mj, list, found, from, p, s, blocks[begin + b]);
-            }
-          }
-        });
-      }
-      add_up(blocks, total);
-    }
-
     // Finds the partners of molecule p of the sorted molecules, which is at 'center', among the
-    // candidates from 'from' on. Returns their number.
+    // candidates. Returns their number.
     int find_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
-                      const PairsOfSites<Real> &list, const CellCandidates &found, int from, int p,
+                      const PairsOfSites<Real> &list, const CellCandidates &found, int p,
                       const Real *center, Scratch &s)
     {
       // Positions are rounded to Real, relative to an origin that is at most a few times the cutoff
@@ -397,23 +302,22 @@ namespace {
       // neither on the precision nor on the origin.
       const Real margin = 64 * std::numeric_limits<Real>::epsilon(),
                  cutoff_sq = static_cast<Real>(list.cutoff * list.cutoff);
-      const int n = found.count - from;
-      if (n <= 0) return 0;
+      const int n = found.count;
+      if (n == 0) return 0;
       s.kept.resize(static_cast<std::size_t>(n) / 8 + 1 + KEPT_MARGIN);
       s.numbers.resize(static_cast<std::size_t>(n) + KEPT_MARGIN);
       bool any_outside = false;
-      kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin), n,
-                            s.x.data() + from, s.y.data() + from, s.z.data() + from, center[0],
-                            center[1], center[2], s.kept.data(), any_outside);
-      const int *const index = s.index.data() + from;
+      kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin), n, s.x.data(),
+                            s.y.data(), s.z.data(), center[0], center[1], center[2], s.kept.data(),
+                            any_outside);
+      const int *const index = s.index.data();
       const auto drop = [&](int number) {
         s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8));
       };
-      if (&mi == &mj && from <= found.own_first) {    // a molecule is not its own partner
+      if (&mi == &mj) {    // a molecule is not its own partner
         const int self = static_cast<int>(
-            std::lower_bound(index + found.own_first - from, index + found.own_last - from, p) -
-            index);
-        if (self < found.own_last - from && index[self] == p) drop(self);
+            std::lower_bound(index + found.own_first, index + found.own_last, p) - index);
+        if (self < found.own_last && index[self] == p) drop(self);
       }
       int count = kernels.list_kept(n, s.kept.data(), s.numbers.data());
       if (!any_outside || !list.exact) return count;
@@ -426,39 +330,35 @@ namespace {
       return kernels.list_kept(n, s.kept.data(), s.numbers.data());
     }
 
-    template <bool STORES>
     void add_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
-                      const PairsOfSites<Real> &list, const CellCandidates &found, int from, int p,
+                      const PairsOfSites<Real> &list, const CellCandidates &found, int p,
                       Scratch &s, MultisiteSums &block)
     {
       const Real center[3] = {static_cast<Real>(mi.bins.x[p] - found.origin[0]),
                               static_cast<Real>(mi.bins.y[p] - found.origin[1]),
                               static_cast<Real>(mi.bins.z[p] - found.origin[2])};
-      const int count = find_partners(mi, mj, list, found, from, p, center, s);
+      const int count = find_partners(mi, mj, list, found, p, center, s);
       if (count == 0) return;
       const int nfields = fields[mj.component];
       s.partners.resize(3 + static_cast<std::size_t>(nfields),
                         static_cast<std::size_t>(count) + KEPT_MARGIN);
-      const Real *const candidate_coordinates[3] = {s.x.data() + from, s.y.data() + from,
-                                                    s.z.data() + from};
+      const Real *const candidate_coordinates[3] = {s.x.data(), s.y.data(), s.z.data()};
       for (int k = 0; k < 3; ++k)
-        kernels.copy_kept(found.count - from, s.kept.data(), count, s.numbers.data(),
+        kernels.copy_kept(found.count, s.kept.data(), count, s.numbers.data(),
                           candidate_coordinates[k], center[k], s.partners[k]);
-      const int *const index = s.index.data() + from;
-      for (int m = 0; m < count; ++m) s.numbers[m] = index[s.numbers[m]];
+      for (int m = 0; m < count; ++m) s.numbers[m] = s.index[s.numbers[m]];
       kernels.gather_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
                              mj.sites[0], s.partners.stride(), s.partners[3]);
-      const bool separate = STORES || wants_all;
       MoleculeTotals sums;
       for (int begin = 0; begin < count; begin += PARTNERS_PER_CHUNK) {
         const int n = std::min(PARTNERS_PER_CHUNK, count - begin);
-        if (separate) clear(n, s.sums);
-        add_sites<STORES>(mi, mj, list.centers, p, begin, n, s, sums.lennard_jones, sums);
-        add_sites<STORES>(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);
+        if (wants_all)
+          for (auto &component : s.forces.force) std::fill_n(component, n, Real(0));
+        add_sites(mi, mj, list.centers, p, begin, n, s, sums.lennard_jones, sums);
+        add_sites(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);
         const Real *const x[3] = {s.partners[0] + begin, s.partners[1] + begin,
                                   s.partners[2] + begin};
-        if (wants_all) add_virial(n, x, s.sums, sums);
-        if (STORES) store(mj, s.numbers.data() + begin, n, x, s.sums);
+        if (wants_all) add_virial(n, x, s.forces, sums);
       }
       const std::size_t row = mi.bins.row[p];
       for (int k = 0; k < 3; ++k) {
@@ -470,23 +370,12 @@ namespace {
         results.energy[row] += 0.5 * (sums.lennard_jones + sums.electrostatic + sums.field);
       for (int k = 0; k < 6 && results.virial; ++k)
         results.virial[6 * row + k] += 0.5 * sums.virial[k];
-      const double weight = STORES ? 1.0 : 0.5;
-      block.lennard_jones += weight * sums.lennard_jones;
-      block.electrostatic += weight * sums.electrostatic;
-      block.reaction_field += weight * sums.field;
-      for (int k = 0; k < 6; ++k) block.virial[k] += weight * sums.virial[k];
+      block.lennard_jones += 0.5 * sums.lennard_jones;
+      block.electrostatic += 0.5 * sums.electrostatic;
+      block.reaction_field += 0.5 * sums.field;
+      for (int k = 0; k < 6; ++k) block.virial[k] += 0.5 * sums.virial[k];
     }
 
-    static void clear(int n, PartnerSums<Real> &partners)
-    {
-      for (int k = 0; k < 3; ++k) {
-        std::fill_n(partners.force[k], n, Real(0));
-        std::fill_n(partners.torque[k], n, Real(0));
-      }
-      std::fill_n(partners.energy, n, Real(0));
-    }
-
-    template <bool STORES>
     void add_sites(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                    const std::vector<PairOfSites<Real>> &list, int p, int begin, int n, Scratch &s,
                    double &energy, MoleculeTotals &sums)
@@ -512,8 +401,8 @@ namespace {
               sites[mj.component][pair.b].has_axis() ? s.partners[row + 3] + begin : s.no_axis;
         }
         SiteSums site_sums;
-        pair.kernel[wants_all][STORES](pair.constants, pair.cutoff_sq, n, partner_sites, own,
-                                       site_sums, s.sums);
+        pair.kernel[wants_all](pair.constants, pair.cutoff_sq, n, partner_sites, own, site_sums,
+                               s.forces);
         energy += site_sums.energy;
         sums.field += site_sums.field;
         const Vector<double> arm = {own.arm[0], own.arm[1], own.arm[2]},
@@ -528,7 +417,7 @@ namespace {
     }
 
     // x: [3][n] centers of the partners relative to that of the molecule, distance
-    static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners,
+    static void add_virial(int n, const Real *const *x, const PartnerForces<Real> &partners,
                            MoleculeTotals &sums)
     {
       static constexpr int A[] = {0, 1, 2, 0, 0, 1}, B[] = {0, 1, 2, 1, 2, 2};
@@ -541,30 +430,8 @@ namespace {
       }
     }
 
-    // Stores forces, torques, energies and virials to the partners.
-    void store(const SortedMolecules<Real> &mj, const int *index, int n, const Real *const *x,
-               const PartnerSums<Real> &partners)
-    {
-      for (int m = 0; m < n; ++m) {
-        const std::size_t row = mj.bins.row[index[m]];
-        for (int k = 0; k < 3; ++k) {
-          results.force[3 * row + k] -= partners.force[k][m];
-          results.torque[3 * row + k] += partners.torque[k][m];
-        }
-        if (!wants_all) continue;
-        if (results.energy) results.energy[row] += 0.5 * partners.energy[m];
-        if (!results.virial) continue;
-        const double fx = partners.force[0][m], fy = partners.force[1][m],
-                     fz = partners.force[2][m];
-        const double w[6] = {x[0][m] * fx, x[1][m] * fy, x[2][m] * fz,
-                             x[0][m] * fy, x[0][m] * fz, x[1][m] * fz};
-        for (int k = 0; k < 6; ++k) results.virial[6 * row + k] -= 0.5 * w[k];
-      }
-    }
-
     const MultisiteModel model;
     const int nthreads;
-    const Traversal traversal;
     const KeepNearBoxFunction<Real> keep_near_box = select_keep_near_box<Real>();
     const SiteKernels<Real> kernels = select_site_kernels<Real>();
     std::vector<Scratch> scratch;    // [threads]
@@ -579,27 +446,19 @@ namespace {
     bool wants_all = false;
     MultisiteResults results;
     CellGrid grid;
-    // [components] with Traversal::TWICE, ghosts are in 'first'
-    std::vector<SortedMolecules<Real>> first, ghosts;
-    CellTasks tasks;    // tasks of the current component
-    std::vector<Piece> pieces;
+    std::vector<SortedMolecules<Real>> molecules;    // [components] with ghosts
+    CellTasks tasks;                                 // tasks of the current component
     std::vector<MultisiteSums> blocks;
   };
 
 }    // namespace
 
 std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &model, Precision precision,
-                                               int nthreads, Traversal traversal)
-{
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<HostMultisite<double>>(model, nthreads, traversal);
-  return std::make_unique<HostMultisite<float>>(model, nthreads, traversal);
-}
-
-std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &model, Precision precision,
                                                int nthreads)
 {
-  return make_host_multisite(model, precision, nthreads, Traversal::TWICE);
+  if (precision == Precision::DOUBLE)
+    return std::make_unique<HostMultisite<double>>(model, nthreads);
+  return std::make_unique<HostMultisite<float>>(model, nthreads);
 }
 
 }    // namespace gpucoord

@@ -3,7 +3,6 @@
 
 #include "site_kernels_host.h"
 
-#include "../core/bench_variants.h"
 #include "../pairs/pair_kernels_host.h"
 
 #include "../pairs/compress_host.h"
@@ -19,10 +18,10 @@ namespace gpucoord {
 
 namespace {
 
-  template <class Real, SitePairKind KIND, bool REVERSED, bool ALL, bool STORES>
+  template <class Real, SitePairKind KIND, bool REVERSED, bool ALL>
   void sum_sites(const SitePairConstants<Real> &c, Real cutoff_sq, int n,
                  const PartnerSites<Real> &sites, const OwnSite<Real> &own, SiteSums &sums,
-                 PartnerSums<Real> &partners)
+                 PartnerForces<Real> &partners)
   {
     constexpr Real infinity = std::numeric_limits<Real>::infinity();
     constexpr bool HAS_AXES = KIND != SitePairKind::LENNARD_JONES && KIND != SitePairKind::CHARGES;
@@ -65,29 +64,10 @@ namespace {
       if constexpr (ALL) {
         energy += on.energy;
         field += on.field;
-      }
-      if constexpr (ALL || STORES) {
         partners.force[0][k] += on.force.x;
         partners.force[1][k] += on.force.y;
         partners.force[2][k] += on.force.z;
       }
-      if constexpr (STORES) {
-        // -force acts at the end of the arm. The torque on the other site itself follows from the
-        // conservation of angular momentum: it balances the torque on this site and d x force.
-        Vector<Real> arm = {other_arm.x, other_arm.y, other_arm.z}, rest = {0, 0, 0};
-        if constexpr (HAS_AXES) {
-          arm.x += d.x;
-          arm.y += d.y;
-          arm.z += d.z;
-          rest.x = on.torque.x;
-          rest.y = on.torque.y;
-          rest.z = on.torque.z;
-        }
-        partners.torque[0][k] -= rest.x + (arm.y * on.force.z - arm.z * on.force.y);
-        partners.torque[1][k] -= rest.y + (arm.z * on.force.x - arm.x * on.force.z);
-        partners.torque[2][k] -= rest.z + (arm.x * on.force.y - arm.y * on.force.x);
-      }
-      if constexpr (ALL && STORES) partners.energy[k] += on.energy + on.field;
     }
     sums.energy += energy;
     sums.field += field;
@@ -98,14 +78,10 @@ namespace {
     }
   }
 
-  template <class Real, SitePairKind KIND, bool REVERSED> void set(SiteKernel<Real> (&kernel)[2][2])
+  template <class Real, SitePairKind KIND, bool REVERSED> void set(SiteKernel<Real> (&kernel)[2])
   {
-    kernel[false][false] = sum_sites<Real, KIND, REVERSED, false, false>;
-    kernel[true][false] = sum_sites<Real, KIND, REVERSED, true, false>;
-    if constexpr (BENCH_VARIANTS) {
-      kernel[false][true] = sum_sites<Real, KIND, REVERSED, false, true>;
-      kernel[true][true] = sum_sites<Real, KIND, REVERSED, true, true>;
-    }
+    kernel[false] = sum_sites<Real, KIND, REVERSED, false>;
+    kernel[true] = sum_sites<Real, KIND, REVERSED, true>;
   }
 
   // Pairs of sites of the same kind are never reversed.

@@ -31,11 +31,9 @@ struct SiteSums {
   double force[3] = {}, torque[3] = {};    // torque: about the site itself
 };
 
-// Interaction of each partner of a chunk with i, summed over pairs of sites.
-template <class Real> struct alignas(64) PartnerSums {
-  Real force[3][PARTNERS_PER_CHUNK];     // force on i
-  Real torque[3][PARTNERS_PER_CHUNK];    // torque on the partner about its center of mass
-  Real energy[PARTNERS_PER_CHUNK];
+// Force of each partner of a chunk on i, summed over pairs of sites.
+template <class Real> struct alignas(64) PartnerForces {
+  Real force[3][PARTNERS_PER_CHUNK];
 };
 
 constexpr int SITE_PAIR_KINDS = 7;
@@ -45,7 +43,7 @@ constexpr int SITE_PAIR_KINDS = 7;
 template <class Real>
 using SiteKernel = void (*)(const SitePairConstants<Real> &, Real cutoff_sq, int n,
                             const PartnerSites<Real> &, const OwnSite<Real> &, SiteSums &,
-                            PartnerSums<Real> &);
+                            PartnerForces<Real> &);
 
 // Sets bit k % 8 of kept[k / 8] if point k of n is within sqrt(range_sq) of (xi, yi, zi). kept must
 // have room for KEPT_MARGIN more elements. Sets any_outside if a kept point is farther than
@@ -73,18 +71,17 @@ template <class Real> constexpr int RECORD_UNIT = 64 / sizeof(Real);
 constexpr int KEPT_MARGIN = 16;
 
 template <class Real> struct SiteKernels {
-  // [kind][reversed][all][stores]. reversed: the site of i is the second one in the name of the
-  // kind. all: also energies, and the force on i from each partner. stores: also the force and
-  // torque on each partner, and with 'all' their energies; null without BENCH_VARIANTS.
-  SiteKernel<Real> kernel[SITE_PAIR_KINDS][2][2][2];
+  // [kind][reversed][all]. reversed: the site of i is the second one in the name of the kind. all:
+  // also energies, and the force on i from each partner.
+  SiteKernel<Real> kernel[SITE_PAIR_KINDS][2][2];
   KeepPartnersFunction<Real> keep_partners;
   ListKeptFunction list_kept;
   CopyKeptFunction<Real> copy_kept;
   GatherRecordsFunction<Real> gather_records;
 
-  SiteKernel<Real> find(SitePairKind kind, bool reversed, bool all, bool stores) const
+  SiteKernel<Real> find(SitePairKind kind, bool reversed, bool all) const
   {
-    return kernel[static_cast<int>(kind)][reversed][all][stores];
+    return kernel[static_cast<int>(kind)][reversed][all];
   }
 };
 

@@ -1,8 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Engine 'cells': the cell processors. A processor is a warp or, with
-// BENCH_VARIANTS, a thread block.
+// Part of GPUCOORD, GPL-2.0. Engine 'cells': the cell processor.
 //
-// Launch: teams as described in near_partners.cuh. Each thread takes one i-atom. Partners are read
-// from shared memory. Each read broadcasts one partner to all threads, so that there are no bank
+// Launch: as described in near_partners.cuh. Each thread takes one i-atom. Partners are read from
+// shared memory. Each read broadcasts one partner to all threads, so that there are no bank
 // conflicts. In float, a warp broadcasts one partner to each half, and each thread takes two
 // i-atoms. The halves then add their sums.
 //
@@ -27,12 +26,12 @@ namespace gpucoord {
 template <bool SELECT, int ATOMS, class Formula, class Real, class Accumulator, unsigned WANT,
           class Memory>
 __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i,
-                             Real own_weight, bool may_be_same, int n, int rank, Memory &m,
+                             Real own_weight, bool may_be_same, int n, int lane, Memory &m,
                              AtomSums<Real, Accumulator, WANT> &sums)
 {
   Real dx, dy, dz;
   if constexpr (SELECT) {
-    for_partners_in_range(i, n, rank, m, [&](const Partner<Real> &p, int k) {
+    for_partners_in_range(i, n, lane, m, [&](const Partner<Real> &p, int k) {
       const Real r_sq = i.distance_sq(p, dx, dy, dz);
       if (p.id == i.id) return;
       if constexpr (Memory::IS_WEIGHTED)
@@ -45,14 +44,14 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
     Real weight_of_atom[ATOMS] = {own_weight};
     if constexpr (ATOMS == 2)
       for (int u = 0; u < 2; ++u) {
-        atom[u] = i.from_lane(rank % 16 + 16 * u);
+        atom[u] = i.from_lane(lane % 16 + 16 * u);
         if constexpr (Memory::IS_WEIGHTED)
-          weight_of_atom[u] = __shfl_sync(ALL_LANES, own_weight, rank % 16 + 16 * u);
+          weight_of_atom[u] = __shfl_sync(ALL_LANES, own_weight, lane % 16 + 16 * u);
       }
     AtomSums<Real, Real, WANT> atom_sums[ATOMS];
     const auto add = [&](auto test_id) {
 #pragma unroll 4
-      for (int k = ATOMS == 2 ? rank / 16 : 0; k < n; k += ATOMS) {
+      for (int k = ATOMS == 2 ? lane / 16 : 0; k < n; k += ATOMS) {
         const Partner<Real> p = m.partner[k];
 #pragma unroll
         for (int u = 0; u < ATOMS; ++u) {
@@ -78,21 +77,19 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
   sums.flush();
 }
 
-template <class Formula, class Real, class Accumulator, unsigned WANT, int WARPS, bool WEIGHTED>
-__global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * WARPS)
+template <class Formula, class Real, class Accumulator, unsigned WANT, bool WEIGHTED>
+__global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK)
     process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants<Real> c)
 {
   constexpr bool SELECT = !CHEAP<Formula>;
-  using Memory = TeamMemory<SELECT, Real, WARPS, WEIGHTED>;
-  using T = Team<WARPS>;
-  constexpr int SIZE = T::SIZE;
+  using Memory = PartnerMemory<SELECT, Real, WEIGHTED>;
   extern __shared__ __align__(16) unsigned char shared_memory[];
-  Memory &m = reinterpret_cast<Memory *>(shared_memory)[WARPS == 1 ? threadIdx.x / 32 : 0];
-  const int rank = T::rank();
-  const int nblocks = (arg.i.nowned + SIZE - 1) / SIZE;
+  Memory &m = reinterpret_cast<Memory *>(shared_memory)[threadIdx.x / 32];
+  const int lane = threadIdx.x % 32;
+  const int nblocks = (arg.i.nowned + 31) / 32;
   // In float, two atoms per thread: each half warp takes every second partner and uses each load
   // twice.
-  constexpr int ATOMS = WARPS == 1 && !SELECT && std::is_same<Real, float>::value ? 2 : 1;
+  constexpr int ATOMS = !SELECT && std::is_same<Real, float>::value ? 2 : 1;
   // Factor of all lengths.
   const Real inverse_unit = IN_R0<Formula, Real> ? c.inv_r0 : Real(1);
   // The factor exceeds the rounding errors of the product, so that r = dmax stays in range.
@@ -100,31 +97,30 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
       IN_R0<Formula, Real> ? c.dmax_sq * inverse_unit * inverse_unit * Real(1.0000005) : c.dmax_sq;
 
   for (;;) {
-    const int item = T::next_item(arg.queue, m);
+    const int item = next_item(arg.queue, m);
     if (item >= nblocks * arg.out.splits) break;
-    const TeamItem team_item = item_of<SIZE>(arg, item, nblocks, rank);
+    const WarpItem warp_item = item_of(arg, item, nblocks, lane);
     Real own_weight = 0;
-    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[team_item.number];
+    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[warp_item.number];
     AtomSums<Real, Accumulator, WANT> sums;
     int tested = 0;
-    for_near_partners<WARPS, SELECT, false>(
-        arg, team_item, arg.out.splits, 1, inverse_unit, dmax_sq,
-        static_cast<int>(team_item.atom.id), m,
+    for_near_partners<SELECT, false>(
+        arg, warp_item, arg.out.splits, 1, inverse_unit, dmax_sq,
+        static_cast<int>(warp_item.atom.id), m,
         [](const DeviceAtom &atom, int) {
           return static_cast<int>(atom.id);
         },
         [&](const Center<Real> &center, bool may_be_same, int n) {
-          add_partners<SELECT, ATOMS, Formula>(c, center, own_weight, may_be_same, n, rank, m,
+          add_partners<SELECT, ATOMS, Formula>(c, center, own_weight, may_be_same, n, lane, m,
                                                sums);
           tested += n;
         });
     sums.finish(Formula::scale(c), 1 / inverse_unit);
-    if (team_item.valid && arg.out.sums)
+    if (warp_item.valid && arg.out.sums)
       sums.store(arg.out,
-                 static_cast<std::size_t>(team_item.split) * arg.i.nowned +
-                     arg.i.caller_index[team_item.number]);
-    sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, team_item.valid,
-                    tested);
+                 static_cast<std::size_t>(warp_item.split) * arg.i.nowned +
+                     arg.i.caller_index[warp_item.number]);
+    sums.store_warp(arg.out, item, warp_item.valid, tested);
   }
 }
 

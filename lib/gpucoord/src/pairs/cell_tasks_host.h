@@ -92,13 +92,8 @@ class CellTasks {
   std::vector<std::vector<CellTask>> tasks_of_part;
 };
 
-// The rows of cells to search. ALL: all rows in reach. AHEAD: the task's own row, and one row of
-// each pair of rows in reach, for traversals that visit each pair once.
-enum class RowsNear { ALL, AHEAD };
-
 // Candidates for the partners of the owned atoms of a task. Positions are relative to origin
-// (distance). Candidates own_first to own_last - 1 are in the task's own row. Candidates of rows
-// ahead follow.
+// (distance). Candidates own_first to own_last - 1 are in the task's own row.
 struct CellCandidates {
   double origin[3];
   int count = 0, own_first = 0, own_last = 0;
@@ -128,7 +123,7 @@ template <class Real> struct CandidateMemory {
   }
 };
 
-template <RowsNear ROWS = RowsNear::ALL, class Real>
+template <class Real>
 CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, double range,
                                   const CellGrid &grid, const CellBins &bi, const CellBins &bj,
                                   const CellTask &task, CandidateMemory<Real> &s)
@@ -163,9 +158,9 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
   const auto cz = static_cast<std::int64_t>(task.key / grid.n[0] / grid.n[1]);
   s.ranges.clear();
   int own = -1, size = 0;
-  for (int dz = ROWS == RowsNear::ALL ? -reach : 0; dz <= reach; ++dz) {
+  for (int dz = -reach; dz <= reach; ++dz) {
     if (cz + dz < 0 || cz + dz >= grid.n[2]) continue;
-    for (int dy = ROWS == RowsNear::ALL || dz > 0 ? -reach : 0; dy <= reach; ++dy) {
+    for (int dy = -reach; dy <= reach; ++dy) {
       if (cy + dy < 0 || cy + dy >= grid.n[1]) continue;
       const double gap_y = gap(1, cy + dy), gap_z = gap(2, cz + dz);
       const double reach_sq = range_sq - gap_y * gap_y - gap_z * gap_z;

@@ -18,20 +18,12 @@ namespace gpucoord {
 
 // Launch shape of engine 'cells'.
 struct CellsShape {
-  bool block_processor;    // teams of 128 threads instead of warps; false without BENCH_VARIANTS
-  int warps_per_block;     // for the warp processor
-  int multiprocessors;     // multiprocessors of the GPU
+  int warps_per_block;
+  int multiprocessors;    // multiprocessors of the GPU
 };
 constexpr int MAX_WARPS_PER_BLOCK = 4;
-constexpr int BLOCK_PROCESSOR_WARPS = 4;
 
-// Returns the number of i-atoms per team.
-inline int team_size(const CellsShape &shape)
-{
-  return shape.block_processor ? 32 * BLOCK_PROCESSOR_WARPS : 32;
-}
-
-// Returns the number of teams that share the partners of an atom. It is chosen such that there are
+// Returns the number of warps that share the partners of an atom. It is chosen such that there are
 // enough warps.
 inline int splits_of(int warps, int maximum)
 {

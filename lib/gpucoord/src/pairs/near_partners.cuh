@@ -1,16 +1,16 @@
-// Part of GPUCOORD, GPL-2.0. The search in cutoff bins shared by the cell processors for atom pairs
+// Part of GPUCOORD, GPL-2.0. The search in cutoff bins shared by the cell processor for atom pairs
 // (cell_processor.cuh) and for rigid molecules (molecule_processor.cuh).
 //
-// Launch: a team is one warp (WARPS = 1, any number of teams per block) or one thread block. Each
-// team takes blocks of i-atoms, one i-atom per thread, from a queue until it is empty. The queue is
-// one atomic counter. It balances the load, so that dense regions do not delay the others.
+// Launch: any number of warps per block. Each warp takes blocks of 32 i-atoms, one i-atom per
+// thread, from a queue until it is empty. The queue is one atomic counter. It balances the load, so
+// that dense regions do not delay the others.
 //
 // Partners near the bounding box of the i-atoms are collected in shared memory and then read by all
 // threads. No thread tests atoms that are out of reach of all i-atoms. Shared memory: one
-// TeamMemory per team.
+// PartnerMemory per warp.
 //
 // Small systems have too few i-atoms to fill a GPU. The partners of each i-atom are then split over
-// several teams.
+// several warps.
 
 #ifndef GPUCOORD_NEAR_PARTNERS_CUH
 #define GPUCOORD_NEAR_PARTNERS_CUH
@@ -32,11 +32,10 @@ template <class Real> struct alignas(16) Partner {
   int id;
 };
 
-// Number of partners that a team collects at once.
-template <bool SELECT, class Real, int WARPS, bool WEIGHTED> constexpr int partner_capacity()
+// Number of partners that a warp collects at once.
+template <bool SELECT, class Real, bool WEIGHTED> constexpr int partner_capacity()
 {
-  return WARPS > 1                    ? tuning::PARTNERS_BLOCK
-      : !SELECT                       ? tuning::PARTNERS_CHEAP
+  return !SELECT                      ? tuning::PARTNERS_CHEAP
       : sizeof(Real) != sizeof(float) ? tuning::PARTNERS_SELECT_DOUBLE
       : WEIGHTED                      ? tuning::PARTNERS_SELECT_FLOAT_WEIGHTED
                                       : tuning::PARTNERS_SELECT_FLOAT;
@@ -50,98 +49,55 @@ template <class Real> struct WeightMemory<Real, 0> {
 };
 
 // WEIGHTED: includes the weights of the partners, CellsSearch::weight_j.
-template <bool SELECT, class Real, int WARPS, bool WEIGHTED = false>
-struct TeamMemory :
-    WeightMemory<Real, WEIGHTED ? partner_capacity<SELECT, Real, WARPS, WEIGHTED>() : 0> {
+template <bool SELECT, class Real, bool WEIGHTED = false>
+struct PartnerMemory :
+    WeightMemory<Real, WEIGHTED ? partner_capacity<SELECT, Real, WEIGHTED>() : 0> {
   static constexpr bool IS_WEIGHTED = WEIGHTED;
-  static constexpr int SIZE = 32 * WARPS;
-  static constexpr int CAPACITY = partner_capacity<SELECT, Real, WARPS, WEIGHTED>();
+  static constexpr int CAPACITY = partner_capacity<SELECT, Real, WEIGHTED>();
   Partner<Real> partner[CAPACITY];
-  // [word][thread] one bit per partner.
-  unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];
-  int2 range[SIZE];       // [column of the neighborhood] sorted j-atoms
+  // [word][lane] one bit per partner.
+  unsigned in_range[SELECT ? CAPACITY / 32 : 1][32];
+  int2 range[32];         // [column of the neighborhood] sorted j-atoms
   double leader[3];       // position of the first atom, distance
   std::int64_t column;    // column of its cell
-  float extreme[WARPS];
-  int count[WARPS];
   int item;
 };
 
-// A group of threads that work on the same i-atoms.
-template <int WARPS> struct Team {
-  static constexpr int SIZE = 32 * WARPS;
-  static __device__ int rank() { return WARPS == 1 ? threadIdx.x % 32 : threadIdx.x; }
-  static __device__ void sync()
-  {
-    if (WARPS == 1)
-      __syncwarp();
-    else
-      __syncthreads();
+// Computes the position of each lane's flagged elements when the elements of all lanes are
+// concatenated: first the elements with flag[0]. total: number of flagged elements
+template <int N> __device__ void find_offsets(const bool (&flag)[N], int (&offset)[N], int &total)
+{
+  total = 0;
+  for (int k = 0; k < N; ++k) {
+    const unsigned votes = __ballot_sync(ALL_LANES, flag[k]);
+    offset[k] = total + __popc(votes & ((1u << (threadIdx.x % 32)) - 1));
+    total += __popc(votes);
   }
-  static __device__ bool any(bool value)
-  {
-    return WARPS == 1 ? __any_sync(ALL_LANES, value) : __syncthreads_or(value);
-  }
+}
 
-  // Returns whether this thread is the first one with the flag set.
-  template <class Memory> static __device__ bool is_first(bool flag, Memory &m)
-  {
-    const bool flags[1] = {flag};
-    int offset[1], total;
-    find_offsets(flags, offset, total, m);
-    return flag && offset[0] == 0;
-  }
+// Returns whether this lane is the first one with the flag set.
+__device__ inline bool is_first(bool flag)
+{
+  const unsigned votes = __ballot_sync(ALL_LANES, flag);
+  return flag && (votes & ((1u << (threadIdx.x % 32)) - 1)) == 0;
+}
 
-  // Returns the smallest value of all threads of the team.
-  template <class Memory> static __device__ float min(float value, Memory &m)
-  {
-    for (int distance = 16; distance > 0; distance /= 2)
-      value = fminf(value, __shfl_xor_sync(ALL_LANES, value, distance));
-    if (WARPS > 1) {
-      __syncthreads();
-      if (threadIdx.x % 32 == 0) m.extreme[threadIdx.x / 32] = value;
-      __syncthreads();
-      for (int w = 0; w < WARPS; ++w) value = fminf(value, m.extreme[w]);
-    }
-    return value;
-  }
+// Returns the smallest value of all lanes.
+__device__ inline float lowest(float value)
+{
+  return reduce_warp(value, [](float a, float b) {
+    return fminf(a, b);
+  });
+}
 
-  // Computes the position of each thread's flagged elements when the elements of all threads are
-  // concatenated. The order is: by warp; within a warp, first the elements with flag[0]. total:
-  // number of flagged elements
-  template <int N, class Memory>
-  static __device__ void find_offsets(const bool (&flag)[N], int (&offset)[N], int &total,
-                                      Memory &m)
-  {
-    total = 0;
-    for (int k = 0; k < N; ++k) {
-      const unsigned votes = __ballot_sync(ALL_LANES, flag[k]);
-      offset[k] = total + __popc(votes & ((1u << (threadIdx.x % 32)) - 1));
-      total += __popc(votes);
-    }
-    if (WARPS > 1) {
-      __syncthreads();
-      if (threadIdx.x % 32 == 0) m.count[threadIdx.x / 32] = total;
-      __syncthreads();
-      int before = 0;
-      total = 0;
-      for (int w = 0; w < WARPS; ++w) {
-        if (w < static_cast<int>(threadIdx.x / 32)) before += m.count[w];
-        total += m.count[w];
-      }
-      for (int k = 0; k < N; ++k) offset[k] += before;
-    }
-  }
-
-  template <class Memory> static __device__ int next_item(int *queue, Memory &m)
-  {
-    if (rank() == 0) m.item = atomicAdd(queue, 1);
-    sync();
-    const int item = m.item;
-    sync();
-    return item;
-  }
-};
+template <class Memory> __device__ int next_item(int *queue, Memory &m)
+{
+  if (threadIdx.x % 32 == 0) m.item = atomicAdd(queue, 1);
+  __syncwarp();
+  const int item = m.item;
+  __syncwarp();
+  return item;
+}
 
 // Returns the distance between the intervals [lo, hi] and [a, b].
 __device__ inline double gap(double lo, double hi, double a, double b)
@@ -202,35 +158,34 @@ template <class Real> struct Center {
   }
 };
 
-// The work of a team: as many i-atoms as it has threads, with all or a part of their partners.
-struct TeamItem {
+// The work of a warp: 32 i-atoms, with all or a part of their partners.
+struct WarpItem {
   int split;                        // index of the part of partners
   int t;                            // index of this thread's atom among the owned i-atoms
   bool valid;                       // this thread has an atom
   int number;                       // index of this thread's atom among the sorted atoms
-  int first_number, last_number;    // sorted indices of the first and last atom of the team
+  int first_number, last_number;    // sorted indices of the first and last atom of the warp
   DeviceAtom atom;
   std::int64_t column;    // column of the cell of this thread's atom
 };
 
 // item: index of the part times the number of atom blocks, plus the index of the atom block
-template <int SIZE>
-__device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
+__device__ inline WarpItem item_of(const CellsSearch &arg, int item, int nblocks, int lane)
 {
-  TeamItem team_item = {};
-  team_item.split = item / nblocks;
-  const int first_t = (item % nblocks) * SIZE;
-  team_item.t = first_t + rank;
-  team_item.valid = team_item.t < arg.i.nowned;
+  WarpItem warp_item = {};
+  warp_item.split = item / nblocks;
+  const int first_t = (item % nblocks) * 32;
+  warp_item.t = first_t + lane;
+  warp_item.valid = warp_item.t < arg.i.nowned;
   const auto number_of = [&](int t) {
     return arg.i.owned ? arg.i.owned[t] : t;
   };
-  team_item.number = team_item.valid ? number_of(team_item.t) : 0;
-  team_item.first_number = number_of(first_t);
-  team_item.last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
-  team_item.atom = arg.i.atom[team_item.number];
-  team_item.column = static_cast<std::int64_t>(arg.i.cell(team_item.number)) / arg.grid.n[0];
-  return team_item;
+  warp_item.number = warp_item.valid ? number_of(warp_item.t) : 0;
+  warp_item.first_number = number_of(first_t);
+  warp_item.last_number = number_of(min(first_t + 32, arg.i.nowned) - 1);
+  warp_item.atom = arg.i.atom[warp_item.number];
+  warp_item.column = static_cast<std::int64_t>(arg.i.cell(warp_item.number)) / arg.grid.n[0];
+  return warp_item;
 }
 
 // Collects the partners near the i-atoms of an item in m.partner. Calls add(center, may_be_same, n)
@@ -239,39 +194,37 @@ __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int r
 // id_of(atom, index) returns the id that is stored with a partner. Lengths are multiplied by
 // inverse_unit.
 //
-// A part has every nparts-th chunk of the atoms that a team loads at once. INTERLEAVED: a part has
+// A part has every nparts-th chunk of the atoms that a warp loads at once. INTERLEAVED: a part has
 // every nparts-th partner instead, in several passes. A batch then covers the whole
 // neighborhood evenly, and all threads have similar numbers of partners in range.
-template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
-__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &team_item, int splits,
+template <bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
+__device__ void for_near_partners(const CellsSearch &arg, const WarpItem &warp_item, int splits,
                                   int passes, Real inverse_unit, Real limit, int own_id, Memory &m,
                                   IdOf id_of, Add add)
 {
-  using T = Team<WARPS>;
-  constexpr int SIZE = T::SIZE;
   constexpr int AT_ONCE = tuning::LOADS_AT_ONCE;
-  const int rank = T::rank();
-  const DeviceAtom &atom = team_item.atom;
+  const int lane = threadIdx.x % 32;
+  const DeviceAtom &atom = warp_item.atom;
   const Real range_sq = static_cast<Real>(arg.range_sq) * inverse_unit * inverse_unit;
   const bool one_group = arg.i.atom == arg.j.atom;
   const int nparts = splits * passes, stride = INTERLEAVED ? nparts : 1;
 
   // Atoms of one column that are not too far apart share an origin and a search for partners.
-  bool waits = team_item.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
-  while (T::any(waits)) {
-    if (T::is_first(waits, m)) {
+  bool waits = warp_item.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
+  while (__any_sync(ALL_LANES, waits)) {
+    if (is_first(waits)) {
       m.leader[0] = atom.x;
       m.leader[1] = atom.y;
       m.leader[2] = atom.z;
-      m.column = team_item.column;
+      m.column = warp_item.column;
     }
-    T::sync();
+    __syncwarp();
     const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
     const std::int64_t column_here = m.column, cy = column_here % arg.grid.n[1],
                        cz = column_here / arg.grid.n[1];
     const bool here = waits && fabs(atom.x - leader[0]) <= arg.max_extent &&
         fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
-        team_item.column == column_here;
+        warp_item.column == column_here;
     waits = waits && !here;
 
     // Bounding box of these atoms, relative to the first of them. Rounding errors are far below the
@@ -281,8 +234,8 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &team_i
     const double position[3] = {atom.x, atom.y, atom.z};
     for (int k = 0; k < 3; ++k) {
       const auto relative = static_cast<float>(position[k] - leader[k]);
-      const float low = T::min(here ? relative : INFINITY, m),
-                  high = -T::min(here ? -relative : INFINITY, m);
+      const float low = lowest(here ? relative : INFINITY),
+                  high = -lowest(here ? -relative : INFINITY);
       lo[k] = leader[k] + low;
       hi[k] = leader[k] + high;
       origin[k] = leader[k] + 0.5f * (low + high);
@@ -295,63 +248,63 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &team_i
                                  here ? limit : Real(-1), own_id};
 
     const int ncolumns = arg.neighborhood.n;
-    for (int part = team_item.split; part < nparts; part += splits) {
+    for (int part = warp_item.split; part < nparts; part += splits) {
       // begin, end: sorted j-atoms left in this column.
       int chunk = 0, column = 0, begin = 0, end = 0;
       for (bool more = true; more;) {
         int queued = 0;
         // With two arrays of atoms, indices cannot tell whether a partner is one of the i-atoms.
         bool may_be_same = !one_group;
-        while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
+        while (queued + AT_ONCE * 32 <= Memory::CAPACITY) {
           if (begin >= end) {
             more = column < ncolumns;
             if (!more) break;
-            if (column % SIZE == 0) {
-              T::sync();
-              m.range[rank] = find_partners(arg, column + rank, cy, cz, lo, hi);
-              T::sync();
+            if (column % 32 == 0) {
+              __syncwarp();
+              m.range[lane] = find_partners(arg, column + lane, cy, cz, lo, hi);
+              __syncwarp();
             }
-            begin = m.range[column % SIZE].x + (INTERLEAVED ? part : 0);
-            end = m.range[column % SIZE].y;
+            begin = m.range[column % 32].x + (INTERLEAVED ? part : 0);
+            end = m.range[column % 32].y;
             ++column;
             continue;
           }
-          const int chunk_begin = begin, k = begin + rank * stride;
-          begin += AT_ONCE * SIZE * stride;
+          const int chunk_begin = begin, k = begin + lane * stride;
+          begin += AT_ONCE * 32 * stride;
           if (!INTERLEAVED && nparts > 1 && chunk++ % nparts != part) continue;
           may_be_same = may_be_same || INTERLEAVED ||
-              (chunk_begin <= team_item.last_number && team_item.first_number < begin);
+              (chunk_begin <= warp_item.last_number && warp_item.first_number < begin);
           DeviceAtom a[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u)
-            if (k + u * SIZE * stride < end) a[u] = arg.j.atom[k + u * SIZE * stride];
+            if (k + u * 32 * stride < end) a[u] = arg.j.atom[k + u * 32 * stride];
           Partner<Real> p[AT_ONCE];
           bool is_near[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u) {
             p[u] = {relative(a[u].x, 0), relative(a[u].y, 1), relative(a[u].z, 2),
-                    id_of(a[u], k + u * SIZE * stride)};
+                    id_of(a[u], k + u * 32 * stride)};
             const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)),
                        out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
                        out_z = fmax(fabs(p[u].z) - half[2], Real(0));
-            is_near[u] = k + u * SIZE * stride < end &&
+            is_near[u] = k + u * 32 * stride < end &&
                 out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
           }
           int offset[AT_ONCE], total;
-          T::find_offsets(is_near, offset, total, m);
+          find_offsets(is_near, offset, total);
           for (int u = 0; u < AT_ONCE; ++u)
             if (is_near[u]) {
               m.partner[queued + offset[u]] = p[u];
               if constexpr (Memory::IS_WEIGHTED)
                 m.weight[queued + offset[u]] =
-                    static_cast<const Real *>(arg.weight_j)[k + u * SIZE * stride];
+                    static_cast<const Real *>(arg.weight_j)[k + u * 32 * stride];
             }
           queued += total;
         }
         // Pad to a multiple of 32.
-        if (PADDED && rank < 32 && rank < (32 - queued % 32) % 32)
-          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};
-        T::sync();
+        if (PADDED && lane < (32 - queued % 32) % 32)
+          m.partner[queued + lane] = {INFINITY, INFINITY, INFINITY, -1};
+        __syncwarp();
         add(center, may_be_same, queued);
-        T::sync();
+        __syncwarp();
       }
     }
   }
@@ -361,7 +314,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &team_i
 // must be padded as in for_near_partners(). Each thread first notes its partners in range in
 // m.in_range. The threads of a warp then run as long as the thread with the most partners.
 template <class Real, class Memory, class F>
-__device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Memory &m, F add)
+__device__ void for_partners_in_range(const Center<Real> &i, int n, int lane, Memory &m, F add)
 {
   Real dx, dy, dz;
   const int nwords = (n + 31) / 32;
@@ -370,13 +323,13 @@ __device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Me
 #pragma unroll
     for (int k = 0; k < 32; ++k)
       if (i.distance_sq(m.partner[32 * word + k], dx, dy, dz) <= i.limit) bits |= 1u << k;
-    m.in_range[word][rank] = bits;
+    m.in_range[word][lane] = bits;
   }
   // One loop over all words, so that a thread with an empty word continues with its next word at
   // once.
   unsigned bits = 0;
   for (int word = -1;;) {
-    while (bits == 0 && ++word < nwords) bits = m.in_range[word][rank];
+    while (bits == 0 && ++word < nwords) bits = m.in_range[word][lane];
     if (bits == 0) break;
     const int k = 32 * word + __ffs(bits) - 1;
     const Partner<Real> p = m.partner[k];

@@ -22,7 +22,7 @@ struct WarpSums {
 };
 
 // Output of the sums, multiplied by a weight. The partners of each atom are split over 'splits'
-// teams; the caller adds the sums of the splits.
+// warps; the caller adds the sums of the splits.
 struct SumsOut {
   // [splits][n][columns], columns: AtomSums::COLUMNS of the kernel's WANT; null: not requested.
   double *sums;

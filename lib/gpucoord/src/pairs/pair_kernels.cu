@@ -2,7 +2,6 @@
 // form in switch_functions.def, with -DGPUCOORD_FORMULA=name. Each included kernel file documents
 // its launch.
 
-#include "../core/bench_variants.h"
 #include "cell_processor.cuh"
 #include "gather_kernels.cuh"
 #include "launch_cuda.h"
@@ -41,48 +40,37 @@ namespace {
     if (!is_found) f(std::integral_constant<unsigned, ALL>());
   }
 
-  template <class Real, class Accumulator, unsigned WANT, int WARPS, bool WEIGHTED>
+  template <class Real, class Accumulator, unsigned WANT, bool WEIGHTED>
   void launch_cells(const CellsArguments &arg, const FormulaConstants<Real> &c,
                     const CellsShape &shape, cudaStream_t stream)
   {
-    const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1;
-    const int threads = 32 * WARPS * teams_per_block;
-    const int teams = (arg.i.nowned + 32 * WARPS - 1) / (32 * WARPS) * arg.out.splits;
+    const int threads = 32 * shape.warps_per_block;
+    const int warps = (arg.i.nowned + 31) / 32 * arg.out.splits;
     // Launch as many threads as fit on the multiprocessors. Further threads would find the queue
     // empty.
-    const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
+    const int blocks = std::min((warps + shape.warps_per_block - 1) / shape.warps_per_block,
                                 shape.multiprocessors * (2048 / threads));
-    using Memory = TeamMemory<!CHEAP<Formula>, Real, WARPS, WEIGHTED>;
-    static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024,
+    using Memory = PartnerMemory<!CHEAP<Formula>, Real, WEIGHTED>;
+    static_assert(MAX_WARPS_PER_BLOCK * sizeof(Memory) <= 48 * 1024,
                   "every GPU has 48 KiB per block");
-    const std::size_t memory = teams_per_block * sizeof(Memory);
-    process_cells<Formula, Real, Accumulator, WANT, WARPS, WEIGHTED>
+    const std::size_t memory = shape.warps_per_block * sizeof(Memory);
+    process_cells<Formula, Real, Accumulator, WANT, WEIGHTED>
         <<<blocks, threads, memory, stream>>>(arg, c);
     check(cudaGetLastError(), "launching process_cells");
-  }
-
-  template <class Real, class Accumulator, int WARPS>
-  void launch_cells_wanted(const CellsArguments &arg, const FormulaConstants<Real> &c,
-                           unsigned want, const CellsShape &shape, cudaStream_t stream)
-  {
-    with_want<VALUE, DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
-      launch_cells<Real, Accumulator, wanted(), WARPS, false>(arg, c, shape, stream);
-    });
   }
 
   template <class Real, class Accumulator>
   void cells(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
              const CellsShape &shape, cudaStream_t stream)
   {
-    if (arg.weight_i)    // only the warp processor supports weights
-      return with_want<DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
-        launch_cells<Real, Accumulator, wanted(), 1, true>(arg, c, shape, stream);
+    if (arg.weight_i)
+      with_want<DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch_cells<Real, Accumulator, wanted(), true>(arg, c, shape, stream);
       });
-    if constexpr (BENCH_VARIANTS)
-      if (shape.block_processor)
-        return launch_cells_wanted<Real, Accumulator, BLOCK_PROCESSOR_WARPS>(arg, c, want, shape,
-                                                                             stream);
-    launch_cells_wanted<Real, Accumulator, 1>(arg, c, want, shape, stream);
+    else
+      with_want<VALUE, DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch_cells<Real, Accumulator, wanted(), false>(arg, c, shape, stream);
+      });
   }
 
   template <class Real, class Accumulator>

@@ -518,9 +518,8 @@ std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Pre
 {
   check_kernels();
   need_end(table, "cells");
-  const bool is_auto = tuning.processor == CudaTuning::Processor::AUTO;
   return std::make_shared<ResidentPairs>(table, precision, weight,
-                                         is_auto ? Listing::AUTO : Listing::NEVER);
+                                         tuning.keeps_lists ? Listing::AUTO : Listing::NEVER);
 }
 
 std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Precision precision,

@@ -165,7 +165,7 @@ class ResidentPairs {
   std::deque<Rows> all_rows;
 };
 
-// Does not list partners if a cell processor other than AUTO is selected.
+// Selects lists or the cell processor as the tuning allows.
 std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &, Precision,
                                                    const double *weight, const CudaTuning &);
 
