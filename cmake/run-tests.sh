@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# run-tests.sh BUILD_DIR [ctest options]: runs the tests, then lists every skipped test with its
-# reason, and counts. ctest reports a script that skips a part as passed. This list reports it as
-# passed in part; the script prints lines 'SKIPPED: part: reason'.
+# run-tests.sh BUILD_DIR [ctest options]: runs the tests, as many at a time as there are cores or JOBS
+# says, then lists every skipped test with its reason, and counts. ctest reports a script that skips a
+# part as passed. This list reports it as passed in part; the script prints lines
+# 'SKIPPED: part: reason'.
 set -uo pipefail
 dir=$1
 forms=$(sed -n 's/^GPUCOORD_FORMS:STRING=//p' "$dir/CMakeCache.txt" 2>/dev/null)
@@ -12,7 +13,7 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 rm -f "$dir/Testing/Temporary/LastTest.log"
-ctest --test-dir "$dir" -j 2 --no-tests=error --output-on-failure "${@:2}" | tee "$log"
+ctest --test-dir "$dir" -j "${JOBS:-$(env -u OMP_NUM_THREADS nproc)}" --no-tests=error --output-on-failure "${@:2}" | tee "$log"
 status=$?
 awk 'FNR == NR && / Test +#[0-9]+: / {
        name = result = $0

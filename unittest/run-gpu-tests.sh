@@ -8,7 +8,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 labels='^gpu$' gpus=1
 if GPUCOORD_REQUIRE_GPU=0 "$dir/unittest/find_gpu" 2 >/dev/null; then labels='^gpu2?$' gpus=2; fi
-GPUCOORD_REQUIRE_GPU=$gpus "$(dirname "$0")/../cmake/run-tests.sh" "$dir" --label-regex "$labels" "${@:2}" | tee "$log"
+GPUCOORD_REQUIRE_GPU=$gpus "$(dirname "$0")/../cmake/run-tests.sh" "$dir" -j 2 --label-regex "$labels" "${@:2}" | tee "$log"
 status=$?
 result=$(tail -n 1 "$log")
 echo "GPU tests: ${result#Tests: }"

@@ -5,6 +5,7 @@ Each test compares two ways to the same result. One of them does not need the te
 rank, an uninterrupted run, one fix for each variable, Verlet instead of rRESPA; or it is a closed
 form.
 """
+# Processors: 2
 
 import itertools
 import os

@@ -1,4 +1,5 @@
 """Commands around fix coord/bias that run, but probably not as intended, give one warning with the values and the way out."""
+# Processors: 2
 
 import os
 import re

@@ -1,5 +1,6 @@
 """Fix coord/plumed with atoms and the box in PLUMED's input: forces and virial are derivatives of the
 energy and equal closed forms and LAMMPS' own styles, on any number of ranks."""
+# Processors: 2
 
 import re
 import unittest

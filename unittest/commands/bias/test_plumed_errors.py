@@ -1,5 +1,6 @@
 """Bad input of fix coord/plumed stops LAMMPS on all ranks with one message that names the value and
 the way out, or is PLUMED's message with its action."""
+# Processors: 2
 
 import os
 import re

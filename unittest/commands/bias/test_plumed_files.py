@@ -1,5 +1,6 @@
 """Files that PLUMED writes for fix coord/plumed: a restart needs the hills that the restart file names, incomplete lines are
 removed, a full disk ends the run, and one run writes a file."""
+# Processors: 2
 
 import os
 import re

@@ -3,6 +3,7 @@
 Each test compares two ways to the same result. One of them does not need the tested feature: one
 rank, an uninterrupted run, fix coord/bias, PLUMED's driver, or a closed form.
 """
+# Processors: 2
 
 import glob
 import os

@@ -1,6 +1,7 @@
 """Behavior of ranks with too few, missing or failing GPUs: a special plugin, in which the host
 imitates GPUs (fake_gpu.cpp). This is a separate program, because a plugin stays in the process that
 loaded it."""
+# Processors: 2
 
 import os
 import re

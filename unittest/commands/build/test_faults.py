@@ -1,6 +1,7 @@
 """A failure of one rank of two ends both with one message and without a hang: host memory that one
 rank lacks at each place of a function that allocates (fault.cpp), and a pair style next to other
 styles that sum over ranks (fake_gpu.cpp). After an error, computes can be deleted."""
+# Processors: 2
 
 import os
 import re

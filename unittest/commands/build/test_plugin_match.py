@@ -1,5 +1,6 @@
 """A LAMMPS that a plugin was not compiled for rejects it, and the message gives the difference and
 the way out."""
+# Processors: 2
 
 import glob
 import os

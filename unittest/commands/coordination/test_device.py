@@ -4,6 +4,7 @@ host.
 Tests that need a GPU are skipped on machines without one; with GPUCOORD_REQUIRE_GPU=1 they fail
 instead.
 """
+# Processors: 2
 
 import functools
 import os

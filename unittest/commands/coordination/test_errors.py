@@ -1,5 +1,6 @@
 """Bad input stops LAMMPS on all ranks with a message that names the value, the limit and the way
 out."""
+# Processors: 2
 
 import os
 import re

@@ -5,6 +5,7 @@ Every step of a run is compared with brute force for the positions that the run 
 freely at the same speed, so that all of them use up the skin between two rebuilds of the neighbor
 lists.
 """
+# Processors: 2
 
 import re
 import unittest

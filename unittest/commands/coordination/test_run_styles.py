@@ -2,6 +2,7 @@
 
 The reported value is compared with brute force for the positions dumped at the same step.
 """
+# Processors: 2
 
 import unittest
 

@@ -1,6 +1,7 @@
 """Bad input of pair_style multisite stops LAMMPS on all ranks with a message that names the value,
 the limit and the way out, and leaves earlier settings unchanged. Input that is probably unintended
 gives one warning."""
+# Processors: 2
 
 import os
 import re

@@ -1,5 +1,6 @@
 """pair_style multisite for any number of ranks and threads, any box and communication: energies
 from formulas, and one trajectory."""
+# Processors: 2
 
 import re
 import unittest

@@ -1,5 +1,6 @@
 """Environment similarity: values of lattices and sums by numpy, derivatives against differences, the same numbers for any number
 of ranks and threads, files of environments, and output."""
+# Processors: 2
 
 import itertools
 import math

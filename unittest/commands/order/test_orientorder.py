@@ -1,5 +1,6 @@
 """Order parameters: values of lattices and those of LAMMPS, derivatives against differences, the same
 numbers for any number of ranks and threads, and output."""
+# Processors: 2
 
 import math
 import re

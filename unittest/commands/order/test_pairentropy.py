@@ -1,5 +1,6 @@
 """Pair entropy: S, g, derivatives and virial against numpy and differences, the same numbers for any number
 of ranks and threads, biases, and output."""
+# Processors: 2
 
 import unittest
 

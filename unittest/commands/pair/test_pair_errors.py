@@ -1,5 +1,6 @@
 """Bad input of pair_style coord stops LAMMPS on all ranks with a message that names the value, the
 limit and the way out, and leaves earlier settings unchanged."""
+# Processors: 2
 
 import os
 import re

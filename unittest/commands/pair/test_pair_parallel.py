@@ -1,5 +1,6 @@
 """pair_style coord: trajectories for any number of ranks and threads, any list and communication
 equal those of pair_style gauss."""
+# Processors: 2
 
 import re
 import unittest

@@ -1,6 +1,7 @@
 """compute potential/grid ... far fft: the potential of all periodic images, compared with Ewald
 sums in numpy with another splitting, known potentials of crystals, and LAMMPS' kspace_style ewald.
 """
+# Processors: 2
 
 import math
 import os

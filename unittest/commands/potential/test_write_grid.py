@@ -4,6 +4,7 @@ right positions, or do not exist.
 The readers below follow the formats: OpenDX as APBS writes it and VMD and PyMOL read it, and
 Gaussian's documentation of cubegen.
 """
+# Processors: 2
 
 import os
 import re
