@@ -17,9 +17,11 @@
 #include "fix_coord_bias.h"
 #include "gpucoord_broadcast_text.h"
 
+#include "atom.h"
 #include "comm.h"
 #include "error.h"
 #include "fix.h"
+#include "group.h"
 #include "modify.h"
 #include "utils.h"
 
@@ -36,6 +38,9 @@ static const char *const FIXES_OF_FORCES[] = {
     "pafi",        "ti/spring",       "alchemy",         "grem",
     "lb/viscous",  "filter/corotate", "damping/cundall", "flow/gauss",
     "append/atoms"};
+
+// Those that act on all atoms, whatever their group is.
+static const char *const FIXES_OF_ALL_ATOMS[] = {"alchemy", "append/atoms", "pimd/nvt"};
 
 // Relative difference of temperatures up to which they count as equal.
 static constexpr double SAME_TEMPERATURE = 0.01;
@@ -65,12 +70,37 @@ static std::string without_suffix(const std::string &style)
   return style;
 }
 
+template <std::size_t N>
+static bool contains(const char *const (&styles)[N], const std::string &style)
+{
+  return std::find(std::begin(styles), std::end(styles), style) != std::end(styles);
+}
+
+// Collective. Returns the bits of all groups that have an atom on which the bias acts.
+int BiasSurroundings::groups_of_atoms() const
+{
+  const int groups = mine->groups();
+  int here = 0, all;
+  for (int i = 0; i < atom->nlocal; ++i)
+    if (atom->mask[i] & groups) here |= atom->mask[i];
+  MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_BOR, world);
+  return all;
+}
+
+// groups: see groups_of_atoms(). Other atoms may enter a dynamic group later.
+bool BiasSurroundings::acts_on(const Fix *fix, int groups) const
+{
+  return (groups & fix->groupbit) || group->dynamic[fix->igroup] ||
+      contains(FIXES_OF_ALL_ATOMS, without_suffix(fix->style));
+}
+
 void BiasSurroundings::check_order_of_fixes(bool warns) const
 {
   const char *const barostats[] = {
       "^nph",  "^npt",    "^press/berendsen", "^press/langevin", "^deform/pressure",
       "^msst", "^qbmsst", "^tgnp[ht]/drude",  "^rigid.*/np[ht]", "^box/relax"};
   const bool has_virial = mine->thermo_virial;
+  const int groups = warns ? groups_of_atoms() : 0;
   warns = warns && comm->me == 0;
   for (const auto *fix : modify->get_fix_list()) {
     if (fix == mine) return;
@@ -95,11 +125,10 @@ void BiasSurroundings::check_order_of_fixes(bool warns) const
           "at its setup lacks the virial of the bias - define fix {} first, or use fix_modify {} "
           "virial no",
           owner, fix->id, style, mine->id, mine->id);
-    const bool acts_on_forces = std::find(std::begin(FIXES_OF_FORCES), std::end(FIXES_OF_FORCES),
-                                          without_suffix(style)) != std::end(FIXES_OF_FORCES);
-    if (warns &&
-        (acts_on_forces || utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle") ||
-         utils::strmatch(style, "^pimd")))
+    const bool acts_on_forces = contains(FIXES_OF_FORCES, without_suffix(style)) ||
+        utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle") ||
+        utils::strmatch(style, "^pimd");
+    if (warns && acts_on_forces && acts_on(fix, groups))
       error->warning(FLERR,
                      "{} is defined after fix {} of style {}, which does not see "
                      "the forces of the bias - define fix {} first",

@@ -19,6 +19,7 @@
 #include <vector>
 
 namespace LAMMPS_NS {
+class Fix;
 class FixCoordBias;
 
 // Checks of a fix that biases collective variables against the other fixes: their order, the
@@ -29,8 +30,8 @@ class BiasSurroundings : protected Pointers {
   // owner: beginning of messages. temperature: that of the bias, or 0
   BiasSurroundings(LAMMPS *, const FixCoordBias *, std::string owner, double temperature);
 
-  // Raises an error for a barostat that is defined before the fix. warns: also warns about other
-  // fixes before it
+  // Collective. Raises an error for a barostat that is defined before the fix. warns: also warns
+  // about other fixes before it
   void check_order_of_fixes(bool warns) const;
   // Called after each timestep.
   void check_thermostats();
@@ -39,6 +40,9 @@ class BiasSurroundings : protected Pointers {
   void add_written_files(const std::vector<gpucoord::Bias::File> &);
 
  private:
+  int groups_of_atoms() const;
+  bool acts_on(const Fix *, int groups) const;
+
   const FixCoordBias *const mine;
   const std::string owner;
   const double temperature;

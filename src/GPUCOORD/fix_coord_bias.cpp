@@ -157,6 +157,13 @@ CollectiveVariable *FixCoordBias::variable_of(std::size_t v) const
   return dynamic_cast<CollectiveVariable *>(modify->get_compute_by_id(bias->names()[v]));
 }
 
+int FixCoordBias::groups() const
+{
+  int bits = 0;
+  for (const CollectiveVariable *variable : found) bits |= variable->groups();
+  return bits;
+}
+
 /* ----------------------------------------------------------------------
    Variables of the input script may be redefined. Computes must not be.
 ------------------------------------------------------------------------- */

@@ -62,6 +62,8 @@ class FixCoordBias : public Fix, public VariableUser {
   Fix *fix() override { return this; }
   void check_variables() const override;
   const std::vector<CollectiveVariable *> &variables() const override { return found; }
+  // Collective. Returns the bits of groups that contain all atoms on which the bias acts.
+  virtual int groups() const;
   unsigned want(int vflag) const override;
   gpucoord::Step step_of(gpucoord::Step::Phase) const override;
   const BiasEvaluation &bias_evaluation() const override { return *evaluation; }

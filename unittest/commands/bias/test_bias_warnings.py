@@ -63,6 +63,23 @@ class OrderOfFixes(Warnings):
             fixes += ["ti/spring 1.0 100 100", "flow/gauss 1 0 0"]
         self.check([case for words in fixes for case in self.cases(words)])
 
+    def test_groups(self):
+        """A fix that acts on none of the atoms of the variables gives no warning."""
+        groups = "group far id 17:64\ngroup one id 16 17\nvariable y atom id>16\ngroup changing dynamic all var y\n"
+        custom = "compute e all coord/custom x x c_cv\ncompute d all coord/custom 2*x x c_e\n"
+        with open("pair", "w") as file:
+            file.write("1 17\n")
+        pairs = "compute p a coord/gpu pairs/file pair switch cubic d0 1.0 dmax 3.0\n"
+        cases = []
+        for variables, begin, others in (("c_cv", "", "far empty"), ("c_cy", "", "a one far empty"), ("c_d", custom, "far empty"),
+                                         ("c_d c_cy", custom, "far empty"), ("c_p", pairs, "empty")):
+            bias = FIX + f"{variables} linear k" + " 1" * len(variables.split()) + "\n"
+            for name in "a b short one far empty changing all".split():
+                cases.append((groups + begin + f"fix o {name} setforce 0 0 0\n" + bias + TWICE, [] if name in others.split() else [
+                    "Fix coord/bias b is defined after fix o of style setforce, which does not see the forces of the bias - "
+                    "define fix b first"]))
+        self.check(cases)
+
     def test_fixes_of_other_packages(self):
         """Fixes that a plugin defines under the names of LAMMPS' fixes: fix coord/bias knows these by name."""
         plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "box_fix", "box_fix.so")
@@ -70,6 +87,9 @@ class OrderOfFixes(Warnings):
         self.check([(f"plugin load {plugin}\n" + script, messages)
                     for style in ("freeze", "damping/cundall", "neb", "alchemy", "grem", "lb/viscous", "smd/setvel", "pafi",
                                   "filter/corotate", "pimd/nvt", "append/atoms") for script, messages in self.cases(style)])
+        # Fix alchemy acts on all atoms, whatever its group is.
+        far = f"plugin load {plugin}\ngroup far id 17:64\nfix o far {{}}\n" + HARMONIC + TWICE
+        self.check([(far.format("freeze"), []), (far.format("alchemy"), [self.cases("alchemy")[0][1][0]])])
 
     def test_enforce2d(self):
         self.check(self.cases("enforce2d"), PLANE)
