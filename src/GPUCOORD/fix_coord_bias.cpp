@@ -306,9 +306,11 @@ void FixCoordBias::min_setup(int vflag)
   apply(vflag, Phase::SETUP);
 }
 
+// rerun calls this after the last frame.
 void FixCoordBias::post_run()
 {
   evaluation->end_run();
+  warned_of_rerun = false;
   // k and s0 move in time, and time does not advance in a minimization.
   if (update->whichflag == 2) first_step += update->ntimestep - first_of_minimization;
 }

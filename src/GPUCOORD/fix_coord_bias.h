@@ -94,11 +94,11 @@ class FixCoordBias : public Fix, public VariableUser {
   std::vector<CollectiveVariable *> found;    // set by init()
   std::unique_ptr<BiasEvaluation> evaluation;
   std::unique_ptr<BiasSurroundings> its_surroundings;
-  bigint first_step;      // timestep of the definition of the bias, without minimizations
-  bigint restart_step;    // timestep at which a restart file was read, or NONE
-  bool has_begun;         // bias->begin() has been called
-  bool is_set_up;         // init() has been called
-  bool warned_of_rerun;
+  bigint first_step;       // timestep of the definition of the bias, without minimizations
+  bigint restart_step;     // timestep at which a restart file was read, or NONE
+  bool has_begun;          // bias->begin() has been called
+  bool is_set_up;          // init() has been called
+  bool warned_of_rerun;    // in this rerun
   std::string printed;
 
   // The last evaluation: its timestep, and the factor of its forces, 0 if the bias did not act

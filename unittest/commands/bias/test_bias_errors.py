@@ -578,7 +578,7 @@ class Warnings(unittest.TestCase):
         self.check([
             *([] if coordtest.kokkos_copies_lack("fix shake", coordtest.NO_SHAKE) else shake),
             ("dump d all atom 1 d{0}\nrun 3\nundump d\nreset_timestep 0\n" + FIX + METAD.replace("file H", "file W{0}") +
-             "\nrerun d{0} dump x y z\nrerun d{0} dump x y z", "Fix coord/bias b: rerun adds no hills, V is that of the 0 "
+             "\nrerun d{0} dump x y z", "Fix coord/bias b: rerun adds no hills, V is that of the 0 "
              "hills in {file} - give append yes to have those of an earlier run"),
             ("compute lifetime a coord/gpu switch cubic dmax 3.0\nfix b all coord/bias c_lifetime metad sigma 1 height 1 "
              "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "

@@ -179,7 +179,7 @@ class Rerun(Warnings):
         again = "\nreset_timestep 0\nrerun d{} dump x y z"
         new = self.HILLS.replace("R{}", "N{}")
         self.check([
-            (self.script(self.HILLS + " append yes") + again, [message.format(4)]),
+            (self.script(self.HILLS + " append yes") + again, 2 * [message.format(4)]),
             (self.script(self.HILLS), [message.format(0) + " - rename bck.0.R{} to R{}, and " + advice]),
             (self.script("shell mv R{} N{}\n" + self.HILLS), [message.format(0) + " - " + advice]),
             # The hills of the run before, with the same fix
