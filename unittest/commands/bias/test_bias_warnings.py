@@ -245,6 +245,35 @@ class OtherSettings(Warnings):
             self.case("c_cv harmonic k 1 s0 2", [("s0 2", "s0 2 stride 2")], differs("stride 2", "stride 1")),
             self.case("c_cv moving k 1 s0 2 s0/stop 3 steps 100", [])])
 
+    def test_plumed(self):
+        if not os.environ.get("GPUCOORD_TEST_PLUMED"):
+            coordtest.skip_part("fix coord/plumed", "GPUCOORD_TEST_PLUMED is not set")
+            return
+        import plumedtest    # noqa: F401: tells PLUMED's path to LAMMPS
+        with open("same", "w") as file:
+            file.write("s: EXTRACV NAME=cv\nINCLUDE FILE=part\n")
+        for name, begin, value in (("part", "", 1), ("start", "s: EXTRACV NAME=cv\n", 1), ("other", "s: EXTRACV NAME=cv\n", 2)):
+            with open(name, "w") as file:
+                file.write(begin + f"RESTRAINT ARG=s AT={value} KAPPA=1\n")
+        fix = "fix b all coord/plumed c_cv plumedfile {} outfile l{{}}\n"
+        message = ("Fix coord/plumed b: PLUMED file {}, or a file that it includes, has changed since the run that wrote the "
+                   "restart file - check the files")
+
+        def case(first, second, change, *warnings):
+            return (f"{first}run 2\nwrite_restart q{{}}\nclear\n{change}read_restart q{{}}\n{VARIABLES.strip()}\n{second}{TWICE}",
+                    [text.format(name) for text, name in warnings])
+
+        start, other = fix.format("start"), fix.format("other")
+        copy, include = fix.format("f{}"), fix.format("g{}")
+        copied = "shell cp {} f{{}}\n"
+        included = "shell cp part p{{}}\nshell sed s/part/p{{}}/ same > g{{}}\n"
+        self.check([
+            case(start, start, ""),
+            case(start, other, "", (message, "other")),
+            case(copied.format("start") + copy, copy, copied.format("other"), (message, "f{}")),
+            case(included.format() + include, include, ""),
+            case(included.format() + include, include, "shell sed -i s/AT=1/AT=2/ p{}\n", (message, "g{}"))])
+
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
