@@ -153,6 +153,10 @@ namespace Words {
     const std::string word = arg[iarg + 1];
     for (const auto &choice : choices)
       if (word == choice.name) return choice.value;
+    for (const auto &choice : choices)
+      if (utils::lowercase(word) == utils::lowercase(choice.name))
+        error->all(FLERR, position(input, arg[iarg + 1]),
+                   "Unknown {} option: {} - did you mean {}?", command, word, choice.name);
     error->all(FLERR, position(input, arg[iarg + 1]), "Unknown {} option: {} - known are {}",
                command, word, names(choices));
   }
