@@ -70,19 +70,6 @@ namespace Words {
     return words;
   }
 
-  // Returns text that a message can quote: other bytes than printable ASCII as \xNN, and at most
-  // 100 characters.
-  inline std::string printable(const std::string &text)
-  {
-    std::string shown;
-    for (const unsigned char c : text) {
-      if (shown.size() >= 100) return shown + "...";
-      shown += c >= 0x20 && c < 0x7f ? std::string(1, static_cast<char>(c))
-                                     : fmt::format("\\x{:02x}", c);
-    }
-    return shown;
-  }
-
   // Reads a whole file. Throws std::runtime_error if it is longer than the limit, such as
   // /dev/zero, which has no end.
   inline std::string read_all(std::istream &file)
