@@ -24,7 +24,7 @@ SHARED = {
 }
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"archive", "box", "counters", "export", "types"},
+    "core": {"archive", "box", "counters", "export", "printable", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
     "pairs": {"contribution", "pair_pass", "pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},

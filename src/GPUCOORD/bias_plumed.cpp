@@ -323,7 +323,8 @@ void PlumedBias::load(gpucoord::Archive &archive)
 {
   Bias::load(archive);
   saved_timestep = archive.read_number();
-  if (archive.read_integer() != settings.checksum) set_known_step(NONE);
+  const bool has_same_text = archive.read_integer() == settings.checksum;
+  if (!has_same_text) set_known_step(NONE);
   const auto ids = archive.read_numbers();
   atom_data.id.assign(ids.begin(), ids.end());
   atom_data.x = archive.read_numbers();
@@ -338,4 +339,8 @@ void PlumedBias::load(gpucoord::Archive &archive)
   if (atom_data.x.size() != 3 * ids.size() || atom_data.force.size() != atom_data.x.size())
     throw std::runtime_error("its saved state is damaged - use another restart file");
   files.load(archive);
+  if (!has_same_text)
+    context.warn("PLUMED file " + settings.file +
+                 ", or a file that it includes, has changed since the run that wrote the restart "
+                 "file - check the files");
 }

@@ -138,6 +138,9 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
   context.print = [lmp, id](const std::string &text) {
     if (lmp->comm->me == 0) utils::logmesg(lmp, "Fix coord/plumed {}: {}\n", id, text);
   };
+  context.warn = [lmp, id](const std::string &text) {
+    if (lmp->comm->me == 0) lmp->error->warning(FLERR, "Fix coord/plumed {}: {}", id, text);
+  };
 
   std::string kernel_file;
   int position_of_file = LammpsCompat::WHOLE_COMMAND,

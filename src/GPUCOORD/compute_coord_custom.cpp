@@ -377,6 +377,15 @@ std::string ComputeCoordCustom::dynamic_group() const
   return "";
 }
 
+int ComputeCoordCustom::groups() const
+{
+  check_variables_below();
+  int bits = 0;
+  for (const Below &one : below)
+    if (!one.custom) bits |= one.variable->groups();
+  return bits;
+}
+
 void ComputeCoordCustom::announce(unsigned want)
 {
   wanted = want;

@@ -48,6 +48,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   double memory_usage() override;
 
   std::string dynamic_group() const override;
+  int groups() const override;
   const std::vector<CollectiveVariable *> &children() const override;
   bool begin_setup() override;
   void end_setup() override;

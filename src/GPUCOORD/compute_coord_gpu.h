@@ -56,6 +56,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   double memory_usage() override;
 
   std::string dynamic_group() const override;
+  int groups() const override;
   bool begin_setup() override;
   void end_setup() override;
   void announce(unsigned want) override;

@@ -32,6 +32,13 @@ std::string ComputeCoordGPU::dynamic_group() const
   return igroup2 >= 0 && group->dynamic[igroup2] ? group->names[igroup2] : "";
 }
 
+// The second atoms of pairs/file may be in any group.
+int ComputeCoordGPU::groups() const
+{
+  return args->groups == CoordArguments::Groups::PAIRS_FILE ? group->bitmask[0]
+                                                            : groupbit | groupbit2;
+}
+
 void ComputeCoordGPU::announce(unsigned want)
 {
   wanted = want;

@@ -19,6 +19,8 @@
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
 
+#include "gpucoord/printable.h"
+
 #include "atom.h"
 #include "comm.h"
 #include "domain.h"
@@ -355,16 +357,17 @@ void CoordArguments::read_pairs_file(int iarg, const char *name)
         if (words.empty()) continue;
         const auto bad = [&line](const std::string &why) {
           return std::runtime_error(why + " in line '" +
-                                    Words::printable(utils::trim(utils::trim_comment(line))) + "'");
+                                    gpucoord::printable(utils::trim(utils::trim_comment(line))) +
+                                    "'");
         };
         if (words.size() != 2) throw bad("two atom IDs are expected");
         for (const auto &word : words) {
           if (!utils::is_integer(word))
-            throw bad("'" + Words::printable(word) + "' is not an atom ID");
+            throw bad("'" + gpucoord::printable(word) + "' is not an atom ID");
           errno = 0;
           const long long id = std::strtoll(word.c_str(), nullptr, 10);
           if (errno == ERANGE || id > MAXTAGINT)
-            throw bad("atom ID " + Words::printable(word) + " is too large");
+            throw bad("atom ID " + gpucoord::printable(word) + " is too large");
           if (id <= 0) throw bad("atom ID " + word + " must be > 0");
           ids.push_back(static_cast<tagint>(id));
         }

@@ -128,6 +128,24 @@ void CoordSwitch::need_function(int iarg, int narg, char **arg,
         command, arg[iarg + 1]);
 }
 
+// PLUMED's words, such as {RATIONAL R_0=1.5}, must not be reported as an unknown function.
+void CoordSwitch::refuse_braces(const char *word) const
+{
+  if (word[0] != '{') return;
+  const std::string name = utils::lowercase(word + 1);
+  const auto &all = SwitchInfo::all();
+  const auto found = std::find_if(all.begin(), all.end(), [&name](const SwitchInfo &function) {
+    return name.substr(0, name.find_first_of(" }")) == function.name;
+  });
+  const SwitchInfo &function = found == all.end() ? all.front() : *found;
+  const std::string keyword = command.substr(command.rfind(' ') + 1);
+  error->all(FLERR, Words::position(input, word),
+             "{}: {} is in PLUMED's syntax - write {}{}{}, then keywords and values without = and "
+             "braces, from {}",
+             command, word, keyword == "switch" ? "switch " : "", function.name,
+             function.why_no_r0 ? "" : " R0", switch_keywords(function));
+}
+
 // A misspelled word must not be reported as a missing one.
 void CoordSwitch::unknown_word(const char *word, const std::string &after,
                                const std::string &accepted,
@@ -177,6 +195,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
   };
   SwitchOptions o;
   need_function(iarg, narg, arg, next);
+  if (iarg + 1 < narg) refuse_braces(arg[iarg + 1]);
   o.kind = Words::choose(lowercase_first(command), iarg, narg, arg,
                          choices(with_none ? NONE : nullptr), input, error);
   const SwitchInfo &function = SwitchInfo::get(o.kind);

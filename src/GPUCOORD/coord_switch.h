@@ -69,6 +69,7 @@ class CoordSwitch : protected Pointers {
 
  private:
   void need_function(int iarg, int narg, char **arg, const std::vector<std::string> &next) const;
+  void refuse_braces(const char *word) const;
   void unknown_word(const char *word, const std::string &after, const std::string &accepted,
                     const std::vector<std::string> &next) const;
   void refuse_r0_keyword(const char *name, int iarg, int narg, char **arg, bool may_follow) const;

@@ -18,6 +18,8 @@
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
 
+#include "gpucoord/printable.h"
+
 #include "atom.h"
 #include "comm.h"
 #include "error.h"
@@ -165,7 +167,7 @@ int EnvsimArguments::read_type(const std::string &word, std::string &why) const
     const int type = atom->labelmapflag ? LammpsCompat::atom_type_of_label(atom->lmap, word) : -1;
     if (type > 0) return type;
     why = fmt::format("atom type {} is not a label - use labelmap, or a number from 1 to {}",
-                      Words::printable(word), atom->ntypes);
+                      gpucoord::printable(word), atom->ntypes);
   }
   return 0;
 }

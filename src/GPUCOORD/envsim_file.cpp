@@ -16,6 +16,8 @@
 
 #include "gpucoord_words.h"
 
+#include "gpucoord/printable.h"
+
 #include "fmt/format.h"
 #include "utils.h"
 
@@ -41,7 +43,7 @@ double number(int line, const std::string &word)
   const bool is_number = word.find('\0') == std::string::npos && utils::is_double(word);
   const double value = is_number ? std::strtod(word.c_str(), nullptr) : NAN;
   if (!std::isfinite(value))
-    fail(line, fmt::format("'{}' is not a finite number", Words::printable(word)));
+    fail(line, fmt::format("'{}' is not a finite number", gpucoord::printable(word)));
   return value;
 }
 
@@ -121,7 +123,7 @@ std::vector<Environment> EnvsimFile::parse_vectors(const std::string &text,
     if (words.size() != 3 && words.size() != 4)
       fail(n,
            fmt::format("'{}' must be x y z, or x y z and an atom type",
-                       Words::printable(utils::trim(line))));
+                       gpucoord::printable(utils::trim(line))));
     EnvironmentVector v = {{number(n, words[0]), number(n, words[1]), number(n, words[2])}};
     if (words.size() == 4) {
       std::string why;
@@ -145,7 +147,7 @@ std::vector<Environment> EnvsimFile::parse_pdb(const std::string &text, double a
     if ((record != "ATOM" && record != "HETATM") || line.size() < 54)
       fail(n,
            fmt::format("'{}' must be an ATOM or HETATM record with x, y and z in columns 31 to 54",
-                       Words::printable(utils::trim(line))));
+                       gpucoord::printable(utils::trim(line))));
     EnvironmentVector v;
     for (int c = 0; c < 3; ++c)
       v.r[c] = angstrom * number(n, utils::trim(line.substr(30 + 8 * c, 8)));

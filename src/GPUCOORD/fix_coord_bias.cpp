@@ -15,7 +15,6 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
-#include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
 #include "gpucoord_variable.h"
 
@@ -34,9 +33,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <stdexcept>
-#include <system_error>
 
 using namespace LAMMPS_NS;
 using namespace FixConst;
@@ -47,17 +44,6 @@ using namespace FixConst;
 // pass the size of the state, so it is read in place: a wrong size is noticed before it is used.
 // doc/compatibility.md lists the changes of the format.
 static constexpr double ARCHIVE = -1.0;
-
-// Fixes that replace, project or scale the forces that were computed before them.
-static const char *const FIXES_OF_FORCES[] = {
-    "setforce",    "freeze",          "aveforce",        "lineforce",
-    "planeforce",  "enforce2d",       "smd/setvel",      "neb",
-    "pafi",        "ti/spring",       "alchemy",         "grem",
-    "lb/viscous",  "filter/corotate", "damping/cundall", "flow/gauss",
-    "append/atoms"};
-
-// Relative difference of temperatures up to which they count as equal.
-static constexpr double SAME_TEMPERATURE = 0.01;
 
 /* ---------------------------------------------------------------------- */
 
@@ -71,9 +57,9 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
     Fix(lmp, narg, arg),
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
     restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
-    warned_of_rerun(false), steps_to_thermostats(0), step_of_forces(-1), strength_of_forces(0.0),
-    is_announced(false), ilevel_respa(0), evaluations_per_step(1), evaluations_done(0),
-    last_step(-1), first_of_minimization(0)
+    warned_of_rerun(false), step_of_forces(-1), strength_of_forces(0.0), is_announced(false),
+    ilevel_respa(0), evaluations_per_step(1), evaluations_done(0), last_step(-1),
+    first_of_minimization(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -83,6 +69,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
   bias = make_bias(lmp, narg, arg);
   for (int v = 0; v < bias->nvariables(); ++v) numbers.push_back(variable_of(v)->number());
   evaluation = std::make_unique<BiasEvaluation>(lmp, owner, *bias, *this);
+  its_surroundings = std::make_unique<BiasSurroundings>(lmp, this, owner, bias->temperature());
 
   scalar_flag = 1;
   extscalar = 1;
@@ -99,8 +86,6 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
   // A pressure may be requested before the first evaluation.
   std::fill(virial, virial + 6, 0.0);
   print_outputs();
-  // Thermostats set their targets at various points of a timestep. After one timestep, all have.
-  if (bias->temperature() > 0.0) steps_to_thermostats = 2;
 }
 
 // Prints the components of the vector. A variable and the values that do not belong to a variable
@@ -137,7 +122,7 @@ void FixCoordBias::init()
   is_announced = false;
   find_variables();
   evaluation->begin_run();
-  check_order_of_fixes();
+  surroundings().check_order_of_fixes(!is_set_up);
   find_level();
 
   if (!has_begun) begin();
@@ -170,6 +155,13 @@ void FixCoordBias::find_level()
 CollectiveVariable *FixCoordBias::variable_of(std::size_t v) const
 {
   return dynamic_cast<CollectiveVariable *>(modify->get_compute_by_id(bias->names()[v]));
+}
+
+int FixCoordBias::groups() const
+{
+  int bits = 0;
+  for (const CollectiveVariable *variable : found) bits |= variable->groups();
+  return bits;
 }
 
 /* ----------------------------------------------------------------------
@@ -212,141 +204,6 @@ void FixCoordBias::find_variables()
   }
 }
 
-/* ----------------------------------------------------------------------
-   Barostats request the pressure in their setup. The virial of this fix must be known by then.
-   Constraints, and fixes that replace forces, must act on all forces.
-------------------------------------------------------------------------- */
-
-// Returns a style without the suffix of an accelerator package.
-static std::string without_suffix(const std::string &style)
-{
-  for (const std::string suffix :
-       {"/kk", "/kk/device", "/kk/host", "/omp", "/opt", "/intel", "/gpu"})
-    if (utils::strmatch(style, suffix + "$")) return style.substr(0, style.size() - suffix.size());
-  return style;
-}
-
-void FixCoordBias::check_order_of_fixes()
-{
-  const char *const barostats[] = {
-      "^nph",  "^npt",    "^press/berendsen", "^press/langevin", "^deform/pressure",
-      "^msst", "^qbmsst", "^tgnp[ht]/drude",  "^rigid.*/np[ht]", "^box/relax"};
-  const bool warns = !is_set_up && comm->me == 0;
-  for (const auto *fix : modify->get_fix_list()) {
-    if (fix == this) return;
-    const std::string style = fix->style;
-    const bool is_barostat =
-        std::any_of(std::begin(barostats), std::end(barostats), [&style](const char *barostat) {
-          return utils::strmatch(style, barostat);
-        });
-    if (thermo_virial && is_barostat)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{} must be defined before fix {} of style {}, which needs the "
-                 "virial of the bias - define fix {} first",
-                 owner, fix->id, style, id);
-    // Fix deform does not use the pressure.
-    const bool changes_box = (fix->box_change & (BOX_CHANGE_SIZE | BOX_CHANGE_SHAPE)) &&
-        style != "deform" && !utils::strmatch(style, "^deform/kk");
-    if (thermo_virial && warns && changes_box)
-      error->warning(
-          FLERR,
-          "{} is defined after fix {} of style {}, which changes the box: the "
-          "pressure "
-          "at its setup lacks the virial of the bias - define fix {} first, or use fix_modify {} "
-          "virial no",
-          owner, fix->id, style, id, id);
-    const bool acts_on_forces = std::find(std::begin(FIXES_OF_FORCES), std::end(FIXES_OF_FORCES),
-                                          without_suffix(style)) != std::end(FIXES_OF_FORCES);
-    if (warns &&
-        (acts_on_forces || utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle") ||
-         utils::strmatch(style, "^pimd")))
-      error->warning(FLERR,
-                     "{} is defined after fix {} of style {}, which does not see "
-                     "the forces of the bias - define fix {} first",
-                     owner, fix->id, style, id);
-  }
-}
-
-/* ----------------------------------------------------------------------
-   Warns once if a thermostat, and none of several, has the temperature of the bias. Fix nvt and npt
-   tell between which targets they ramp, and may pass through it.
-------------------------------------------------------------------------- */
-
-void FixCoordBias::check_thermostats()
-{
-  if (steps_to_thermostats == 0 || --steps_to_thermostats > 0) return;
-  const double temperature = bias->temperature();
-  const double tolerance = SAME_TEMPERATURE * temperature;
-  std::string others;
-  for (auto *fix : modify->get_fix_list()) {
-    const std::string style = fix->style;
-    const auto number = [fix](const char *name) {
-      int dim = 0;
-      const auto *const found = static_cast<const double *>(fix->extract(name, dim));
-      return found && dim == 0 ? found : nullptr;
-    };
-    const double *const target = number("t_target");
-    if (!target) continue;
-    const double *const start = number("t_start"), *const stop = number("t_stop");
-    const double low = start && stop ? MIN(*start, *stop) : *target;
-    const double high = start && stop ? MAX(*start, *stop) : *target;
-    if (low - tolerance <= temperature && temperature <= high + tolerance) return;
-    // In these fixes, t_target is unset in some timesteps or without a thermostat. Fix langevin
-    // with an atom-style variable never sets it.
-    const bool is_sane = *target > 1e-3 * temperature && *target < 1e3 * temperature;
-    if (!is_sane || utils::strmatch(style, "^temp/rescale") || utils::strmatch(style, "^nphug") ||
-        (utils::strmatch(style, "^rigid") && !utils::strmatch(style, "^rigid.*/n[vp]t")))
-      continue;
-    others += fmt::format("{}fix {} of style {} has the target {:.10g}", others.empty() ? "" : ", ",
-                          fix->id, style, *target);
-  }
-  if (!others.empty() && comm->me == 0)
-    error->warning(FLERR,
-                   "{}: temp is {:.10g}, but {} - temp must be the temperature of the thermostat",
-                   owner, temperature, others);
-}
-
-/* ---------------------------------------------------------------------- */
-
-// The paths are absolute.
-static bool are_same_file(const std::string &a, const std::string &b)
-{
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::exists(a, error) && !fs::is_regular_file(a, error)) return false;    // /dev/null
-  if (fs::equivalent(a, b, error)) return true;
-  const fs::path path = fs::weakly_canonical(a, error);
-  return !path.empty() && path == fs::weakly_canonical(b, error);
-}
-
-// Returns the files with absolute paths: a script can change its folder by shell cd.
-static std::vector<gpucoord::Bias::File>
-with_absolute_paths(std::vector<gpucoord::Bias::File> files)
-{
-  std::error_code error;
-  for (auto &file : files) file.path = std::filesystem::absolute(file.path, error).string();
-  return files;
-}
-
-// Collective. Only rank 0 knows the files of PLUMED.
-void FixCoordBias::check_written_files() const
-{
-  const auto files = bias->written_files(), here = with_absolute_paths(files);
-  std::string failure;
-  for (const auto *fix : modify->get_fix_list()) {
-    const auto *const other = dynamic_cast<const FixCoordBias *>(fix);
-    if (!other || fix == this) continue;
-    for (std::size_t k = 0; k < files.size(); ++k)
-      for (const auto &its : other->open_files)
-        if (failure.empty() && are_same_file(here[k].path, its.path))
-          failure =
-              fmt::format("{} {} is also the {} of fix {} of style {} - use one file for each",
-                          files[k].kind, files[k].path, its.kind, other->id, other->style);
-  }
-  broadcast_text(failure, 0, world);
-  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, failure);
-}
-
 /* ---------------------------------------------------------------------- */
 
 // Prints once, and again after a change. rerun calls init() for each frame.
@@ -370,8 +227,7 @@ void FixCoordBias::begin()
   start.is_restarted = restart_step != gpucoord::BiasStart::NONE;
   start.restart_step = restart_step;
   start.timestep = update->dt;
-  check_written_files();
-  open_files = with_absolute_paths(bias->written_files());
+  its_surroundings->add_written_files(bias->written_files());
   evaluation->call([&] {
     bias->begin(start);
   });
@@ -450,9 +306,11 @@ void FixCoordBias::min_setup(int vflag)
   apply(vflag, Phase::SETUP);
 }
 
+// rerun calls this after the last frame.
 void FixCoordBias::post_run()
 {
   evaluation->end_run();
+  warned_of_rerun = false;
   // k and s0 move in time, and time does not advance in a minimization.
   if (update->whichflag == 2) first_step += update->ntimestep - first_of_minimization;
 }
@@ -460,7 +318,7 @@ void FixCoordBias::post_run()
 void FixCoordBias::post_force(int vflag)
 {
   apply(vflag, Phase::LAST_OF_STEP);
-  check_thermostats();
+  its_surroundings->check_thermostats();
 }
 
 void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
@@ -471,7 +329,7 @@ void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
   ++evaluations_done;
   const bool is_last = evaluations_done == evaluations_per_step;
   apply(vflag, is_last ? Phase::LAST_OF_STEP : Phase::STEP, ilevel);
-  if (is_last) check_thermostats();
+  if (is_last) its_surroundings->check_thermostats();
 }
 
 void FixCoordBias::min_post_force(int vflag)

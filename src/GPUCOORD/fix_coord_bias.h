@@ -20,6 +20,7 @@ FixStyle(coord/bias,FixCoordBias);
 #include "fix.h"
 
 #include "bias_evaluation.h"
+#include "bias_surroundings.h"
 
 #include "gpucoord/bias.h"
 
@@ -56,10 +57,13 @@ class FixCoordBias : public Fix, public VariableUser {
   // Collective. Adds the forces of the last evaluation to those of the owned atoms, [nlocal][3], on
   // the host. Evaluates the gradients of the variables again. The bias does not change.
   virtual void add_forces_to(double **force);
+  const BiasSurroundings &surroundings() const { return *its_surroundings; }
 
   Fix *fix() override { return this; }
   void check_variables() const override;
   const std::vector<CollectiveVariable *> &variables() const override { return found; }
+  // Collective. Returns the bits of groups that contain all atoms on which the bias acts.
+  virtual int groups() const;
   unsigned want(int vflag) const override;
   gpucoord::Step step_of(gpucoord::Step::Phase) const override;
   const BiasEvaluation &bias_evaluation() const override { return *evaluation; }
@@ -72,9 +76,6 @@ class FixCoordBias : public Fix, public VariableUser {
   FixCoordBias(class LAMMPS *, int, char **, const std::string &style_name, const MakeBias &);
 
   void print_outputs() const;
-  void check_order_of_fixes();
-  void check_thermostats();
-  void check_written_files() const;                      // on ranks that evaluate the bias
   CollectiveVariable *variable_of(std::size_t) const;    // null: no such variable
   void find_variables();
   void find_level();
@@ -92,15 +93,13 @@ class FixCoordBias : public Fix, public VariableUser {
   std::vector<int> numbers;                   // number() of each variable when the fix was defined
   std::vector<CollectiveVariable *> found;    // set by init()
   std::unique_ptr<BiasEvaluation> evaluation;
-  bigint first_step;      // timestep of the definition of the bias, without minimizations
-  bigint restart_step;    // timestep at which a restart file was read, or NONE
-  bool has_begun;         // bias->begin() has been called
-  bool is_set_up;         // init() has been called
-  bool warned_of_rerun;
-  int steps_to_thermostats;    // timesteps until thermostats are checked, or 0
+  std::unique_ptr<BiasSurroundings> its_surroundings;
+  bigint first_step;       // timestep of the definition of the bias, without minimizations
+  bigint restart_step;     // timestep at which a restart file was read, or NONE
+  bool has_begun;          // bias->begin() has been called
+  bool is_set_up;          // init() has been called
+  bool warned_of_rerun;    // in this rerun
   std::string printed;
-
-  std::vector<gpucoord::Bias::File> open_files;    // with absolute paths; of PLUMED, on rank 0
 
   // The last evaluation: its timestep, and the factor of its forces, 0 if the bias did not act
   bigint step_of_forces;

@@ -52,6 +52,8 @@ class CollectiveVariable {
   static bool is_alive(const CollectiveVariable *, int number);
   // Returns the name of a dynamic group of the variable, or "".
   virtual std::string dynamic_group() const = 0;
+  // Returns the bits of groups that contain all atoms of the variable. Valid after init().
+  virtual int groups() const = 0;
 
   // Returns the variables that this one is a function of. They are evaluated before it, with the
   // same outputs.

@@ -70,19 +70,6 @@ namespace Words {
     return words;
   }
 
-  // Returns text that a message can quote: other bytes than printable ASCII as \xNN, and at most
-  // 100 characters.
-  inline std::string printable(const std::string &text)
-  {
-    std::string shown;
-    for (const unsigned char c : text) {
-      if (shown.size() >= 100) return shown + "...";
-      shown += c >= 0x20 && c < 0x7f ? std::string(1, static_cast<char>(c))
-                                     : fmt::format("\\x{:02x}", c);
-    }
-    return shown;
-  }
-
   // Reads a whole file. Throws std::runtime_error if it is longer than the limit, such as
   // /dev/zero, which has no end.
   inline std::string read_all(std::istream &file)
@@ -153,6 +140,10 @@ namespace Words {
     const std::string word = arg[iarg + 1];
     for (const auto &choice : choices)
       if (word == choice.name) return choice.value;
+    for (const auto &choice : choices)
+      if (utils::lowercase(word) == utils::lowercase(choice.name))
+        error->all(FLERR, position(input, arg[iarg + 1]),
+                   "Unknown {} option: {} - did you mean {}?", command, word, choice.name);
     error->all(FLERR, position(input, arg[iarg + 1]), "Unknown {} option: {} - known are {}",
                command, word, names(choices));
   }

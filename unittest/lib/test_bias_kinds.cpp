@@ -603,7 +603,7 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
 // ---- words
 
 struct Wrong {
-  const char *words;    // [] around the word that the error points at; no []: the whole command
+  const char *words;    // [] around the word that the error points at
   const char *text;
   int n = 1;
 };
@@ -618,7 +618,7 @@ TEST_F(Kinds, wrong_words)
       {"[opes] k 1", unknown.c_str()},
       {"harmonic k 1 [K] 2", "Unknown fix bias harmonic keyword: K - known are k, s0, stride"},
       {"harmonic k 1 s0 2 [k] 3", "Fix bias harmonic keyword k is given twice"},
-      {"harmonic s0 2", "Fix bias harmonic needs keyword k"},
+      {"[harmonic] s0 2", "Fix bias harmonic needs keyword k"},
       {"harmonic [k] s0 2",
        "Fix bias harmonic keyword k takes 1 value, one for the variable c_s, but has 0"},
       {"harmonic k 1 [s0] 2 3",

@@ -87,6 +87,14 @@ std::vector<BadOption> bad_options()
     list.push_back({name + "_r0_negative", o, "r0", {"r0 is -1.5", "> 0"}});
     o.r0 = INF;
     list.push_back({name + "_r0_infinite", o, "r0", {"inf", "finite"}});
+    for (const double r0 : {0.99e-18, 1.01e18}) {
+      o.r0 = r0;
+      list.push_back({name + (r0 < 1.0 ? "_r0_small" : "_r0_large"),
+                      o,
+                      "r0",
+                      {"the width r0 is " + std::string(r0 < 1.0 ? "9.9e-19" : "1.01e+18") +
+                       " but must be from 1e-18 to 1e+18, whose squares single precision holds"}});
+    }
   }
   change("d0_negative", good,
          [](auto &o) {

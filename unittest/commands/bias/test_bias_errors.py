@@ -68,15 +68,15 @@ ARGUMENTS = [
     ("c_cv harmonic [2.0]", f"?harmonic keyword: 2.0 - known are {TAKES['harmonic']}"),
     ("c_cv harmonic k 1 s0 2 [k] 1", "harmonic keyword k is given twice"),
     (METAD + " [file] H", "metad keyword file is given twice"),
-    ("[fix] c_cv harmonic s0 2", "harmonic needs keyword k"),
-    ("[fix] c_cv harmonic k 2", "harmonic needs keyword s0"),
-    ("[fix] c_cv wall/lower k 2", "wall/lower needs keyword s0"),
-    ("[fix] c_cv linear s0 2", "linear needs keyword k"),
-    ("[fix] c_cv moving k 1 s0/stop 2 steps 9", "moving needs keyword s0"),
-    ("[fix] c_cv metad height 1 pace 5 file H", "metad needs keyword sigma"),
-    ("[fix] c_cv metad sigma 1 pace 5 file H", "metad needs keyword height"),
-    ("[fix] c_cv metad sigma 1 height 1 file H", "metad needs keyword pace"),
-    ("[fix] c_cv metad sigma 1 height 1 pace 5", "metad needs keyword file"),
+    ("c_cv [harmonic] s0 2", "harmonic needs keyword k"),
+    ("c_cv [harmonic] k 2", "harmonic needs keyword s0"),
+    ("c_cv [wall/lower] k 2", "wall/lower needs keyword s0"),
+    ("c_cv [linear] s0 2", "linear needs keyword k"),
+    ("c_cv [moving] k 1 s0/stop 2 steps 9", "moving needs keyword s0"),
+    ("c_cv [metad] height 1 pace 5 file H", "metad needs keyword sigma"),
+    ("c_cv [metad] sigma 1 pace 5 file H", "metad needs keyword height"),
+    ("c_cv [metad] sigma 1 height 1 file H", "metad needs keyword pace"),
+    ("c_cv [metad] sigma 1 height 1 pace 5", "metad needs keyword file"),
 
     # Numbers of values.
     ("c_cv harmonic [k] s0 2", f"harmonic keyword k takes 1 value, {ONE}, but has 0"),
@@ -121,7 +121,7 @@ ARGUMENTS = [
      "wall/lower exponent is 0.5 but must be > 1, or the force jumps at the wall"),
     ("c_cv wall/lower k 1 s0 1e308 exponent [1e300]", "wall/lower exponent is 1e+300 but must be <= 1000, because V "
      "is close to the largest double at 2 units beyond the wall - use a larger k for a harder wall"),
-    ("[fix] c_cv moving k 1 s0 2", "moving needs a parameter that changes: k/stop, s0/stop, or a variable v_name for "
+    ("c_cv [moving] k 1 s0 2", "moving needs a parameter that changes: k/stop, s0/stop, or a variable v_name for "
      "k or s0 - or use kind harmonic"),
     ("c_cv moving k 1 s0 2 [s0/stop] 3", "moving keyword s0/stop needs keyword steps, the number of steps to the stop"),
     ("c_cv moving k 1 s0 2 [k/stop] 3", "moving keyword k/stop needs keyword steps, the number of steps to the stop"),
@@ -161,7 +161,7 @@ ARGUMENTS = [
      "metad interval of c_cv from 0 to 9 reaches beyond the grid from 1 to 9 - widen keyword grid"),
     (METAD + " interval [2] 9.5 grid 1 9 bins 80",
      "metad interval of c_cv from 2 to 9.5 reaches beyond the grid from 1 to 9 - widen keyword grid"),
-    ("[fix] c_cv c_cw c_cx c_cy metad sigma 1 1 1 1 height 1 pace 10 file H",
+    ("c_cv c_cw c_cx c_cy [metad] sigma 1 1 1 1 height 1 pace 10 file H",
      "metad takes 1 to 3 variables, not 4 - use several fixes"),
     (METAD + " append [maybe]", "metad append must be yes or no, not 'maybe'"),
     (METAD + " grid 0 9 bins 90 write_grid [15] G",
@@ -475,8 +475,7 @@ class InProcess(errortest.InProcess):
 class Arguments(InProcess):
     def test_arguments(self):
         for words, message in ARGUMENTS:
-            marked = words.replace("[fix]", "").strip()
-            marked = FIX + marked if "[fix]" not in words else "[fix] b all coord/bias " + marked
+            marked = FIX + words
             if words == "[]":
                 marked = FIX.strip()
             with self.subTest(words):
@@ -580,7 +579,7 @@ class Warnings(unittest.TestCase):
         self.check([
             *([] if coordtest.kokkos_copies_lack("fix shake", coordtest.NO_SHAKE) else shake),
             ("dump d all atom 1 d{0}\nrun 3\nundump d\nreset_timestep 0\n" + FIX + METAD.replace("file H", "file W{0}") +
-             "\nrerun d{0} dump x y z\nrerun d{0} dump x y z", "Fix coord/bias b: rerun adds no hills, V is that of the 0 "
+             "\nrerun d{0} dump x y z", "Fix coord/bias b: rerun adds no hills, V is that of the 0 "
              "hills in {file} - give append yes to have those of an earlier run"),
             ("compute lifetime a coord/gpu switch cubic dmax 3.0\nfix b all coord/bias c_lifetime metad sigma 1 height 1 "
              "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "

@@ -286,6 +286,27 @@ class RunCommands(unittest.TestCase):
             self.assertEqual(hills.shape, expected.shape, runs)
             self.assertLess(coordtest.error_of(hills, expected), SAME, runs)
 
+    def test_new_fix_without_a_setup(self):
+        """A fix that is defined before run pre no, and that only reads, leaves the bits of the run."""
+        def result(runs):
+            with coordtest.start() as lmp:
+                for line in crystal() + forces() + computes() + [
+                        f"fix b all coord/bias c_c metad sigma 0.1 height 1.0 pace 2 file {new_hills()}",
+                        "fix a all coord/bias c_d harmonic k 20 s0 8.9"] + runs:
+                    lmp.command(line)
+                return [np.array(lmp.gather_atoms(what, 1, 3)) for what in "xvf"] + [
+                    lmp.extract_fix(name, 0, 1, k) for name in "ab" for k in range(5)]
+
+        expected = result(["run 5"])
+        self.assertGreater(abs(expected[2]).max(), 0.1)
+        for new in ("ave/time 1 1 1 c_c f_b", "store/state 0 x", "coord/bias c_d linear k 1"):
+            with self.subTest(new):
+                runs = ["run 3", f"fix new all {new}"]
+                if new.startswith("coord/bias"):    # with it, the run is an error (test_bias_errors.py)
+                    runs.append("unfix new")
+                for found, wanted in zip(result([*runs, "run 2 pre no"]), expected):
+                    coordtest.assert_same_bits(found, wanted, new)
+
     def test_rerun(self):
         """V of existing hills, at the steps of hills; no hill is added."""
         hills = new_hills()

@@ -64,6 +64,23 @@ class OrderOfFixes(Warnings):
             fixes += ["ti/spring 1.0 100 100", "flow/gauss 1 0 0"]
         self.check([case for words in fixes for case in self.cases(words)])
 
+    def test_groups(self):
+        """A fix that acts on none of the atoms of the variables gives no warning."""
+        groups = "group far id 17:64\ngroup one id 16 17\nvariable y atom id>16\ngroup changing dynamic all var y\n"
+        custom = "compute e all coord/custom x x c_cv\ncompute d all coord/custom 2*x x c_e\n"
+        with open("pair", "w") as file:
+            file.write("1 17\n")
+        pairs = "compute p a coord/gpu pairs/file pair switch cubic d0 1.0 dmax 3.0\n"
+        cases = []
+        for variables, begin, others in (("c_cv", "", "far empty"), ("c_cy", "", "a one far empty"), ("c_d", custom, "far empty"),
+                                         ("c_d c_cy", custom, "far empty"), ("c_p", pairs, "empty")):
+            bias = FIX + f"{variables} linear k" + " 1" * len(variables.split()) + "\n"
+            for name in "a b short one far empty changing all".split():
+                cases.append((groups + begin + f"fix o {name} setforce 0 0 0\n" + bias + TWICE, [] if name in others.split() else [
+                    "Fix coord/bias b is defined after fix o of style setforce, which does not see the forces of the bias - "
+                    "define fix b first"]))
+        self.check(cases)
+
     def test_fixes_of_other_packages(self):
         """Fixes that a plugin defines under the names of LAMMPS' fixes: fix coord/bias knows these by name."""
         plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "box_fix", "box_fix.so")
@@ -71,6 +88,9 @@ class OrderOfFixes(Warnings):
         self.check([(f"plugin load {plugin}\n" + script, messages)
                     for style in ("freeze", "damping/cundall", "neb", "alchemy", "grem", "lb/viscous", "smd/setvel", "pafi",
                                   "filter/corotate", "pimd/nvt", "append/atoms") for script, messages in self.cases(style)])
+        # Fix alchemy acts on all atoms, whatever its group is.
+        far = f"plugin load {plugin}\ngroup far id 17:64\nfix o far {{}}\n" + HARMONIC + TWICE
+        self.check([(far.format("freeze"), []), (far.format("alchemy"), [self.cases("alchemy")[0][1][0]])])
 
     def test_enforce2d(self):
         self.check(self.cases("enforce2d"), PLANE)
@@ -160,7 +180,7 @@ class Rerun(Warnings):
         again = "\nreset_timestep 0\nrerun d{} dump x y z"
         new = self.HILLS.replace("R{}", "N{}")
         self.check([
-            (self.script(self.HILLS + " append yes") + again, [message.format(4)]),
+            (self.script(self.HILLS + " append yes") + again, 2 * [message.format(4)]),
             (self.script(self.HILLS), [message.format(0) + " - rename bck.0.R{} to R{}, and " + advice]),
             (self.script("shell mv R{} N{}\n" + self.HILLS), [message.format(0) + " - " + advice]),
             # The hills of the run before, with the same fix
@@ -225,6 +245,35 @@ class OtherSettings(Warnings):
                       differs("offset 0 1", "offset 0 0")),
             self.case("c_cv harmonic k 1 s0 2", [("s0 2", "s0 2 stride 2")], differs("stride 2", "stride 1")),
             self.case("c_cv moving k 1 s0 2 s0/stop 3 steps 100", [])])
+
+    def test_plumed(self):
+        if not os.environ.get("GPUCOORD_TEST_PLUMED"):
+            coordtest.skip_part("fix coord/plumed", "GPUCOORD_TEST_PLUMED is not set")
+            return
+        import plumedtest    # noqa: F401: tells PLUMED's path to LAMMPS
+        with open("same", "w") as file:
+            file.write("s: EXTRACV NAME=cv\nINCLUDE FILE=part\n")
+        for name, begin, value in (("part", "", 1), ("start", "s: EXTRACV NAME=cv\n", 1), ("other", "s: EXTRACV NAME=cv\n", 2)):
+            with open(name, "w") as file:
+                file.write(begin + f"RESTRAINT ARG=s AT={value} KAPPA=1\n")
+        fix = "fix b all coord/plumed c_cv plumedfile {} outfile l{{}}\n"
+        message = ("Fix coord/plumed b: PLUMED file {}, or a file that it includes, has changed since the run that wrote the "
+                   "restart file - check the files")
+
+        def case(first, second, change, *warnings):
+            return (f"{first}run 2\nwrite_restart q{{}}\nclear\n{change}read_restart q{{}}\n{VARIABLES.strip()}\n{second}{TWICE}",
+                    [text.format(name) for text, name in warnings])
+
+        start, other = fix.format("start"), fix.format("other")
+        copy, include = fix.format("f{}"), fix.format("g{}")
+        copied = "shell cp {} f{{}}\n"
+        included = "shell cp part p{{}}\nshell sed s/part/p{{}}/ same > g{{}}\n"
+        self.check([
+            case(start, start, ""),
+            case(start, other, "", (message, "other")),
+            case(copied.format("start") + copy, copy, copied.format("other"), (message, "f{}")),
+            case(included.format() + include, include, ""),
+            case(included.format() + include, include, "shell sed -i s/AT=1/AT=2/ p{}\n", (message, "g{}"))])
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ GPU = "compute c a coord/gpu "
 ORDER = "compute c a coord/orientorder l 6 "
 NO_KEYWORD = "r0 is given without a keyword - write "
 AFTER = "r0 is the number after the name and has no keyword - write "
+PLUMED = "is in PLUMED's syntax - write"
+WITHOUT = "then keywords and values without = and braces, from"
 BOUNDS = "Numeric index {} is out of bounds (1-2)"
 NEXT = "group2, pairs, pairs/file, switch, coeff, function, norm, image, engine, precision, device, check"
 
@@ -31,6 +33,19 @@ COMMANDS = [
     (ORDER + "switch cubic dmax 3 order connections rational [r0] 0.5",
      f"Compute coord/orientorder order connections rational: {NO_KEYWORD}rational 0.5"),
     ("pair_coeff 1 1 2.0 gaussian [r0] 1.2 dmax 2", f"Pair coord gaussian: {NO_KEYWORD}gaussian 1.2"),
+
+    # names in another case, and PLUMED's syntax
+    (GPU + "switch [CUBIC] dmax 3", "Unknown compute coord/gpu switch option: CUBIC - did you mean cubic?"),
+    (GPU + "switch exp 1.0 coeff 1 1 [None]", "Unknown compute coord/gpu coeff option: None - did you mean none?"),
+    (GPU + "switch exp 1.0 function [MORE_THAN] exp 2", "Unknown compute coord/gpu function option: MORE_THAN - did you mean "
+     "more_than?"),
+    ("pair_coeff 1 1 2.0 [Gaussian] 1.2", "Unknown pair coord option: Gaussian - did you mean gaussian?"),
+    (GPU + "switch [{RATIONAL] R_0=1.2 NN=6}", f"Compute coord/gpu switch: {{RATIONAL {PLUMED} switch rational R0, {WITHOUT} nn, mm, "
+     "d0, dmax, nostretch"),
+    (GPU + "switch exp 1.0 coeff 1 1 [{CUBIC] D_0=1.2 D_MAX=2}", f"Compute coord/gpu coeff: {{CUBIC {PLUMED} cubic, {WITHOUT} d0, dmax, "
+     "nostretch"),
+    (ORDER + "switch [{STEP}]", f"Compute coord/orientorder switch: {{STEP}} {PLUMED} switch rational R0, {WITHOUT} nn, mm, d0, dmax, "
+     "nostretch"),
 
     # a keyword in place of a function
     (ORDER + "order [connections] switch cubic dmax 3", "Compute coord/orientorder order connections needs a switching "

@@ -81,7 +81,7 @@ FILES = {
     "type beyond int": ("type2e32", "1 0 0 4294967297\n", "line 1: atom type 4294967297 is not one of the types 1 to 1"),
     "type label": ("label", "1 0 0 Na\n", "line 1: atom type Na is not a label - use labelmap, or a number from 1 to 1"),
     "bytes": ("bytes", "1 0 \0\x1b[2J\n", r"line 1: '\x00\x1b[2J' is not a finite number"),
-    "a long line": ("long", 200 * "1 ", f"line 1: '{50 * '1 '}...' must be x y z, or x y z and an atom type"),
+    "a long line": ("long", 200 * "1 ", f"line 1: '{40 * '1 '}...' must be x y z, or x y z and an atom type"),
     "short record": ("short.pdb", PDB + "   1.000\n", f"line 1: '{PDB}   1.000' {MUST_BE_RECORD}"),
     "free format": ("free.pdb", PDB + "   1.000   0.000   0.000\nATOM 2 AL ALU 2 -1.0 0.0 0.0\n",
                     f"line 2: 'ATOM 2 AL ALU 2 -1.0 0.0 0.0' {MUST_BE_RECORD}"),

@@ -178,7 +178,7 @@ void Words::fail(const std::string &keyword, const std::string &text) const
 
 void Words::fail(const std::string &text) const
 {
-  fail_at(ParseError::WHOLE_COMMAND, text);
+  fail_at(0, text);
 }
 
 }    // namespace gpucoord

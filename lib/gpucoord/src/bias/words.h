@@ -52,8 +52,8 @@ class Words {
   // Returns an explanation of a count for errors: ", one for the variable c_cv".
   std::string for_each_variable(const std::string &what) const;
 
-  // Throws an error that points at a value, at the keyword itself, or at the whole command. The
-  // message is the command, the kind and this text, which may begin with a colon.
+  // Throws an error that points at a value, at the keyword itself, or at the kind. The message is
+  // the command, the kind and this text, which may begin with a colon.
   [[noreturn]] void fail(const std::string &keyword, int value, const std::string &text) const;
   [[noreturn]] void fail(const std::string &keyword, const std::string &text) const;
   [[noreturn]] void fail(const std::string &text) const;

@@ -3,6 +3,8 @@
 #ifndef GPUCOORD_TEXT_FILES_H
 #define GPUCOORD_TEXT_FILES_H
 
+#include "gpucoord/printable.h"
+
 #include <cstdio>
 #include <istream>
 #include <string>
@@ -24,9 +26,6 @@ std::string format_line(const std::string &kind, int format);
 // Searches the comments at the beginning of a file for that line, and rewinds the file. Returns why
 // the file cannot be read if its format is newer than 'newest'; otherwise returns "".
 std::string why_unknown_format(std::istream &, const std::string &kind, int newest);
-// Returns the text of a file for a message: bytes that are not printable ASCII become \xNN, and a
-// long text is cut.
-std::string printable(const std::string &text);
 // Throws std::runtime_error if the file exists and is not a regular file: a device or pipe may have
 // no end. what: "grid file"
 void require_regular_file(const std::string &what, const std::string &path);

@@ -2,6 +2,7 @@
 
 #include "gpucoord/switching.h"
 
+#include "../core/range_check.h"
 #include "custom_function_host.h"
 #include "forms.h"
 #include "switch_dispatch.h"
@@ -64,11 +65,7 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
                           " but must be larger than d0 = " + short_text(opt.d0));
   visit_definition(opt.kind, [this](auto definition) {
     definition.set_width(opt);
-    if (opt.r0 < 1e-18 || opt.r0 > 1e18)
-      throw SwitchError(
-          definition.WHY_NO_R0 ? "dmax" : "r0",
-          "the width r0 is " + short_text(opt.r0) +
-              " but must be from 1e-18 to 1e18, whose squares single precision holds");
+    check_range<SwitchError>(definition.WHY_NO_R0 ? "dmax" : "r0", "the width r0", opt.r0);
     definition.check(opt);
   });
   if (opt.kind == SwitchKind::CUSTOM) parsed = std::make_shared<CustomFunction>(opt.expression);

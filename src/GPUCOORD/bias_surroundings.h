@@ -1,0 +1,55 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_BIAS_SURROUNDINGS_H
+#define LMP_BIAS_SURROUNDINGS_H
+
+#include "pointers.h"
+
+#include "gpucoord/bias.h"
+
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+class Fix;
+class FixCoordBias;
+
+// Checks of a fix that biases collective variables against the other fixes: their order, the
+// temperature of thermostats, and the files that several fixes write.
+
+class BiasSurroundings : protected Pointers {
+ public:
+  // owner: beginning of messages. temperature: that of the bias, or 0
+  BiasSurroundings(LAMMPS *, const FixCoordBias *, std::string owner, double temperature);
+
+  // Collective. Raises an error for a barostat that is defined before the fix. warns: also warns
+  // about other fixes before it
+  void check_order_of_fixes(bool warns) const;
+  // Called after each timestep.
+  void check_thermostats();
+  // Collective. Raises an error if another fix writes one of the files that this fix is about to
+  // open. Only rank 0 knows the files of metadynamics and PLUMED.
+  void add_written_files(const std::vector<gpucoord::Bias::File> &);
+
+ private:
+  int groups_of_atoms() const;
+  bool acts_on(const Fix *, int groups) const;
+
+  const FixCoordBias *const mine;
+  const std::string owner;
+  const double temperature;
+  int steps_to_thermostats;                        // timesteps until thermostats are checked, or 0
+  std::vector<gpucoord::Bias::File> open_files;    // with absolute paths
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
