@@ -152,7 +152,7 @@ void CoordArguments::read(int narg, char **arg)
   check_pairs_of_types();
   for (const Function &f : functions) {
     if (f.is_none) continue;
-    const std::string why = gpucoord::Switch(f.options).why_imprecise(precision);
+    const std::string why = f.function->why_imprecise(precision);
     if (!why.empty())
       error->all(FLERR, f.position, "{} {} {}: {}", owner, f.words, arg[f.position], why);
   }
@@ -217,11 +217,12 @@ void CoordArguments::read_function(Function &f, int &iarg, int narg, char **arg)
 {
   const std::string keyword = f.words.substr(0, f.words.find(' '));
   f.position = iarg + 1;
-  const auto options =
-      CoordSwitch(lmp, "Compute " + style + " " + keyword, "Unknown compute " + style + " keyword")
-          .parse_or_none(iarg, narg, arg, keywords);
+  CoordSwitch words(lmp, "Compute " + style + " " + keyword,
+                    "Unknown compute " + style + " keyword");
+  const auto options = words.parse_or_none(iarg, narg, arg, keywords);
   f.is_none = !options;
   if (options) f.options = *options;
+  f.function = words.function();
 }
 
 // Raises an error if no pair of types has a function.
@@ -278,11 +279,10 @@ gpucoord::SwitchTable CoordArguments::table() const
     range.dmax = cutoff;
     return gpucoord::Switch(range);
   }
-  if (functions.size() == 1) return gpucoord::Switch(functions[0].options);
+  if (functions.size() == 1) return *functions[0].function;
   gpucoord::SwitchTable table(atom->ntypes);
   for (const Function &f : functions) {
-    const int number = f.is_none ? gpucoord::SwitchTable::NONE
-                                 : table.add(gpucoord::Switch(f.options));
+    const int number = f.is_none ? gpucoord::SwitchTable::NONE : table.add(*f.function);
     for (int i = f.ilo; i <= f.ihi; ++i)
       for (int j = f.jlo; j <= f.jhi; ++j) table.set(i, j, number);
   }
@@ -292,7 +292,7 @@ gpucoord::SwitchTable CoordArguments::table() const
 const CoordArguments::Function &CoordArguments::longest() const
 {
   const auto range = [](const Function &f) {
-    return f.is_none ? 0.0 : gpucoord::Switch(f.options).dmax();
+    return f.is_none ? 0.0 : f.function->dmax();
   };
   const auto shorter = [&range](const Function &f, const Function &g) {
     return range(f) < range(g);

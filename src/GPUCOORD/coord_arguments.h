@@ -62,6 +62,7 @@ class CoordArguments : protected Pointers {
     bool is_none;                       // pairs of these types are not counted
     gpucoord::SwitchOptions options;    // unless is_none
     int position = 0;    // index of the argument with the function's name, for errors
+    std::optional<gpucoord::Switch> function = {};    // of the options; empty: is_none
   };
   std::vector<Function> functions;    // empty in a style without keyword switch
   double cutoff = 0.0;                // range of such a style, > 0, distance

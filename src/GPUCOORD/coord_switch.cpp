@@ -243,9 +243,8 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
   if (iarg < narg) unknown_word(arg[iarg], name, switch_keywords(function), next);
 
   try {
-    const gpucoord::Switch checked = range == Range::ENDLESS ? gpucoord::make_endless_switch(o)
-                                                             : gpucoord::Switch(o);
-    const std::string warning = checked.stretch_warning();
+    checked = range == Range::ENDLESS ? gpucoord::make_endless_switch(o) : gpucoord::Switch(o);
+    const std::string warning = checked->stretch_warning();
     if (comm->me == 0 && !warning.empty())
       error->warning(FLERR, "{} {}: {}", command, name, warning);
   } catch (const gpucoord::SwitchError &e) {

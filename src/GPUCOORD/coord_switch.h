@@ -50,6 +50,9 @@ class CoordSwitch : protected Pointers {
   OptionsOrNone parse_or_none(int &iarg, int narg, char **arg,
                               const std::vector<std::string> &next);
 
+  // Returns the function that was read, which has parsed its expression, or none.
+  const std::optional<gpucoord::Switch> &function() const { return checked; }
+
   // Returns the words that parse() or parse_or_none() would read.
   static std::string words(const OptionsOrNone &);
 
@@ -77,6 +80,7 @@ class CoordSwitch : protected Pointers {
 
   const std::string command, unknown;
   bool with_none = false;    // errors name none among the known functions
+  std::optional<gpucoord::Switch> checked;
 };
 
 }    // namespace LAMMPS_NS

@@ -140,7 +140,7 @@ void OrientOrderArguments::check_range(char **arg) const
     else if (std::isinf(f.options.dmax))
       why = "dmax is infinite, but partners need a finite range - give a finite dmax";
     else
-      why = CoordSwitch::why_no_weight(gpucoord::Switch(f.options));
+      why = CoordSwitch::why_no_weight(*f.function);
     if (!why.empty())
       error->all(FLERR, f.position, "Compute coord/orientorder {} {}: {}", f.words, arg[f.position],
                  why);
