@@ -1,4 +1,4 @@
-# GPUCOORD: make demo | test | check-... | wheel | bench | bench-pages | doc | clean | help, or make
+# GPUCOORD: make demo | test | quick | hooks | check-... | wheel | bench | bench-pages | doc | clean | help, or make
 # alone to build.
 # Variables, given as `make NAME=value` or in the environment:
 #   LAMMPS             system: Debian's packages lammps and liblammps-dev, of Debian 13 or newer   [built]
@@ -25,7 +25,6 @@ CUDA_OPTIONS = $(addprefix -D GPUCOORD_CUDA=,$(or $(GPUCOORD_CUDA),$(DEFAULT_CUD
   $(if $(GPUCOORD_CUDA_ARCHITECTURES)$(filter command,$(origin GPUCOORD_CUDA_ARCHITECTURES)),\
     -D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 FORMS = -D "GPUCOORD_FORMS=$(GPUCOORD_FORMS)"
-SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
 export GPUCOORD_CACHE GPUCOORD_FORMS GPUCOORD_CUDA GPUCOORD_CUDA_ARCHITECTURES PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
 
@@ -35,7 +34,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo-packages test-packages configure build-tests demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
+.PHONY: all setup demo-packages test-packages configure build-tests demo test quick hooks check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
 
@@ -78,6 +77,14 @@ test: build-tests
 	@cmake/test-wheels.sh >build/test-wheels
 	@set -a; . build/test-wheels; set +a; cmake/run-tests.sh build
 
+# The tests with the label quick, after the builds in about two minutes.
+quick: build-tests
+	@cmake/run-tests.sh build -L '^quick$$'
+
+hooks:
+	@ln -sf "$(CURDIR)/cmake/pre-commit.sh" "$$(git rev-parse --git-path hooks)/pre-commit"
+	@echo "git commit now checks format and structure first"
+
 check-format:
 	@clang_format=$$(cmake/clang-format.sh) && $(PYTHON) cmake/check-format.py "$$clang_format"
 
@@ -101,8 +108,7 @@ check-serial: demo-packages all
 	@GPUCOORD_LMP=build/lmp GPUCOORD_SERIAL_LMP=build/serial/lmp $(PYTHON) unittest/serial/test_serial.py
 
 check-sanitizers: test-packages setup
-	@cmake -S . -B build/sanitizers -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) -D GPUCOORD_CUDA=OFF \
-	  -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
+	@cmake --preset sanitizers -C build/lammps.cmake -D PYTHON=$(PYTHON) >build/sanitizers.log
 	@cmake/ninja-progress.sh "tests with sanitizers" build/sanitizers library_tests
 	@ctest --test-dir build/sanitizers --no-tests=error -R '^lib/' -j $(JOBS) --output-on-failure
 
@@ -147,10 +153,12 @@ help:
 	@echo "make        build build/lmp, LAMMPS with GPUCOORD"
 	@echo "make demo   build build/lmp, and run examples/coordination; LAMMPS=system saves the build of LAMMPS"
 	@echo "make test   build build/lmp and the tests, and run all tests"
+	@echo "make quick  build them, and run each style once: 2 minutes after the builds"
 	@echo "make build-tests       build build/lmp and the tests"
 	@echo "make bench  build build/lmp, run the benchmarks, and write doc/performance.md and doc/accuracy.md"
 	@echo "make bench-pages       write doc/performance.md, doc/accuracy.md and their plots from doc/results, without runs"
 	@echo "make doc    build the documentation as HTML in build/doc/html"
+	@echo "make hooks  let git check format and structure before each commit"
 	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"

@@ -3,8 +3,9 @@
 longer than 100 columns. The second check is separate because clang-format does not break comments
 and strings.
 
-usage: check-format.py [CLANG_FORMAT]   path of clang-format 14.0.6, from cmake/clang-format.sh
-Without the path only the length of lines is checked.
+usage: check-format.py [CLANG_FORMAT [FILE...]]   path of clang-format 14.0.6, from cmake/clang-format.sh
+Without the path, or if it is empty, only the length of lines is checked. With files, relative to the
+top folder, only these are checked.
 """
 import concurrent.futures
 import os
@@ -34,10 +35,10 @@ def differs(clang_format, name):
 
 
 def main():
-    if len(sys.argv) > 2 or sys.argv[1:2] == ["-h"]:
+    if sys.argv[1:2] == ["-h"]:
         sys.exit(__doc__)
     clang_format = sys.argv[1] if sys.argv[1:] else ""
-    names = tracked()
+    names = [name for name in tracked() if not sys.argv[2:] or name in sys.argv[2:]]
     too_long = [line for name in names for line in long_lines(name)]
     unformatted = []
     if clang_format:

@@ -3,6 +3,7 @@
 compiles alone, and no file names LAMMPS, MPI or Kokkos.
 
 usage: check-structure.py LEPTON_INCLUDE   folder of Lepton.h, the expression parser
+       check-structure.py --no-compiler    includes and names alone, in a second
 Without nvcc, headers that only nvcc can compile (.cuh) are skipped, with a message.
 """
 import concurrent.futures
@@ -123,13 +124,17 @@ def compile_alone(header, nvcc, folders):
 
 
 def main():
-    if len(sys.argv) != 2 or not pathlib.Path(sys.argv[1], "Lepton.h").exists():
+    compiles = sys.argv[1:] != ["--no-compiler"]
+    if compiles and (len(sys.argv) != 2 or not pathlib.Path(sys.argv[1], "Lepton.h").exists()):
         sys.exit(__doc__)
     nvcc = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
     files = sorted(p for top in ("src", "include") for p in (LIB / top).rglob("*") if p.is_file())
     headers = [p for p in files if p.suffix in (".h", ".cuh")]
     sources = [p for p in files if p.suffix in (".cpp", ".cu")]
     wrong = [*wrong_includes(headers + sources), *foreign_names(files)]
+    if not compiles:
+        print("\n".join(wrong) or f"check-structure: {len(files)} files")
+        return bool(wrong)
     alone = [p for p in headers if nvcc or not (p.suffix == ".cuh" or needs_cuda(p, set()))]
     if len(alone) < len(headers):
         print(f"check-structure: {len(headers) - len(alone)} headers for CUDA are not compiled, there is no nvcc")
