@@ -15,7 +15,7 @@
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
 #include "../pairs/launchers_cuda.h"
-#include "../switching/forms.h"
+#include "../switching/interpreted.cuh"
 #include "../switching/switch_dispatch.h"
 
 #include <algorithm>
