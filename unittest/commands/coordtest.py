@@ -4,6 +4,7 @@ runners and comparisons."""
 import atexit
 import ctypes
 import functools
+import json
 import os
 import re
 import shutil
@@ -460,20 +461,64 @@ class Run:
         return os.path.join(self.folder, name)
 
 
-def run_lammps(script, ranks=1, threads=1, arguments=()):
+# With GPUCOORD_TEST_FRESH=1, every run starts a process of its own. Otherwise runs on one rank share
+# one, unless they need something of their own.
+FRESH = os.environ.get("GPUCOORD_TEST_FRESH", "0") == "1"
+WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lammps_worker.py")
+workers = {}
+
+
+def worker_with(environment):
+    """Return a process that runs lammps_worker.py in this environment."""
+    key = tuple(sorted(environment.items()))
+    if key not in workers or workers[key].poll() is not None:
+        workers[key] = subprocess.Popen([sys.executable, WORKER], env=environment, cwd=folder(), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+    return workers[key]
+
+
+@atexit.register
+def end_workers():
+    for worker in workers.values():
+        worker.stdin.close()
+        worker.wait()
+
+
+def run_in_worker(where, arguments, environment):
+    """Return exit code, standard output and standard error of LAMMPS."""
+    worker = worker_with(environment)
+    worker.stdin.write(json.dumps([where, arguments]) + "\n")
+    worker.stdin.flush()
+    answer = worker.stdout.readline()
+    # Without an answer the process has ended: by the command quit, an abort or a signal.
+    code = bool(json.loads(answer)) if answer else worker.wait()
+    texts = []
+    for name in "stdout", "stderr":
+        with open(os.path.join(where, name)) as file:
+            texts.append(file.read())
+        os.remove(os.path.join(where, name))
+    return code, *texts
+
+
+def run_lammps(script, ranks=1, threads=1, arguments=(), fresh=False):
+    """Run an input in a folder of its own. fresh: in a process of its own."""
     where = tempfile.mkdtemp(dir=folder())
     lines = script.splitlines() if isinstance(script, str) else script
     with open(os.path.join(where, "in.test"), "w") as file:
         file.write("\n".join(map(on_device, lines)) + "\n")
-    command = [*lmp_program(ranks, threads), "-in", "in.test", "-log", "none", "-nocite", *arguments]
-    if ranks > 1:
-        command = ["mpirun", "-np", str(ranks)] + command
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-    done = subprocess.run(command, cwd=where, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True)
-    if done.returncode != 0:
-        raise AssertionError(f"LAMMPS failed on {ranks} ranks:\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}")
-    return Run(done.stdout, where)
+    options = ["-log", "none", "-nocite", *arguments]
+    if ranks == 1 and not (fresh or FRESH or arguments):
+        code, out, err = run_in_worker(where, [*kokkos(ranks, threads), *options], environment)
+    else:
+        command = [*lmp_program(ranks, threads), "-in", "in.test", *options]
+        if ranks > 1:
+            command = ["mpirun", "-np", str(ranks)] + command
+        done = subprocess.run(command, cwd=where, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        code, out, err = done.returncode, done.stdout, done.stderr
+    if code != 0:
+        raise AssertionError(f"LAMMPS failed on {ranks} ranks:\n{out[-4000:]}\n{err[-2000:]}")
+    return Run(out, where)
 
 
 def write_data(path, x, box, types=None):

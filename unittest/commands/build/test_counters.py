@@ -20,7 +20,7 @@ class Evaluations(unittest.TestCase):
         path = os.path.join(coordtest.folder(), "counters")
         os.environ["GPUCOORD_COUNTERS_FILE"] = path
         try:
-            run = coordtest.run_lammps(counters.CASES[case])
+            run = coordtest.run_lammps(counters.CASES[case], fresh=True)
         finally:
             del os.environ["GPUCOORD_COUNTERS_FILE"]
         return run, counters.Counts(path)
