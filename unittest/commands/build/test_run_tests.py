@@ -90,6 +90,35 @@ class Counts(unittest.TestCase):
         self.assertEqual((status, lines[-1]),
                          (1, "GPU tests: 1 of 2 passed, 0 in part (0 parts skipped), 1 skipped, 0 failed"))
 
+    def test_gpu_in_slices(self):
+        """A second call runs what has not passed, and all tests if one has changed."""
+        folder = os.path.join(coordtest.folder(), self.id())
+        flag = os.path.join(folder, "flag")
+        tests = {"gpu/one": "true", "gpu/slow": f"test -e {flag} || sleep 60", "gpu/bad": f"test -e {flag}", "gpu/two": self.in_parts(1)}
+        status, lines = self.run_tests(GPU_COUNTER, tests, "--seconds", "4", "-j", "4")
+        self.assertEqual(status, 1)
+        self.assertRegex(lines[-1], r"^GPU tests: 1 of 4 passed, 1 in part \(3 parts skipped\), 0 skipped, 2 failed$")
+        with open(flag, "w"):
+            pass
+        status, lines = self.run_tests(GPU_COUNTER, tests)
+        self.assertEqual((status, lines[-1]), (0, "GPU tests: 3 of 4 passed, 1 in part (3 parts skipped), 0 skipped, 0 failed"))
+        self.assertEqual(sum("Start " in line for line in lines), 2)
+        self.assertRegex(lines[-2], r"^GPU tests: 2 passed now in \d+ s, 2 before$")
+        status, lines = self.run_tests(GPU_COUNTER, {**tests, "gpu/one": "false"})
+        self.assertEqual((status, lines[-1]), (1, "GPU tests: 2 of 4 passed, 1 in part (3 parts skipped), 0 skipped, 1 failed"))
+
+    def test_gpu_that_is_busy(self):
+        """A test that finds the GPU busy runs once more; one that fails otherwise does not."""
+        folder = os.path.join(coordtest.folder(), self.id())
+        busy = "echo cudaErrorDevicesUnavailable"
+        tests = {"gpu/once": f"test -e {folder}/once || {{ touch {folder}/once; {busy}; exit 1; }}",
+                 "gpu/always": f"echo run >>{folder}/always; {busy}; exit 1", "gpu/wrong": f"echo run >>{folder}/wrong; exit 1"}
+        status, lines = self.run_tests(GPU_COUNTER, tests)
+        self.assertEqual((status, lines[-1]), (1, "GPU tests: 1 of 3 passed, 0 in part (0 parts skipped), 0 skipped, 2 failed"))
+        for name, times in ("always", 2), ("wrong", 1):
+            with open(os.path.join(folder, name)) as file:
+                self.assertEqual(len(file.readlines()), times, name)
+
     def test_some_functions(self):
         """A developer's build without some switching functions is not tested."""
         folder = os.path.join(coordtest.folder(), self.id())

@@ -85,12 +85,9 @@ namespace {
     FormulaConstants<double> constants;    // only the program is used
     __device__ void operator()(double s, double &value, double &derivative) const
     {
-      const auto variable = [s](double) {
-        return s;
-      };    // the expression has only one variable
       const Instruction *const program = constants.program;
-      value = interpret(program, constants.nvalue, variable);
-      derivative = interpret(program + constants.nvalue, constants.nderivative, variable);
+      value = interpret_in_x(program, constants.nvalue, s);
+      derivative = interpret_in_x(program + constants.nvalue, constants.nderivative, s);
     }
   };
 

@@ -9,6 +9,15 @@
 
 namespace gpucoord {
 
+// Runs the n instructions of an expression in x. This is a call, because the interpreter in each pair
+// kernel would take minutes to compile.
+static __device__ __noinline__ double interpret_in_x(const Instruction *program, int n, double x)
+{
+  return interpret(program, n, [x](double) {
+    return x;
+  });
+}
+
 // An expression in x, evaluated in double.
 struct InterpretedSwitch {
   static constexpr bool CHEAP = false, IN_R0 = false, STARTS_AT_1 = false;
@@ -25,11 +34,8 @@ struct InterpretedSwitch {
     dfunc = 0;
     if (r <= c.d0) return;
     const double x = (r - c.d0) * c.inv_r0;
-    const auto variable = [x](double) {
-      return x;
-    };    // x is the only variable
-    s = static_cast<Real>(interpret(c.program, c.nvalue, variable)) * c.stretch + c.shift;
-    dfunc = static_cast<Real>(interpret(c.program + c.nvalue, c.nderivative, variable)) / r;
+    s = static_cast<Real>(interpret_in_x(c.program, c.nvalue, x)) * c.stretch + c.shift;
+    dfunc = static_cast<Real>(interpret_in_x(c.program + c.nvalue, c.nderivative, x)) / r;
   }
 };
 
