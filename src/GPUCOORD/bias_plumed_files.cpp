@@ -175,9 +175,7 @@ void PlumedFiles::check_hills(const std::string &name, const Print &print) const
   const auto &found = file.lines();
   if (!expected) {
     if (found.count > 0)
-      print(
-          name + " is not checked: the restart file " +
-          (has_saved ? "has no hills of this file" : "is of an earlier version without its hills"));
+      print(name + " is not checked: the restart file has no hills of this file");
     return;
   }
   const std::string of_run = " when the restart file was written";
@@ -297,7 +295,6 @@ void PlumedFiles::read()
   for (const State &state : states)
     if (!state.written.empty()) check_folder(state.written);
   saved.clear();
-  has_saved = true;
   const auto check = [](const std::string &name, const std::string &problem, bool is_complete) {
     const std::string why = problem.empty() && !is_complete ? "its last line has no end" : problem;
     if (!why.empty())
@@ -336,12 +333,9 @@ void PlumedFiles::save(gpucoord::Archive &archive) const
   }
 }
 
-// Restart files of earlier versions end before the contents of files.
 void PlumedFiles::load(gpucoord::Archive &archive)
 {
   saved.clear();
-  has_saved = archive.unread() > 0;
-  if (!has_saved) return;
   for (std::int64_t n = archive.read_integer(); n > 0; --n) {
     Saved one;
     one.name = archive.read_text();

@@ -99,7 +99,6 @@ class PlumedFiles {
   std::vector<std::unique_ptr<gpucoord::AppendedFile>> open_files;
   std::string folder;    // working folder when PLUMED opened the files
   std::vector<Saved> saved;
-  bool has_saved = false;    // the restart file has the contents of files
 };
 
 }    // namespace LAMMPS_NS

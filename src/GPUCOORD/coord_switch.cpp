@@ -282,8 +282,8 @@ std::string CoordSwitch::words(const OptionsOrNone &options)
 
 namespace {
 
-// Restart files contain this number in place of the number of the function in version 1.
-constexpr int BY_NAME = -1;
+// Precedes the name of each function in restart files.
+constexpr int MARK = -1;
 
 // Returns the parameters that a restart file stores.
 std::vector<SwitchParameter> stored(const SwitchInfo &function)
@@ -293,29 +293,12 @@ std::vector<SwitchParameter> stored(const SwitchInfo &function)
   return list;
 }
 
-// Reads the options that follow the number of a function in files of version 1.
-void read_version_1(RestartReader &in, int number, SwitchOptions &o)
-{
-  static_assert(static_cast<int>(SwitchKind::RATIONAL) == 0 &&
-                    static_cast<int>(SwitchKind::CUSTOM) == 8,
-                "new functions are at the end of switch_functions.def");
-  constexpr double SwitchOptions::*NUMBERS[] = {
-      &SwitchOptions::r0,     &SwitchOptions::d0, &SwitchOptions::dmax, &SwitchOptions::n,
-      &SwitchOptions::m,      &SwitchOptions::a,  &SwitchOptions::b,    &SwitchOptions::beta,
-      &SwitchOptions::lambda, &SwitchOptions::ref};
-  o.kind = static_cast<SwitchKind>(number);
-  o.stretch = in.read<int>();
-  o.expression.resize(in.size(1));
-  for (const auto value : NUMBERS) o.*value = in.read<double>();
-  in.read(&o.expression[0], o.expression.size());
-}
-
 }    // namespace
 
 void CoordSwitch::write_restart(RestartWriter &out, const OptionsOrNone &options)
 {
   if (!options) {
-    out.write(BY_NAME);
+    out.write(MARK);
     out.write(std::string(NONE));
     out.write(0);    // parameters
     return;
@@ -323,7 +306,7 @@ void CoordSwitch::write_restart(RestartWriter &out, const OptionsOrNone &options
   const SwitchOptions &o = *options;
   const SwitchInfo &function = SwitchInfo::get(o.kind);
   const std::vector<SwitchParameter> parameters = stored(function);
-  out.write(BY_NAME);
+  out.write(MARK);
   out.write(std::string(function.name));
   out.write(static_cast<int>(parameters.size()));
   for (const auto &p : parameters) {
@@ -343,12 +326,7 @@ CoordSwitch::OptionsOrNone CoordSwitch::read_restart(RestartReader &in)
                "GPUCOORD does not know - read it with the version that wrote it",
                command, words);
   };
-  const int number = in.read<int>();
-  if (number != BY_NAME) {
-    if (number < 0 || number > static_cast<int>(SwitchKind::CUSTOM)) refuse(std::to_string(number));
-    read_version_1(in, number, o);
-    return o;
-  }
+  if (in.read<int>() != MARK) in.fail();
   const std::string name = in.word();
   if (name == NONE) {
     if (in.read<int>() != 0) refuse(name + " with parameters");

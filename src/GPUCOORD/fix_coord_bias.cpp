@@ -39,11 +39,11 @@ using namespace LAMMPS_NS;
 using namespace FixConst;
 
 // First number of the state in restart files: minus the version of the format. The size of an
-// Archive in bytes follows, as an int, and then the Archive. Files of versions before format 1
-// begin with the number of a kind of bias, >= 0 (gpucoord::read_numbered_bias()). LAMMPS does not
-// pass the size of the state, so it is read in place: a wrong size is noticed before it is used.
-// doc/compatibility.md lists the changes of the format.
+// Archive in bytes follows, as an int, and then the Archive. LAMMPS does not pass the size of the
+// state, so it is read in place: a wrong size is noticed before it is used.
 static constexpr double ARCHIVE = -1.0;
+// Before version 1.0, states began with an integer from 0 to less than this, and had no format.
+static constexpr double END_OF_UNVERSIONED = 2000.0;
 
 /* ---------------------------------------------------------------------- */
 
@@ -447,29 +447,31 @@ void FixCoordBias::write_restart(FILE *fp)
 
 void FixCoordBias::restart(char *buf)
 {
-  gpucoord::SavedBias saved;
+  struct {
+    std::string kind;
+    std::int64_t nvariables = 0, first_step = 0;
+    gpucoord::Archive state;
+  } saved;
   double begin;
   memcpy(&begin, buf, sizeof(begin));
   const std::runtime_error damaged("its saved state is damaged - use another restart file");
   try {
-    if (std::isnan(begin)) throw damaged;
-    if (begin < ARCHIVE)
+    const bool is_unversioned = begin >= 0.0 && begin < END_OF_UNVERSIONED;
+    if (begin < ARCHIVE || is_unversioned)
       throw std::runtime_error(fmt::format(
-          "the restart file has its state in format {}, but this version of GPUCOORD knows formats "
-          "up to {} - continue with the version that wrote it, or use another fix ID",
-          -begin, -ARCHIVE));
-    if (begin == ARCHIVE) {
-      int size;
-      memcpy(&size, buf + sizeof(begin), sizeof(size));
-      if (size < 0) throw damaged;
-      saved.state = gpucoord::Archive::of_bytes(buf + sizeof(begin) + sizeof(size), size);
-      saved.kind = saved.state.read_text();
-      if (!utils::strmatch(saved.kind, "^[a-zA-Z/]+$")) throw damaged;
-      saved.nvariables = saved.state.read_integer();
-      saved.first_step = saved.state.read_integer();
-    } else
-      saved =
-          gpucoord::read_numbered_bias(reinterpret_cast<const double *>(buf), bias->nvariables());
+          "the restart file has its state in {}, but this version of GPUCOORD needs format {} - "
+          "continue with the version that wrote it, or use another fix ID",
+          is_unversioned ? "a format from before version 1.0" : fmt::format("format {}", -begin),
+          -ARCHIVE));
+    if (begin != ARCHIVE) throw damaged;
+    int size;
+    memcpy(&size, buf + sizeof(begin), sizeof(size));
+    if (size < 0) throw damaged;
+    saved.state = gpucoord::Archive::of_bytes(buf + sizeof(begin) + sizeof(size), size);
+    saved.kind = saved.state.read_text();
+    if (!utils::strmatch(saved.kind, "^[a-zA-Z/]+$")) throw damaged;
+    saved.nvariables = saved.state.read_integer();
+    saved.first_step = saved.state.read_integer();
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }

@@ -13,10 +13,12 @@
 
 #include "comm.h"
 #include "error.h"
+#include "fmt/format.h"
 #include "platform.h"
 #include "pointers.h"
 #include "utils.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <string>
@@ -25,8 +27,7 @@
 namespace LAMMPS_NS {
 
 // Rank 0 writes the data of a style to a restart file. All ranks read them. The data begin with
-// minus the version of their format, as a double. Data of format 1 have no such number and begin
-// with a number >= 0. doc/compatibility.md lists the changes of formats.
+// minus the version of their format, as a double. Before version 1.0, the first number was >= 0.
 
 class RestartWriter {
  public:
@@ -56,20 +57,19 @@ class RestartReader : protected Pointers {
   {
   }
 
-  // Reads the version of the format. Raises an error if it is newer than 'newest'.
-  void read_format(int newest)
+  // Reads the version of the format. Raises an error if it is another one.
+  void read_format(int needed)
   {
-    double first = 0.0;
-    if (comm->me == 0) {
-      utils::sfread(FLERR, &first, sizeof(first), 1, file, nullptr, error);
-      if (!(first < 0.0)) fseek(file, -static_cast<long>(sizeof(first)), SEEK_CUR);
-    }
-    MPI_Bcast(&first, 1, MPI_DOUBLE, 0, world);
-    if (first < -newest)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: the restart file has its data in format {}, but this version of GPUCOORD "
-                 "knows formats up to {} - read it with the version that wrote it",
-                 style, -first, newest);
+    const auto first = read<double>();
+    if (std::isnan(first)) fail();
+    if (first == -needed) return;
+    const std::string found = first < 0.0 ? fmt::format("format {}", -first)
+                                          : "a format from before version 1.0";
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: the restart file has its data in {}, but this version of GPUCOORD needs format "
+               "{} - read it with the version that wrote it, and continue from a data file of "
+               "command write_data",
+               style, found, needed);
   }
   template <typename Value> void read(Value *to, std::size_t n)
   {

@@ -33,7 +33,7 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// Version of the format of component files; doc/compatibility.md lists the changes.
+// Version of the format of component files.
 constexpr int FORMAT = 1;
 
 // Returns the distinct words after a tag such as UNITS: in comments. LAMMPS itself reads only the
@@ -95,11 +95,10 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
   broadcast_text(text, 0, lmp->world);
 
   for (const std::string &format : words_after("FORMAT:", text))
-    if (!utils::is_integer(format) || std::strtod(format.c_str(), nullptr) < 1.0 ||
-        std::strtod(format.c_str(), nullptr) > FORMAT)
+    if (format != std::to_string(FORMAT))
       error->all(FLERR, argument,
-                 "{}: file of components {} says FORMAT: {}, but this version of GPUCOORD knows "
-                 "formats 1 to {} - use the version that it was written for, or rewrite it by "
+                 "{}: file of components {} says FORMAT: {}, but this version of GPUCOORD needs "
+                 "format {} - use the version that it was written for, or rewrite it by "
                  "tools/multisite/convert.py of this version",
                  style, file, format, FORMAT);
 

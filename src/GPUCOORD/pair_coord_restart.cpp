@@ -23,7 +23,7 @@
 
 using namespace LAMMPS_NS;
 
-// Version of the format of restart files; doc/compatibility.md lists the changes.
+// Version of the format of restart files.
 static constexpr int FORMAT = 2;
 
 /* ----------------------------------------------------------------------

@@ -27,7 +27,7 @@
 using namespace LAMMPS_NS;
 using gpucoord::Component;
 
-// Version of the format of restart files; doc/compatibility.md lists the changes.
+// Version of the format of restart files.
 static constexpr int FORMAT = 2;
 
 /* ----------------------------------------------------------------------

@@ -7,8 +7,8 @@
 Each folder has in.first, which writes the files; in.read, which reads them; and in.then, the run that
 follows either of them. Some have more than one way to read: in.read-append and in.then-append, and so
 on. WRITTEN_BY names the revision, the last commit of src and lib that BUILD was made of. Run it where
-a format of files changes, for the folders whose files have the new format, and keep the old ones: they
-stand for the files that users have.
+a format of files changes, for the folders whose files have the new format. Keep the files of releases,
+because users have such files, and delete those of other revisions.
 """
 
 import os
@@ -28,31 +28,19 @@ ATOMS = ["region box block 0 6 0 6 0 6", "create_box 1 box", "create_atoms 1 ran
          "mass 1 1.0", "velocity all create 1.5 4711"]
 READ = ["read_restart restart"]
 VARIABLES = ["pair_style lj/cut 2.5", "pair_coeff 1 1 1 1", "comm_modify cutoff 4.5",
-             "group a id 1:8", "group b id 9:24", "variable k equal 2+0.1*step",
+             "group a id 1:8", "group b id 9:24",
              "compute s a coord/gpu group2 b switch rational 1.5 dmax 2.9 precision double",
              "compute t all coord/gpu norm mean switch gaussian 1.0 dmax 2.8 precision double",
              "fix n all nve", "timestep 0.003"]
 KINDS = {
-    "harmonic": "c_s harmonic k 5.0 s0 20.0",
-    "harmonic-two": "c_s c_t harmonic k 5.0 20.0 s0 20.0 2.0",
-    "linear": "c_s linear k 3.0",
-    "moving": "c_s moving k 5.0 s0 15.0 s0/stop 25.0 k/stop 9.0 steps 16",
     "moving-two": "c_s c_t moving k 5.0 20.0 s0 15.0 2.0 k/stop 2.0 30.0 steps 50",
-    "moving-variable": "c_s moving k v_k s0 20.0",
-    "wall-upper": "c_s wall/upper k 5.0 s0 5.0 exponent 3",
-    "wall-lower": "c_s c_t wall/lower k 5.0 20.0 s0 40.0 4.0 offset 0.5 0.1",
-    "stride": "c_s moving k 5.0 s0 15.0 s0/stop 25.0 steps 16 stride 2",
-    "metad": "c_s metad sigma 0.3 height 0.4 pace 2 file HILLS",
-    "metad-well-tempered": "c_s metad sigma 0.3 height 0.4 pace 2 biasfactor 6 temp 1.5 file HILLS",
-    "metad-interval": "c_s metad sigma 0.3 height 0.4 pace 2 interval 0 60 file HILLS",
-    "metad-two": "c_s c_t metad sigma 0.3 0.1 height 0.4 pace 2 biasfactor 6 temp 1.5 file HILLS",
-    "metad-grid": "c_s metad sigma 1.0 height 0.4 pace 2 grid 0 60 bins 60 file HILLS write_grid 10 GRID",
-    "metad-grid-well-tempered": "c_s metad sigma 1.0 height 0.4 pace 2 biasfactor 6 temp 1.5 "
-                                "grid 0 60 bins 60 file HILLS",
     "metad-grid-two": "c_s c_t metad sigma 2.0 0.4 height 0.4 pace 2 biasfactor 6 temp 1.5 "
                       "grid 0 32 0 4 bins 16 10 file HILLS write_grid 10 GRID",
 }
-METAD_FILES = "metad", "metad-well-tempered", "metad-two", "metad-grid", "metad-grid-two"
+# Several fixes in one restart file
+THREE = ["fix b all coord/bias c_s c_t metad sigma 0.3 0.1 height 0.4 pace 2 biasfactor 6 temp 1.5 file HILLS",
+         "fix c all coord/bias c_s moving k 5.0 s0 15.0 s0/stop 25.0 k/stop 9.0 steps 16",
+         "fix d all coord/bias c_s wall/upper k 5.0 s0 5.0 exponent 3"]
 
 
 def output(columns, dumped="x y z vx vy vz fx fy fz", more=()):
@@ -76,23 +64,15 @@ def biases():
     for name, words in KINDS.items():
         fix, then = bias(words)
         ways = {"": ([*BEGIN, *READ, *VARIABLES, fix], then)}
-        if name in METAD_FILES:
+        if "metad" in words:
             # A fix with another ID does not use the data of the fix in the restart file.
             again, then = bias(words, "again", work=False)
             ways["-append"] = [*BEGIN, *READ, *VARIABLES, f"{again} append yes"], then
-            if "write_grid" in words:
-                again = again.replace("write_grid 10", "append yes read_grid")
-                ways["-read-grid"] = [*BEGIN, *READ, *VARIABLES, again], then
+            again = again.replace("write_grid 10", "append yes read_grid")
+            ways["-read-grid"] = [*BEGIN, *READ, *VARIABLES, again], then
         yield f"bias-{name}", [*BEGIN, *ATOMS, *VARIABLES, fix, "run 10", "write_restart restart"], ways
-    # Hills that were added after the restart file was written
-    fix, then = bias(KINDS["metad"])
-    yield "bias-metad-killed", [*BEGIN, *ATOMS, *VARIABLES, fix, "run 10", "write_restart restart"], {
-        "": ([*BEGIN, *READ, *VARIABLES, fix], then)}
-    # Several fixes in one restart file
-    fixes = ["fix b all coord/bias " + KINDS["metad-two"], "fix c all coord/bias " + KINDS["moving"],
-             "fix d all coord/bias " + KINDS["wall-upper"]]
-    yield "bias-three", [*BEGIN, *ATOMS, *VARIABLES, *fixes, "run 10", "write_restart restart"], {
-        "": ([*BEGIN, *READ, *VARIABLES, *fixes], output(
+    yield "bias-three", [*BEGIN, *ATOMS, *VARIABLES, *THREE, "run 10", "write_restart restart"], {
+        "": ([*BEGIN, *READ, *VARIABLES, *THREE], output(
             "c_s c_t f_b f_b[1] f_b[2] f_b[9] f_b[10] f_c f_c[1] f_c[3] f_c[4] f_c[5] f_d f_d[2]"))}
 
 
@@ -113,25 +93,14 @@ PAIRS = {
                     "pair_coeff 1 2 3.0 rational 0.9 nn 5.5 mm 12.3 dmax 2.0",
                     "pair_coeff 1 3 2.5 rational 0.9 nn 3 mm 7 dmax 2.2 nostretch",
                     "pair_coeff 2 3 1.0 rational 0.4"],
-    "mixed": ["pair_coeff 1 1 8.0 gaussian 0.7 dmax 2.2 nostretch",
-              "pair_coeff 2 2 6.0 gaussian 0.6 dmax 2.0 nostretch",
-              "pair_coeff 3 3 5.0 gaussian 0.5 dmax 1.8 nostretch", "pair_modify mix arithmetic shift yes"],
 }
-HYBRID = ["pair_coeff * * lj/cut 1.0 0.9", "pair_coeff 1 2 coord 5.0 cubic d0 0.3 dmax 1.8",
-          "pair_coeff 1 1 coord 8.0 gaussian 0.7 dmax 2.0"]
 
 
 def pairs():
-    for engine, name in ("cells", "functions-1"), ("neigh", "functions-2"), ("auto", "mixed"):
+    for engine, name in ("cells", "functions-1"), ("neigh", "functions-2"):
         style = f"pair_style coord engine {engine}"
         yield f"pair-{name}", [*BEGIN, *TYPED, style, *PAIRS[name], *MOVE, "run 10",
                                "write_restart restart"], {"": ([*BEGIN, *READ, *MOVE], output("evdwl"))}
-    style = "pair_style coord engine cells precision mixed"
-    yield "pair-precision-mixed", [*BEGIN, *TYPED, style, *PAIRS["functions-1"], *MOVE, "run 10",
-                                   "write_restart restart"], {"": ([*BEGIN, *READ, *MOVE], output("evdwl"))}
-    style = "pair_style hybrid/overlay lj/cut 1.9 coord"
-    yield "pair-hybrid", [*BEGIN, *TYPED, style, *HYBRID, *MOVE, "run 10", "write_restart restart"], {
-        "": ([*BEGIN, *READ, *HYBRID, *MOVE], output("evdwl"))}
     yield "pair-data-file", [
         *BEGIN, *TYPED, "pair_style coord", *PAIRS["functions-2"], *MOVE, "run 10",
         "write_data data pair ij"], {
@@ -141,11 +110,12 @@ def pairs():
 # ---------------------------------------------------------------- rigid molecules
 
 COMPONENTS = """# UNITS: lj
+# FORMAT: 1
 component all
 mass 2.0
 inertia 0.4 0.5 0.7
-centre 0.1 0.2 -0.15 0.8 0.9
-centre -0.2 0.05 0.25 1.3 0.7
+center 0.1 0.2 -0.15 0.8 0.9
+center -0.2 0.05 0.25 1.3 0.7
 charge 0.15 -0.1 0.2 0.6
 charge -0.1 0.2 -0.05 -0.6
 dipole 0.05 0.1 0.2 0.3 -1.2 0.5 0.35
@@ -153,13 +123,13 @@ quadrupole -0.15 0.1 0.05 0.2 0.7 -0.4 0.3
 component linear
 mass 1.5
 inertia 0.3 0.3 0
-centre 0 0 0.3 1.0 0.8
-centre 0 0 -0.3 1.0 0.8
+center 0 0 0.3 1.0 0.8
+center 0 0 -0.3 1.0 0.8
 quadrupole 0 0 0 0 0 1 -0.4
 component polar
 mass 1.2
 inertia 0.2 0.25 0.3
-centre 0 0.05 0 0.9 1.0
+center 0 0.05 0 0.9 1.0
 dipole 0 0.1 0.05 0 1 0.3 0.5
 """
 MOLECULES = ["units lj", "atom_style ellipsoid", "atom_modify map array sort 0 0",
@@ -172,26 +142,17 @@ COEFFICIENTS = ["pair_coeff * * components all linear polar", "pair_coeff 1 2 mi
                 "pair_coeff 2 3 mix 0.8 0.95"]
 TURNED = output("evdwl ecoul etail", "x y z vx vy vz fx fy fz tqx tqy tqz angmomx angmomy angmomz c_q[*]",
                 ["compute q all property/atom quatw quati quatj quatk"])
-SETTINGS = {"default": "", "field-tail": "rf inf tail yes", "site": "cutoff site shift yes",
-            "mixed": "precision mixed rf 3.5", "check": "check 2 1e-9"}
 
 
 def molecules():
     begin = ["units lj", "atom_style ellipsoid", "atom_modify map array sort 0 0"]
-    for name, words in SETTINGS.items():
-        yield f"multisite-{name}", [
-            *MOLECULES, f"pair_style multisite 2.2 2.8 {words}", *COEFFICIENTS, *SET, *TURN, "run 10",
-            "write_restart restart"], {"": ([*begin, *READ, "neighbor 0.3 bin", *TURN], TURNED)}
-    yield "multisite-components-again", [
+    yield "multisite", [
+        *MOLECULES, "pair_style multisite 2.2 2.8 rf inf tail yes", *COEFFICIENTS, *SET, *TURN, "run 10",
+        "write_restart restart"], {"": ([*begin, *READ, "neighbor 0.3 bin", *TURN], TURNED)}
+    # The component file is read again.
+    yield "multisite-components", [
         *MOLECULES, "pair_style multisite 2.2 2.8", *COEFFICIENTS, *SET, *TURN, "run 10",
-        "write_restart restart"], {
-        "": ([*begin, *READ, "neighbor 0.3 bin", *COEFFICIENTS, *TURN], TURNED)}
-    hybrid = ["pair_coeff * * multisite components all linear NULL", "pair_coeff 1*2 3 lj/cut 1.0 0.9",
-              "pair_coeff 3 3 lj/cut 1.0 1.0"]
-    ball = ["set type 3 shape 1 1 1", "set type 3 mass 1.0"]
-    yield "multisite-hybrid", [
-        *MOLECULES, "pair_style hybrid multisite 2.2 lj/cut 2.2", *hybrid, *ball, *SET, *TURN, "run 10",
-        "write_restart restart"], {"": ([*begin, *READ, "neighbor 0.3 bin", *hybrid, *TURN], TURNED)}
+        "write_restart restart"], {"": ([*begin, *READ, "neighbor 0.3 bin", *COEFFICIENTS, *TURN], TURNED)}
 
 
 # ---------------------------------------------------------------- all of them
@@ -202,9 +163,7 @@ KEPT = "restart", "HILLS", "GRID", "data"
 def on_host(line):
     """The device in restart files is the host, where every build can read them."""
     line = line.replace("pair_style coord", "pair_style coord device host")
-    line = line.replace("overlay lj/cut 1.9 coord", "overlay lj/cut 1.9 coord device host")
     line = line.replace("multisite 2.2 2.8", "multisite 2.2 2.8 device host")
-    line = line.replace("hybrid multisite 2.2", "hybrid multisite 2.2 device host")
     return line + " device host" if " coord/gpu " in line and line.startswith("compute") else line
 
 
@@ -212,8 +171,8 @@ def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     build, wanted = os.path.abspath(sys.argv[1]), set(sys.argv[2:])
-    revision = subprocess.run(["git", "-C", HERE, "log", "-1", "--format=%h %cs %s", "--",
-                               "../../../src", "../../../lib"], capture_output=True, text=True).stdout
+    revision = subprocess.run(["git", "-C", os.path.dirname(HERE), "log", "-1", "--format=%h %cs %s", "--",
+                               "../../src", "../../lib"], capture_output=True, text=True).stdout
     of_revision = os.path.join(HERE, revision.split()[0])
     known = {name for make in (biases, pairs, molecules) for name, *_ in make()}
     if not wanted <= known:
@@ -235,9 +194,8 @@ def main():
                     for path in folder_of_revision, folder:
                         with open(os.path.join(path, "components"), "w") as file:
                             file.write(COMPONENTS)
-                lines = map(on_host, [*first, *(inputs["then"] if "killed" in name else [])])
                 with open(os.path.join(folder, "in"), "w") as file:
-                    file.write("\n".join(lines) + "\n")
+                    file.write("\n".join(map(on_host, first)) + "\n")
                 done = subprocess.run([f"{build}/lmp", "-in", "in", "-log", "none", "-nocite"], cwd=folder,
                                       env=dump.environment(build), stdin=subprocess.DEVNULL,
                                       capture_output=True, text=True)

@@ -147,14 +147,6 @@ def lacks_superellipsoids():
     return True
 
 
-def lacks_newer_restart_files():
-    """Return whether LAMMPS is too old to read restart files of 4 Jul 2026. If so, count that part as skipped."""
-    if not is_older_lammps():
-        return False
-    skip_part("restart files of LAMMPS 4 Jul 2026", "older releases do not read them")
-    return True
-
-
 # Features that LAMMPS does not support with KOKKOS on a GPU.
 NO_SAME_BITS = "LAMMPS orders atoms differently there from run to run, so sums round differently"
 NO_SCALED = "pair_style hybrid/scaled ends LAMMPS in a segmentation fault there"

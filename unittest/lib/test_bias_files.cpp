@@ -410,7 +410,7 @@ TEST_F(Files, units_of_another_simulation_are_an_error)
   EXPECT_TRUE(read(path).names_units);
 }
 
-TEST_F(Files, newer_formats_are_an_error)
+TEST_F(Files, other_formats_are_an_error)
 {
   write(2);
   const std::string good = content(path);
@@ -418,14 +418,14 @@ TEST_F(Files, newer_formats_are_an_error)
     std::ofstream(path, std::ios::binary)
         << std::regex_replace(good, std::regex("# GPUCOORD hills format 1\n"), line);
   };
-  for (const std::string format : {"2", "x"}) {
+  for (const std::string format : {"0", "2", "x"}) {
     with("# GPUCOORD hills format " + format + "\n");
     EXPECT_EQ(error_of(),
               "hills file FILE, line 5: it has format " + format +
-                  ", but this version of GPUCOORD knows formats up to 1 - continue with the "
+                  ", but this version of GPUCOORD needs format 1 - continue with the "
                   "version that wrote it, or give another file");
   }
-  with("");    // files of earlier versions, and of PLUMED
+  with("");    // as PLUMED writes it
   EXPECT_EQ(read(path).hills.size(), 2u);
 }
 

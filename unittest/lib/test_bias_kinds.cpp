@@ -427,17 +427,10 @@ TEST_F(Kinds, a_saved_bias_continues_exactly)
     EXPECT_EQ(again->state().dVdS, last.dVdS);
     EXPECT_EQ(again->state().own, last.own);
 
-    // A state that ends before the parameters of the command is one of an earlier version.
-    int naccepted = 0;
     for (std::size_t size = 0; size < archive.bytes().size(); size += 8) {
       Archive cut(archive.bytes().substr(0, size));
-      try {
-        make(c.words, c.n)->load(cut);
-        ++naccepted;
-      } catch (const std::runtime_error &) {
-      }
+      EXPECT_THROW(make(c.words, c.n)->load(cut), std::runtime_error) << size;
     }
-    EXPECT_EQ(naccepted, 1);
   }
 }
 
@@ -507,97 +500,6 @@ TEST_F(Kinds, archive_with_a_wrong_size)
   read.read_number();
   read.read_text();
   EXPECT_THROW(read.read_numbers(), std::runtime_error);
-}
-
-// Numbers written by versions that stored no names of kinds.
-TEST_F(Kinds, numbered_states)
-{
-  const std::vector<double> moving = {1,   2,   40,  0,   0.25, 0.75, 1,  1.5,
-                                      2.5, 3.5, 4.5, 5.5, 6.5,  7.5,  8.5};
-  auto saved = read_numbered_bias(moving.data(), 2);
-  EXPECT_EQ(saved.kind, "moving");
-  EXPECT_EQ(saved.nvariables, 2);
-  EXPECT_EQ(saved.first_step, 40);
-  const auto bias = make("moving k 1 1 s0 0 0 s0/stop 5 5 steps 100", 2);
-  bias->load(saved.state);
-  std::vector<double> found;
-  for (const auto &output : bias->outputs()) found.push_back(output.value());
-  EXPECT_EQ(found, (std::vector<double>{1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 0.25}));
-  EXPECT_EQ(bias->state().energy, 0.75);
-  evaluate(*bias, {1.5, 5.5}, step(0));
-  EXPECT_TRUE(bias->on_device().moves);    // relative to the parameters of the file
-
-  const std::vector<std::string> kinds = {"harmonic", "moving", "wall/upper", "wall/lower",
-                                          "linear",   "metad",  "unknown"};
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-    for (const bool has_checksum : {false, true}) {
-      std::vector<double> numbers = {static_cast<double>(kind) + (has_checksum ? 1000.0 : 0.0),
-                                     1,
-                                     40,
-                                     3,
-                                     0.25,
-                                     0.75,
-                                     1,
-                                     1.5,
-                                     2.5,
-                                     3.5,
-                                     4.5};
-      if (has_checksum) numbers.insert(numbers.end(), {1, 4294967295.0, 4294967294.0});
-      EXPECT_EQ(read_numbered_bias(numbers.data(), 1).kind, kinds[kind]);
-    }
-}
-
-// A hills file continues from the numbers of earlier versions, with or without a checksum.
-TEST_F(Kinds, numbered_states_of_metadynamics)
-{
-  const std::string words = "metad sigma 0.5 height 2 pace 1 file FILE";
-  MetadynamicsOptions o;
-  o.names = {"s"};
-  o.sigma = {0.5};
-  o.height = 2.0;
-  Metadynamics metad(o);
-  {
-    const auto bias = begin(words);
-    for (int k = 1; k <= 3; ++k) {
-      evaluate(*bias, {series(k)}, step(k));
-      const double s = series(k);
-      metad.add(metad.next_hill(&s, 0.0));
-    }
-  }
-  for (const int checksum : {0, 1, 2}) {    // no checksum, right, wrong
-    const std::uint64_t sum = metad.hills_checksum() + (checksum == 2);
-    std::vector<double> numbers = {
-        checksum ? 1005.0 : 5.0, 1, 0, 3, 0.25, 0.75, 1, series(3), 2.5, series(3), 2.0};
-    if (checksum)
-      numbers.insert(numbers.end(),
-                     {1, static_cast<double>(sum >> 32), static_cast<double>(sum & 0xffffffffu)});
-    messages.clear();
-    const auto bias = make(words);
-    auto saved = read_numbered_bias(numbers.data(), 1);
-    bias->load(saved.state);
-    BiasStart start;
-    start.is_restarted = true;
-    start.restart_step = 3;
-    if (checksum == 2) {
-      try {
-        bias->begin(start);
-        FAIL();
-      } catch (const std::runtime_error &e) {
-        EXPECT_NE(std::string(e.what()).find("their checksum differs"), std::string::npos);
-      }
-      continue;
-    }
-    bias->begin(start);
-    std::vector<std::string> expected = {"continues with 3 hills of " + path};
-    if (!checksum)
-      expected.insert(expected.begin(),
-                      "the restart file is of an earlier version without a checksum of the hills: "
-                      "compared only the position of the last of 3 hills");
-    EXPECT_EQ(messages, expected);
-    const double s = 5.0;
-    double dVdS;
-    EXPECT_EQ(evaluate(*bias, {s}, step(3, Phase::SETUP)), metad.evaluate(&s, &dVdS));
-  }
 }
 
 // ---- words

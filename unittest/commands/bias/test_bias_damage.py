@@ -16,9 +16,12 @@ from test_bias_errors import FIX, METAD, SYSTEM
 from test_bias_hills import GRID, SUM, Folder
 
 DAMAGED = "its saved state is damaged - use another restart file"
-INCOMPLETE = "its saved state is incomplete"
+INCOMPLETE = "its saved state is incomplete - use another restart file, or another fix ID"
 OTHER = ("the restart file has kind metad with {} variables for this fix ID, but the command has kind metad with 2 - use the "
          "command of the earlier run, or another fix ID")
+FORMAT = ("the restart file has its state in {}, but this version of GPUCOORD needs format 1 - continue with the version that wrote "
+          "it, or use another fix ID")
+OLD = "a format from before version 1.0"
 HARMONIC = "c_c c_d harmonic k 1 1 s0 4 3"
 HUGE = 0x7fffffff
 
@@ -69,7 +72,9 @@ class RestartOfBiases(unittest.TestCase):
                     ("length", "<q", len(kind) + 1, DAMAGED), ("kind", "<i", -1, DAMAGED),
                     ("variables", "<q", HUGE, other.format(HUGE)), ("variables", "<q", 3, other.format(3)),
                     ("count", "<q", HUGE, INCOMPLETE), ("count", "<q", 3, "its saved state belongs to a different bias"),
-                    ("format", "<d", float("nan"), DAMAGED), ("format", "<d", 1e300, DAMAGED)):
+                    ("format", "<d", float("nan"), DAMAGED), ("format", "<d", 1e300, DAMAGED), ("format", "<d", -0.5, DAMAGED),
+                    ("format", "<d", -2, FORMAT.format("format 2")), ("format", "<d", 0, FORMAT.format(OLD)),
+                    ("format", "<d", 1005, FORMAT.format(OLD))):
                 with self.subTest(bias, field=field, value=value):
                     changed = bytearray(good)
                     struct.pack_into(form, changed, at[field], value)
@@ -98,19 +103,6 @@ class RestartOfBiases(unittest.TestCase):
                     for error in errors:
                         self.assertRegex(error, "^Fix coord/bias b: ")
 
-    def test_earlier_version(self):
-        """The numbers of an earlier version, with another number of variables."""
-        work, good = self.written(SUM)
-        old = test_bias_hills.of_earlier_version(good, 2)
-        at = re.search(rb"coord/bias(/kk)?\0", old).end() + 4
-        for field, value, message in ((0, float("inf"), DAMAGED), (0, 1e300, DAMAGED), (1, 1e9, OTHER.format(10**9)),
-                                      (1, float("nan"), DAMAGED), (1, -2, OTHER.format(-2)), (2, 1e300, DAMAGED)):
-            with self.subTest(field=field, value=value):
-                changed = bytearray(old)
-                struct.pack_into("<d", changed, at + 8 * field, value)
-                code, errors = self.read(work, SUM, bytes(changed))
-                self.assertEqual((code, errors), (1, ["Fix coord/bias b: " + message]))
-
 
 BEGIN = "units lj\natom_modify map array sort 0 0\n"
 
@@ -125,7 +117,7 @@ class RestartOfPairStyles(unittest.TestCase):
         settings = good.index(struct.pack("<d", -2.0) + struct.pack("<i", 0))    # format 2, engine auto
         keyword = good.index(struct.pack("<i", 4) + b"dmax")
         damaged = "Pair coord: its data in the restart file are damaged - use another restart file"
-        for position, value in ((name, HUGE), (name, -1), (name, 4), (keyword, HUGE), (keyword, -5), (keyword + 4, -1),
+        for position, value in ((name - 4, 0), (name, HUGE), (name, -1), (name, 4), (keyword, HUGE), (keyword, -5), (keyword + 4, -1),
                                 (settings + 8, 7), (settings + 12, -1), (settings + 16, 1000)):
             with self.subTest(position=position - settings, value=value):
                 changed = bytearray(good)

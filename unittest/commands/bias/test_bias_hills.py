@@ -1,20 +1,16 @@
 """Hills and grid files of fix coord/bias: no hill is lost or duplicated, whenever a run is killed."""
 
-import base64
 import glob
-import itertools
 import math
 import os
 import random
 import re
-import struct
 import subprocess
 import tempfile
 import time
 import unittest
-import zlib
 
-from coordtest import DEVICE, folder, lacks_newer_restart_files, lmp_program, on_device
+from coordtest import DEVICE, folder, lmp_program, on_device
 
 # 12 atoms, so that a step takes microseconds, and a run not much longer than the start of LAMMPS. Sorting
 # would change the order of atoms, and of sums over them, in a continued run.
@@ -128,81 +124,6 @@ def bias_of(lines, s):
             scale = (factor - 1) / factor if factor > 1 else 1
             v += scale * height * (math.exp(-u) - math.exp(-6.25)) / (1 - math.exp(-6.25))
     return v
-
-
-def of_earlier_version(restart, nvariables, checksum=False):
-    """Return a restart file as earlier versions wrote it: the state of fix b had 7 + 4 numbers per
-    variable, preceded by the number of its kind. The last of these versions added 1000 to the kind, and a
-    checksum of the hills."""
-    at = re.search(rb"coord/bias(/kk)?\0", restart).end()
-    size, version, archive, length = struct.unpack_from("<idiq", restart, at)
-    kind, state = restart[at + 24:at + 24 + length], at + 24 + length
-    assert (version, kind, size) == (-1, b"metad", 12 + archive)
-    n = nvariables
-    layout = f"<qqddq{n}dq{n}dq{2 + n}dqQ"
-    assert state + struct.calcsize(layout) < at + 4 + size    # parameters of the command follow
-    found = iter(struct.unpack_from(layout, restart, state))
-    take_next = lambda count: [next(found) for _ in range(count)]
-    variables, first, energy, work = take_next(4)
-    s, dVdS, own = (take_next(int(next(found))) for _ in range(3))
-    has_checksum, value = found
-    assert (variables, len(s), len(dVdS), len(own), has_checksum) == (n, n, n, 2 + n, 1)
-    nhills, height, *centers = own
-    numbers = [5 + 1000 * checksum, n, first, nhills, work, energy, 1]
-    for v in range(n):
-        numbers += [s[v], dVdS[v], centers[v], height]
-    if checksum:
-        numbers += [1, value >> 32, value & 0xffffffff]
-    old = struct.pack(f"{len(numbers)}d", *numbers)
-    return restart[:at] + struct.pack("i", len(old)) + old + restart[at + 4 + size:]
-
-
-# An earlier version wrote these restart and hills files at step 50 of a run of four atoms, and
-# printed these numbers when it continued: potential energy, V, both variables, maximum of V, number
-# of hills.
-RESTART_OF_EARLIER_VERSION = """
-eNrzSczNLQhWCEotLkksKglhYGRgYGBmgABuIDZR8CrNUTAyMDIDS7EAsQGUZoLSIOUcSOycLAZWIGUENYUNKswOxIxQpcxQ
-NgxzQmkuKM0NpXmgNC+U5oOahwsYEpDHBfih7kssyc/NTAYLCUB9BAKCUOuFkLQIQ2kRKC2KJCcGpcWhtASSnCSUloLS0khy
-MlBaFkrLQWl5pEjBBhRQ5CUc0GlFJLVKSGxlJLYnlFYhYJcqAXlQtFeLrHN/WFVibwwNNxMobQqlzaBqzZH0WUBpSyQxKyht
-A6VtobQdlLaH0o5Qc72hfCckM5yR2C5IbFcktjsS2w2J/R8ImKHpIDEnB5ziE8FkEoMa1E4I+GAPUqsOTUY5WfrJpSVQKRYH
-5OBB1oJKsziAjGCEZqwkcB5Izs8vStFPykwsZqiAaxSBGeiAGvIiDs9c5VdELLtnv2tW3LPVNrfhFgiuWbgxUoHRoWjvRTuv
-uHP7YXwZE5Yljse220u56S9z5WFwYPI2jrS6d3w/jA+TB5migxQm+kh8BgY1h12V7YYycq/tp9reX7pJ9KO9h2af/svLH+wZ
-0TwNTzdMHKAky7BzWffRB1ZP929iP+cUOuvufv6sGylbp523h5lrc9NvxjshJgfPs9ZSMvO/2K9KOvTx0o739kwEzE2RqpXc
-dPT4fkfeVaePa76zZ3m00rVxxSa4uWu4Lm5sNvhiH1O5/flVYQaH1ek2qkL+7+2Z0cxlRTO37lvlhb3Mn+1PfukouBf0cH/p
-jk2OiXte74eZe6bf2F/0FqODBaP1jkOCjA7/steEurIzO7AQMDfkv+CqmG1X98tujUsRSVlvvzHx+P7FjQ/tfdAKZwBYJsDC
-"""
-HILLS_OF_EARLIER_VERSION = """#! FIELDS time c d sigma_c sigma_d height biasf
-#! SET multivariate false
-#! SET kerneltype stretched-gaussian
-# LAMMPS units lj: time and heights in these; heights are times biasfactor/(biasfactor - 1) where biasfactor > 1, so that the sum of hills is minus the free energy
- 0.05 1.6958470418797313 1.8584045294963913 0.59999999999999998 0.40000000000000002 0.13333333333333333 4
- 0.1 1.8098241155232915 1.881837756893217 0.59999999999999998 0.40000000000000002 0.13048252770200372 4
- 0.15 1.9374714010842848 1.9285016793845524 0.59999999999999998 0.40000000000000002 0.12795649606402379 4
- 0.2 2.0569114670966293 1.9815830123625202 0.59999999999999998 0.40000000000000002 0.12585248642256283 4
- 0.25 2.1407960774863644 2.0059922202278928 0.59999999999999998 0.40000000000000002 0.12382520363244542 4
-"""
-CONTINUED = """
-units lj
-atom_modify map array sort 0 0
-read_restart old
-pair_style lj/cut 2.5
-pair_coeff 1 1 1 1
-compute c a coord/gpu group2 b switch rational 1.5 dmax 4 engine allpairs image minimum precision double
-compute d all coord/gpu switch gaussian 1.0 engine allpairs image minimum precision double
-fix n all nve
-fix b all coord/bias c_c c_d metad sigma 0.6 0.4 height 0.1 biasfactor 4 temp 1.5 pace 10 file H grid 1.5 3 1.6 2.4 bins 3 2
-thermo_style custom step pe f_b f_b[1] f_b[5] f_b[9] f_b[10]
-thermo_modify norm no format float %.17g
-thermo 10
-run 30
-write_restart new
-"""
-OUTPUT_OF_EARLIER_VERSION = {
-    50: [-1.768779709785735, 0.42557809350038733, 2.1407960774863644, 2.0059922202278928, 0.47890297334842413, 5],
-    60: [-2.2166337944426711, 0.5062921232258929, 2.1840653138716957, 2.0005703800933308, 0.56980955325144578, 6],
-    70: [-1.539986886356792, 0.5957898438638709, 2.1892890458094985, 1.9869036902726311, 0.65887552960250628, 7],
-    80: [-0.65518482438756853, 0.69421763511471857, 2.1410933331953022, 1.921628384296215, 0.74584409723386236, 8],
-}
 
 
 class Killed(unittest.TestCase):
@@ -452,47 +373,9 @@ class Continued(unittest.TestCase):
         work.write("G", work.read("G").replace(b"\n", b"\r\n"))
         log = work.run(GRID.replace("write_grid 50", "read_grid"), "run 20", old="r.80")
         self.assertNotIn("WARNING", log)
-        self.assertNotIn("earlier version", log)
         self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 80})
         self.assertEqual(work.read("H"), b"\n".join(hills.split(b"\n")[:-3]).replace(b"\n", b"\r\n") + b"\r\n" +
                          b"\n".join(later))
-
-    def test_restart_files_of_earlier_versions(self):
-        """The run continues as before. Files without a checksum of the hills: a line says that only the
-        last hill is compared."""
-        for bias, checksum in itertools.product((GRID, SUM), (False, True)):
-            with self.subTest(bias, checksum=checksum):
-                work = Folder()
-                whole = work.run(bias, "run 200", restart="restart 100 r")
-                hills = work.read("H")
-                work.write("old", of_earlier_version(work.read("r.100"), 1 + ("c_d" in bias), checksum))
-                self.assertNotIn("earlier version", work.run(bias, "run 0", old="r.100"))
-                log = work.run(bias, "run 100", old="old")
-                message = ("Fix coord/bias b: the restart file is of an earlier version without a checksum of the "
-                        "hills: compared only the position of the last of 10 hills")
-                self.assertEqual(log.count(message), 0 if checksum else 1)
-                self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 100})
-                self.assertEqual(work.read("H"), hills)
-
-    def test_restart_file_that_an_earlier_version_wrote(self):
-        """The run continues as in that version."""
-        if lacks_newer_restart_files():
-            return
-        work = Folder()
-        work.write("old", zlib.decompress(base64.b64decode(RESTART_OF_EARLIER_VERSION)))
-        work.write("H", HILLS_OF_EARLIER_VERSION.encode())
-        process = work.start("\n".join(map(on_device, CONTINUED.split("\n"))))
-        self.assertEqual(process.wait(), 0, work.log()[-2000:])
-        self.assertIn("compared only the position of the last of 5 hills", work.log())
-        found = rows(work.log())
-        self.assertEqual(sorted(found), sorted(OUTPUT_OF_EARLIER_VERSION))
-        for step, expected in OUTPUT_OF_EARLIER_VERSION.items():
-            for word, number in zip(found[step][0], expected):
-                self.assertAlmostEqual(float(word), number, delta=1e-9)
-        self.assertTrue(work.read("H").startswith(HILLS_OF_EARLIER_VERSION.encode()))
-        self.assertEqual(len(hill_lines(work.read("H"))), 8)
-        # The new restart file has the checksum of the old hills.
-        self.assertEqual(of_earlier_version(work.read("new"), 2).count(b"coord/bias"), 1)
 
     def test_damaged_header(self):
         """A file without a hill is started again: its header may be incomplete."""
@@ -529,27 +412,6 @@ class Grids(unittest.TestCase):
                     self.assertEqual(rows(log), expected)
                     self.assertEqual(work.read("H"), all_hills)
                     self.assertEqual(work.read("G"), content)
-
-    def test_grids_of_earlier_versions(self):
-        """These files have no checksums and, for several variables, columns of mixed derivatives:
-        all their numbers are compared with the sum of the hills, and a message says so."""
-        for bias in GRID, GRID2:
-            with self.subTest(bias):
-                work = Folder()
-                work.run(bias, "run 80\nwrite_data data nocoeff")
-                hills = work.read("H")
-                words = bias.replace("write_grid 50", "append yes read_grid")
-                expected = rows(work.run(words, "run 100", data="data"))
-                lines = [line.replace(" # ", " ") for line in work.read("G").decode().split("\n")
-                         if line[:11] not in ("# checksums", "# after the")]
-                if bias == GRID2:
-                    lines[0] += " der_c_d"
-                work.write("H", hills)
-                work.write("G", "\n".join(lines).encode())
-                log = work.run(words, "run 100", data="data")
-                self.assertIn("Fix coord/bias b: grid file G is of an earlier version without checksums: compared all its "
-                              "numbers with the sum of its 5 hills", log)
-                self.assertEqual(rows(log), expected)
 
     def test_restart_with_a_grid(self):
         """The same after a restart."""

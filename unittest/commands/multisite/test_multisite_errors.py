@@ -127,7 +127,7 @@ FILES = {    # invalid files, and the error after their name
     "close": ("# made by hand UNITS:real\n" + COMPONENT.format("center 0 0 0 1 1"),
               " is in units real, but units lj are in use - convert one of them"),
     "newer": ("# UNITS: lj FORMAT: 2\n" + COMPONENT.format("center 0 0 0 1 1"),
-              " says FORMAT: 2, but this version of GPUCOORD knows formats 1 to 1 - use the version that it was written for, or "
+              " says FORMAT: 2, but this version of GPUCOORD needs format 1 - use the version that it was written for, or "
               "rewrite it by tools/multisite/convert.py of this version"),
     "both": ("# UNITS: lj\n" + COMPONENT.format("center 0 0 0 1 1") + "# UNITS: real\n",
              " says UNITS: lj and UNITS: real - use one file for each")}

@@ -1,6 +1,5 @@
 """pair_style coord in restart and data files."""
 
-import struct
 import unittest
 
 import numpy as np
@@ -20,52 +19,10 @@ def positions():
     return coordtest.random_positions(np.random.default_rng(1), BOX, N, 0.4)
 
 
-# The numbers and values of restart files of version 1, which had functions by number, in their order
-NUMBERS = {"rational": 0, "exp": 1, "gaussian": 2, "smap": 3, "cubic": 4, "tanh": 5, "cosinus": 6, "q": 7, "custom": 8}
-VALUES = {"r0": np.nan, "d0": 0.0, "dmax": np.nan, "nn": 6.0, "mm": np.nan, "a": np.nan, "b": np.nan, "beta": np.nan,
-          "lambda": 1.8, "ref": np.nan}
-
-
-class Reader:
-    """Reads the bytes of a restart file."""
-
-    def __init__(self, data, at):
-        self.data, self.at = data, at
-
-    def read(self, kind):
-        value, = struct.unpack_from("=" + kind, self.data, self.at)
-        self.at += struct.calcsize("=" + kind)
-        return value
-
-    def text(self):
-        return self.read(f"{self.read('i')}s").decode()
-
-
-def as_version_1(data, first_epsilon):
-    """The bytes of a restart file, with the functions of four types as version 1 wrote them."""
-    begin = data.index(struct.pack("=idi", 1, first_epsilon, -1))
-    file, old = Reader(data, begin), b""
-    for _ in PAIRS:
-        is_set, epsilon, by_name, name = file.read("i"), file.read("d"), file.read("i"), file.text()
-        assert is_set == 1 and by_name == -1
-        values, expression, stretch = dict(VALUES), "", 1
-        for _ in range(file.read("i")):
-            keyword = file.text()
-            if keyword == "func":
-                expression = file.text()
-            elif keyword == "nostretch":
-                stretch = file.read("i")
-            else:
-                values[keyword] = file.read("d")
-        old += struct.pack("=idiii", 1, epsilon, NUMBERS[name], stretch, len(expression))
-        old += struct.pack("=10d", *values.values()) + expression.encode()
-    return data[:begin] + old + data[file.at:]
-
-
 class Restart(PairTest):
-    def compare(self, style, first, second=(), ranks=1, before=("atom_modify sort 0 0",), change=None):
+    def compare(self, style, first, second=(), ranks=1, before=("atom_modify sort 0 0",)):
         """A continued run gives the same bits as an uninterrupted one. first, second: their pair
-        commands; change: of the bytes of the restart file."""
+        commands."""
         rounding = 1e-9 if "double" in style else 1e-5
         data = f"{coordtest.folder()}/data"
         coordtest.write_data(data, positions(), BOX, TYPES)
@@ -74,11 +31,6 @@ class Restart(PairTest):
         whole = coordtest.run_lammps(
             [*setup, f"pair_style {style}", *first, "velocity all create 1.0 4711 loop geom", "fix move all nve",
              "run 15", f"write_restart {restart}", "unfix move", *OUTPUT, "run 15"], ranks)
-        if change:
-            with open(restart, "rb") as file:
-                changed = change(file.read())
-            with open(restart, "wb") as file:
-                file.write(changed)
         part = coordtest.run_lammps([*before, f"read_restart {restart}", *second, *OUTPUT, "run 15"], ranks)
         with open(whole.path("dump")) as expected, open(part.path("dump")) as found:
             coordtest.assert_same_bits(found.read(), expected.read(), style, rounding)
@@ -91,12 +43,6 @@ class Restart(PairTest):
             part = self.compare(f"coord engine {engine} precision {precision}", all_kinds().coefficients(), ranks=ranks)
             self.assertIn(f"precision {precision}", part.text)
             self.assertIn({"neigh": "full neighbor list", "cells": "engine cells"}.get(engine, "engine"), part.text)
-
-    def test_version_1(self):
-        """Files with numbers of functions in place of their names"""
-        potential = all_kinds()
-        first = potential.epsilons[PAIRS[0]]
-        self.compare("coord", potential.coefficients(), ranks=2, change=lambda data: as_version_1(data, first))
 
     def test_unknown_function(self):
         coefficients = "pair_coeff * * 1.0 smap 1.0 a 6 b 8 dmax 2.1"

@@ -76,15 +76,19 @@ class Archive {
   std::size_t read_size(std::size_t bytes_of_item)
   {
     const std::int64_t size = read_integer();
-    if (size < 0 || static_cast<std::uint64_t>(size) > unread() / bytes_of_item)
-      throw std::runtime_error("its saved state is incomplete");
+    if (size < 0 || static_cast<std::uint64_t>(size) > unread() / bytes_of_item) fail();
     return static_cast<std::size_t>(size);
   }
   const char *next(std::size_t size)
   {
-    if (size > unread()) throw std::runtime_error("its saved state is incomplete");
+    if (size > unread()) fail();
     position += size;
     return (external ? external : content.data()) + (position - size);
+  }
+  [[noreturn]] static void fail()
+  {
+    throw std::runtime_error("its saved state is incomplete - use another restart file, or another "
+                             "fix ID");
   }
   std::size_t size() const { return external ? external_size : content.size(); }
 

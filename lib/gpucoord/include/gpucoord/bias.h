@@ -196,8 +196,7 @@ class GPUCOORD_API Bias {
   };
   virtual std::vector<Setting> settings() const { return {}; }
   void save_settings(Archive &) const;    // the last call of save()
-  // The last call of load(). Files of earlier versions have no settings.
-  void load_settings(Archive &);
+  void load_settings(Archive &);          // the last call of load()
   // Warns of settings that differ from those of load_settings().
   void warn_of_other_settings() const;
 
@@ -222,18 +221,6 @@ GPUCOORD_API std::vector<std::string> bias_kinds();
 // value v_NAME refers to the caller's variable NAME. Throws ParseError.
 GPUCOORD_API std::unique_ptr<Bias> make_bias(const std::vector<std::string> &words,
                                              const BiasContext &);
-
-// Contents of a restart file for a bias.
-struct SavedBias {
-  std::string kind;
-  std::int64_t nvariables = 0;
-  std::int64_t first_step = 0;    // timestep at which the bias was defined
-  Archive state;                  // for Bias::load()
-};
-// Reads the numbers in a restart file of an earlier version, which stores a number instead of the
-// name of the kind. nvariables: number of variables of the bias that continues. If the file has
-// another number of variables, the state is empty. Throws std::runtime_error.
-GPUCOORD_API SavedBias read_numbered_bias(const double *numbers, int nvariables);
 
 }    // namespace gpucoord
 

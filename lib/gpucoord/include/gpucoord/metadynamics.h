@@ -97,9 +97,8 @@ class GPUCOORD_API Metadynamics {
 
   // Reads the grid from a file and takes it as the sum of the first of these hills, as many as the
   // file states. The axes must be the same. Throws std::runtime_error, also if the grid is not the
-  // sum of these hills. The checksums in the file decide this. A file of an earlier version has no
-  // checksums; the sum is then computed. Returns whether the file has checksums.
-  bool read_grid(const std::string &path, const std::vector<Hill> &hills);
+  // sum of these hills. The checksums in the file decide this.
+  void read_grid(const std::string &path, const std::vector<Hill> &hills);
 
   std::size_t bytes() const;
 

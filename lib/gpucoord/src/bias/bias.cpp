@@ -101,7 +101,6 @@ void Bias::save_settings(Archive &archive) const
 void Bias::load_settings(Archive &archive)
 {
   saved_settings.clear();
-  if (!archive.unread()) return;
   for (std::int64_t left = archive.read_integer(); left > 0; --left) {
     const std::string name = archive.read_text();
     saved_settings.push_back({name, archive.read_text()});

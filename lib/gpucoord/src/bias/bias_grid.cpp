@@ -15,8 +15,7 @@
 
 namespace gpucoord {
 
-// Version of the file format; doc/compatibility.md lists the changes. Format 1 has columns for
-// mixed derivatives.
+// Version of the file format.
 static constexpr int FORMAT = 2;
 
 BiasGrid::BiasGrid(std::vector<std::string> names_in, std::vector<GridAxis> axes_in) :
@@ -159,6 +158,17 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
   file.finish();
 }
 
+// Returns whether the comments at the beginning of a file state its format. Rewinds the file.
+static bool states_format(std::istream &in)
+{
+  bool found = false;
+  for (std::string line; !found && in.peek() == '#' && std::getline(in, line);)
+    found = joined(words_of(line), 0) + "\n" == format_line("grid", FORMAT);
+  in.clear();
+  in.seekg(0);
+  return found;
+}
+
 BiasGrid::Written BiasGrid::read(const std::string &path)
 {
   require_regular_file("grid file", path);
@@ -171,6 +181,10 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
   const std::string unknown_format = why_unknown_format(file, "grid", FORMAT);
   if (!unknown_format.empty())
     throw std::runtime_error("grid file " + path + ", " + unknown_format);
+  if (!states_format(file))
+    throw std::runtime_error("grid file " + path + " has no comment '# GPUCOORD grid format " +
+                             std::to_string(FORMAT) +
+                             "': PLUMED, GPUCOORD before version 1.0 or another program wrote it");
 
   Written result;
   std::string expected_checksum;
@@ -180,11 +194,7 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
     expected.emplace_back("periodic_" + names[k], "false");
   }
   const auto mixed = mixed_derivatives();
-  // Files of earlier versions have columns for mixed derivatives.
-  auto old_columns = columns();
-  for (const int bits : mixed) old_columns.push_back(column(bits));
-  bool has_mark = !mixed.empty();    // expect a # before mixed derivatives
-  std::vector<int> order = {0};      // derivative in each column after the variables
+  std::vector<int> order = {0};    // derivative in each column after the variables
   for (int k = 0; k < n; ++k) order.push_back(1 << k);
   order.insert(order.end(), mixed.begin(), mixed.end());
 
@@ -196,11 +206,10 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
     if (words.empty()) continue;
     if (words[0] == "#!" && words.size() > 1 && words[1] == "FIELDS") {
       const std::vector<std::string> found(words.begin() + 2, words.end());
-      if (found != columns() && found != old_columns)
+      if (found != columns())
         throw bad(number,
                   "its columns are " + printable(joined(found, 0)) + ", but the fix needs " +
                       joined(columns(), 0));
-      has_mark = !mixed.empty() && found == columns();
     } else if (words[0] == "#!" && words.size() == 4 && words[1] == "SET") {
       for (int k = 0; k < n; ++k) {
         double found;
@@ -229,7 +238,7 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
       }
     } else {
       if (point == npoints()) throw bad(number, "more points than the grid has");
-      if (has_mark) {
+      if (!mixed.empty()) {
         const auto mark = words.begin() + std::min<std::size_t>(2 * n + 1, words.size());
         if (mark == words.end() || *mark != "#")
           throw bad(number,
@@ -259,7 +268,8 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
               "it ends after " + std::to_string(point) + " of " + std::to_string(npoints()) +
                   " points");
   if (result.nhills < 0) throw bad(number, "no line '# hills N' says how many hills are in it");
-  if (!result.checksum_of_hills.empty() && checksum() != expected_checksum)
+  if (result.checksum_of_hills.empty()) throw bad(number, "no line '# checksums hills X grid Y'");
+  if (checksum() != expected_checksum)
     throw std::runtime_error(
         "grid file " + path +
         " was altered after it was written: its numbers do not have the checksum "

@@ -32,21 +32,21 @@ class BiasGrid {
   std::size_t npoints() const { return values.size() / nderivatives; }
   double value(std::size_t point) const { return values[point * nderivatives]; }
   void position(std::size_t point, double *s) const;
-  // Returns the column name of a derivative. Bit k: derivative with respect to variable k; 0: V
-  std::string column(int bits) const;
 
   // checksum_of_hills: Metadynamics::hills_checksum()
   void write(const std::string &path, std::int64_t nhills,
              const std::string &checksum_of_hills) const;
   struct Written {
     std::int64_t nhills = -1;
-    std::string checksum_of_hills;    // "": written by an earlier version, without checksums
+    std::string checksum_of_hills;
   };
   Written read(const std::string &path);    // the grid is incomplete after an error
 
   std::size_t bytes() const { return values.capacity() * sizeof(double); }
 
  private:
+  // Returns the column name of a derivative. Bit k: derivative with respect to variable k; 0: V
+  std::string column(int bits) const;
   std::vector<std::string> columns() const;    // columns that PLUMED reads
   std::vector<int> mixed_derivatives() const;
   std::string checksum() const;

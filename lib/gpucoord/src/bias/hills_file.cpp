@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace gpucoord {
 
-// Version of the file format; doc/compatibility.md lists the changes.
+// Version of the file format. Files of PLUMED do not state it.
 static constexpr int FORMAT = 1;
 
 HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options,

@@ -83,38 +83,6 @@ struct Metadynamics::State {
   bool have_maximum = false, have_offset = false;
 };
 
-// Compares all numbers of a grid file with the sum of the hills.
-static void check_sum(const BiasGrid &found, const MetadynamicsOptions &options,
-                      const std::vector<Hill> &hills, const std::string &path)
-{
-  const int n = static_cast<int>(options.names.size()), nderivatives = 1 << n;
-  BiasGrid sum(options.names, options.grid);
-  std::vector<double> largest(nderivatives, 0.0);    // largest contribution of one hill
-  for (const auto &hill : hills) {
-    sum.add(hill);
-    for (int bits = 0; bits < nderivatives; ++bits) {
-      double size = std::fabs(hill.height);
-      for (int k = 0; k < n; ++k)
-        if (bits >> k & 1) size /= hill.sigma[k];
-      largest[bits] = std::max(largest[bits], size);
-    }
-  }
-  for (std::size_t entry = 0; entry < sum.all().size(); ++entry) {
-    const int bits = static_cast<int>(entry % nderivatives);
-    const double has = found.all()[entry], expected = sum.all()[entry];
-    if (std::fabs(has - expected) <= 1e-9 * (std::fabs(expected) + largest[bits])) continue;
-    double s[MAX_METAD_VARIABLES];
-    sum.position(entry / nderivatives, s);
-    std::string position;
-    for (int k = 0; k < n; ++k)
-      position += (k ? ", " : "") + options.names[k] + " = " + short_text(s[k]);
-    throw std::runtime_error("grid file " + path + " is not the sum of these hills: it has " +
-                             sum.column(bits) + " = " + short_text(has) + " at " + position +
-                             ", where the first " + std::to_string(hills.size()) + " hills have " +
-                             short_text(expected));
-  }
-}
-
 Metadynamics::Metadynamics(const MetadynamicsOptions &options) :
     state(std::make_unique<State>(options))
 {
@@ -228,7 +196,7 @@ void Metadynamics::write_grid(const std::string &path) const
   state->grid->write(path, state->nhills, state->checksum.text());
 }
 
-bool Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &hills)
+void Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &hills)
 {
   auto grid = std::make_unique<BiasGrid>(state->options.names, state->options.grid);
   const auto written = grid->read(path);
@@ -239,10 +207,7 @@ bool Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &h
   Checksum checksum;
   for (const auto &hill : first) add_to(checksum, hill, state->n);
 
-  const bool has_checksums = !written.checksum_of_hills.empty();
-  if (!has_checksums)
-    check_sum(*grid, state->options, first, path);
-  else if (written.checksum_of_hills != checksum.text())
+  if (written.checksum_of_hills != checksum.text())
     throw std::runtime_error("grid file " + path + " is not the sum of these hills: the first " +
                              std::to_string(written.nhills) +
                              " have another checksum than those in the grid");
@@ -250,7 +215,6 @@ bool Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &h
   state->nhills = written.nhills;
   state->checksum = checksum;
   state->have_maximum = state->have_offset = false;
-  return has_checksums;
 }
 
 std::size_t Metadynamics::bytes() const

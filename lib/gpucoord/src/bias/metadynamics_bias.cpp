@@ -78,8 +78,7 @@ namespace {
 
     std::unique_ptr<Metadynamics> metad;    // only on rank 0, set by begin()
     std::unique_ptr<HillsFile> hills;
-    // Checksum of the hills in the bias, on rank 0. Empty after reading a restart file of an
-    // earlier version.
+    // Checksum of the hills in the bias, on rank 0. Empty before begin() and load().
     std::optional<std::uint64_t> hills_checksum;
     // Timestep of the last hill, or of the start of the run.
     std::int64_t last_hill_step = 0;
@@ -340,10 +339,9 @@ namespace {
                                    shortest_text(saved) + " - give the hills file of that run");
       }
     std::int64_t ngrid_hills = 0;
-    bool has_checksums = true;
     if (!read_grid.empty()) {
       try {
-        has_checksums = bias.read_grid(read_grid, found.hills);
+        bias.read_grid(read_grid, found.hills);
       } catch (const std::runtime_error &e) {
         throw std::runtime_error(
             std::string(e.what()) +
@@ -375,16 +373,6 @@ namespace {
                    shortest_text(found.other_biasfactor) + ", but the fix has " +
                    shortest_text(options.biasfactor) +
                    " - heights are converted with the biasfactor of the file");
-    if (!has_checksums)
-      context.print(
-          "grid file " + read_grid +
-          " is of an earlier version without checksums: compared all its numbers with the "
-          "sum of its " +
-          std::to_string(ngrid_hills) + " hills");
-    if (is_restarted && expected > 0 && !hills_checksum)
-      context.print("the restart file is of an earlier version without a checksum of the hills: "
-                    "compared only the position of the last of " +
-                    std::to_string(expected) + " hills");
     context.print("continues with " + std::to_string(found.hills.size()) + " hills of " + file +
                   (ngrid_hills
                        ? ", " + std::to_string(ngrid_hills) + " of them from grid file " + read_grid
@@ -490,9 +478,9 @@ namespace {
   void MetadynamicsBias::load(Archive &archive)
   {
     Bias::load(archive);
-    if (!(now.own[NHILLS] >= 0.0 && now.own[NHILLS] < 1e15))
-      throw std::runtime_error("its saved state is damaged - use another restart file");
     const bool has_checksum = archive.read_integer() != 0;
+    if (!(now.own[NHILLS] >= 0.0 && now.own[NHILLS] < 1e15) || (nhills() > 0 && !has_checksum))
+      throw std::runtime_error("its saved state is damaged - use another restart file");
     const auto checksum = static_cast<std::uint64_t>(archive.read_integer());
     if (has_checksum) hills_checksum = checksum;
     load_settings(archive);

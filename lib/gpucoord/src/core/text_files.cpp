@@ -100,10 +100,9 @@ std::string why_unknown_format(std::istream &in, const std::string &kind, int ne
     const auto words = words_of(line);
     if (words.size() != 5 || joined(words, 0).rfind("# GPUCOORD " + kind + " format ", 0) != 0)
       continue;
-    double format;
-    if (!to_number(words[4], format) || !(format <= newest))
+    if (words[4] != std::to_string(newest))
       why = "line " + std::to_string(number) + ": it has format " + printable(words[4]) +
-          ", but this version of GPUCOORD knows formats up to " + std::to_string(newest);
+          ", but this version of GPUCOORD needs format " + std::to_string(newest);
   }
   in.clear();
   in.seekg(0);

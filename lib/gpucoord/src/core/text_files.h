@@ -20,11 +20,11 @@ bool to_number(const std::string &word, double &);
 std::vector<std::string> words_of(const std::string &line);
 std::string joined(const std::vector<std::string> &words, std::size_t first,
                    const char *separator = " ");
-// Returns the comment that states the format version of a text file. Files without it have format
-// 1.
+// Returns the comment that states the format version of a text file. Files of PLUMED have no such
+// comment.
 std::string format_line(const std::string &kind, int format);
 // Searches the comments at the beginning of a file for that line, and rewinds the file. Returns why
-// the file cannot be read if its format is newer than 'newest'; otherwise returns "".
+// the file cannot be read if the line states a format other than 'newest'; otherwise returns "".
 std::string why_unknown_format(std::istream &, const std::string &kind, int newest);
 // Throws std::runtime_error if the file exists and is not a regular file: a device or pipe may have
 // no end. what: "grid file"
