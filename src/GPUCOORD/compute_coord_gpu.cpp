@@ -574,14 +574,18 @@ void ComputeCoordGPU::get_local_numbers(double *numbers)
         gpucoord::peratom_columns(running.want) * static_cast<std::size_t>(atom->nlocal);
     for (std::size_t k = 0; k < n; ++k) numbers[10] += 0.0 * running.peratom[k];
   }
-  numbers[11] = running.failed.empty() ? 0.0 : 1.0;
+  // In setup, a function that is not defined is no error.
+  const bool is_ignored = is_in_setup && running.is_undefined;
+  if (is_ignored) numbers[0] = NAN;
+  numbers[11] = running.failed.empty() || is_ignored ? 0.0 : 1.0;
 }
 
 double ComputeCoordGPU::finish_evaluation(const double *sum)
 {
   const unsigned want = running.want;
   const bool is_finite = std::isfinite(std::accumulate(sum, sum + 7, sum[10]));
-  if (is_in_setup && (sum[9] > 0.0 || sum[11] > 0.0 || !is_finite)) return NAN;
+  const bool has_failed = sum[11] > 0.0;
+  if (is_in_setup && !has_failed && (sum[9] > 0.0 || !is_finite)) return NAN;
   if (sum[9] > 0.0) {
     bigint any_bad;
     MPI_Allreduce(&running.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
@@ -590,7 +594,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
                "unstable, or positions were set wrongly",
                name, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
-  if (sum[11] > 0.0) device_choice().stop(running.failed);
+  if (has_failed) device_choice().stop(running.failed);
   if (!is_finite)
     error->all(
         FLERR, Error::NOLASTLINE,

@@ -97,6 +97,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
     double value = 0.0;     // this rank's part of S, before norm
     bigint bad_atom = 0;    // ID of an atom whose position is not finite; -1: it has no ID; 0: none
     std::string failed;     // why this rank has no contribution; "": it has one
+    bool is_undefined = false;    // 'failed' names a value at which the function is not defined
   };
 
   // KOKKOS: copies atom data to the host before the host reads them.

@@ -100,7 +100,8 @@ try {
   const auto result = function->evaluate(n, function_numbers.s.data(), function_numbers.f.data(),
                                          function_numbers.dSds.data(), reduction(), comm->nthreads);
   local.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
-  if (result.bad >= 0)
+  local.is_undefined = result.bad >= 0;
+  if (local.is_undefined)
     local.failed = not_finite(function_numbers.rows[result.bad], function_numbers.s[result.bad]);
   if (!(local.want & (DERIVATIVES | VIRIAL))) return nullptr;
 

@@ -155,7 +155,9 @@ void ComputeCoordOrder::evaluate_local(LocalEvaluation &local)
     function_numbers.s[k] = function_numbers.s_of_atoms[function_numbers.rows[k]];
     function_numbers.f[k] = f_of_atoms[function_numbers.rows[k]];
   }
-  if (result.bad >= 0) local.failed = not_finite(static_cast<int>(result.bad), result.order_of_bad);
+  local.is_undefined = result.bad >= 0;
+  if (local.is_undefined)
+    local.failed = not_finite(static_cast<int>(result.bad), result.order_of_bad);
 }
 
 void ComputeCoordOrder::complete_exchanges(LocalEvaluation &local)

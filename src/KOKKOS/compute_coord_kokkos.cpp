@@ -396,7 +396,8 @@ void ComputeCoordKokkos<DeviceType, Base>::fetch_function(LocalEvaluation &local
 {
   const auto result = function_on_device->result();
   if (is_sum_of_function()) local.value = result.value;
-  if (result.bad >= 0) {
+  local.is_undefined = result.bad >= 0;
+  if (local.is_undefined) {
     atomKK->sync(Host, TAG_MASK);
     const double dSds = std::fabs(result.dSds_of_bad);
     local.failed = std::isfinite(dSds) && dSds > gpucoord::max_dSds(args->precision)

@@ -9,8 +9,8 @@
 
 namespace gpucoord {
 
-// Runs the n instructions of an expression in x. This is a call, because the interpreter in each pair
-// kernel would take minutes to compile.
+// Runs the n instructions of an expression in x. This is a call, because the interpreter in each
+// pair kernel would take minutes to compile.
 static __device__ __noinline__ double interpret_in_x(const Instruction *program, int n, double x)
 {
   return interpret(program, n, [x](double) {
