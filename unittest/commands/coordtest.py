@@ -500,7 +500,9 @@ def run_lammps(script, ranks=1, threads=1, arguments=(), fresh=False):
         file.write("\n".join(map(on_device, lines)) + "\n")
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
     options = ["-log", "none", "-nocite", *arguments]
-    if ranks == 1 and not (fresh or FRESH or arguments):
+    # The number of threads remains in a process.
+    fresh = fresh or FRESH or bool(arguments) or any(line.lstrip().startswith("package omp") for line in lines)
+    if ranks == 1 and not fresh:
         code, out, err = run_in_worker(where, [*kokkos(ranks, threads), *options], environment)
     else:
         command = [*lmp_program(ranks, threads), "-in", "in.test", *options]

@@ -37,7 +37,8 @@ for keyword, known in (("engine", "auto, cells, neigh"), ("precision", "mixed, d
     STYLES.append((keyword, f"Illegal pair_style coord {keyword} command: missing argument(s)"))
     STYLES += [(f"precision double device auto engine neigh {keyword} [{bad}]",
                 f"Unknown pair_style coord {keyword} option: {bad} - known are {known}")
-               for bad in ("list", "1", "Host")]
+               for bad in ("list", "1", "hosts")]
+STYLES.append(("device [Host]", "Unknown pair_style coord device option: Host - did you mean host?"))
 
 COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMPLETE)] + [
     # Types.
