@@ -39,7 +39,7 @@ PUBLIC = {
 }
 # Files that break these rules, each with the folders that it may include as well.
 EXCEPTIONS = {
-    "src/coordination/staged_cells.cpp": {"order"},    # stages atoms for both
+    "src/coordination/staged_cells.cpp": {"order"},    # second pass of a function of s_i
     "src/order/atom_function.cpp": {"expression"},     # functions of s_i that are expressions
     # Stubs of a build without CUDA, for all subjects.
     "src/gpu/no_cuda.cpp": {"bias", "coordination", "expression", "multisite", "order", "potential_map"},
@@ -101,13 +101,11 @@ def needs_cuda(header, seen):
 def write_generated(folder):
     """The headers that CMake makes for lib/gpucoord (cmake/SwitchForms.cmake) and that headers include."""
     listed = (LIB / "include/gpucoord/switch_functions.def").read_text()
-    forms = re.findall(r"^GPUCOORD_(\w+)\((\w+), (\w+), (.*)\)$", listed, re.MULTILINE)
+    forms = re.findall(r"^GPUCOORD_\w+\((\w+), (\w+),", listed, re.MULTILINE)
     pathlib.Path(folder, "gpucoord_compiled_forms.def").write_text(
-        "".join(f"GPUCOORD_COMPILED({form})\n" for _, _, form, _ in forms) + "#undef GPUCOORD_COMPILED\n")
-    pathlib.Path(folder, "gpucoord_switch_functions.h").write_text("".join(
-        f'#include "{LIB}/src/switching/functions/{kind.lower()}.h"\n' +
-        (f"namespace gpucoord {{ namespace formula {{ using {form} = {formula}; }} }}\n" if line != "EXPRESSION" else "")
-        for line, kind, form, formula in forms))
+        "".join(f"GPUCOORD_COMPILED({form})\n" for _, form in forms) + "#undef GPUCOORD_COMPILED\n")
+    pathlib.Path(folder, "gpucoord_switch_functions.h").write_text(
+        "".join(f'#include "{LIB}/src/switching/functions/{kind.lower()}.h"\n' for kind, _ in forms))
 
 
 def compile_alone(header, nvcc, folders):

@@ -584,8 +584,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
 {
   const unsigned want = running.want;
   const bool is_finite = std::isfinite(std::accumulate(sum, sum + 7, sum[10]));
-  const bool has_failed = sum[11] > 0.0;
-  if (is_in_setup && !has_failed && (sum[9] > 0.0 || !is_finite)) return NAN;
+  if (is_in_setup && sum[11] == 0.0 && (sum[9] > 0.0 || !is_finite)) return NAN;
   if (sum[9] > 0.0) {
     bigint any_bad;
     MPI_Allreduce(&running.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
@@ -594,7 +593,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
                "unstable, or positions were set wrongly",
                name, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
-  if (has_failed) device_choice().stop(running.failed);
+  if (sum[11] > 0.0) device_choice().stop(running.failed);
   if (!is_finite)
     error->all(
         FLERR, Error::NOLASTLINE,

@@ -54,7 +54,7 @@ void ComputeCoordGPU::print_setup(Path path)
           (comm->nprocs > 1 ? fmt::format(", S summed over {} ranks by MPI", comm->nprocs) : ""));
   std::size_t number = 0;
   for (const CoordArguments::Function &f : args->functions) {
-    if (f.is_none) {
+    if (f.is_none()) {
       mesg += fmt::format("  {} none\n", f.words);
       continue;
     }
@@ -175,7 +175,7 @@ std::string ComputeCoordGPU::functions_in_words() const
   std::string text;
   std::size_t number = 0;
   for (const CoordArguments::Function &f : args->functions) {
-    if (f.is_none) continue;
+    if (f.is_none()) continue;
     text += fmt::format("{}{} {}", number == 0 ? "one of the switching functions " : ", ", f.words,
                         table->functions()[number].description());
     ++number;

@@ -69,7 +69,7 @@ bool CoordArguments::accepts(const std::string &keyword) const
 void CoordArguments::read(int narg, char **arg)
 {
   const bool has_switch = accepts("switch");
-  if (has_switch) functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, false, {}});
+  if (has_switch) functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes});
   const std::string command = "compute " + style, owner = "Compute " + style;
   int iarg = 3;
   while (iarg < narg) {
@@ -151,7 +151,7 @@ void CoordArguments::read(int narg, char **arg)
 
   check_pairs_of_types();
   for (const Function &f : functions) {
-    if (f.is_none) continue;
+    if (f.is_none()) continue;
     const std::string why = f.function->why_imprecise(precision);
     if (!why.empty())
       error->all(FLERR, f.position, "{} {} {}: {}", owner, f.words, arg[f.position], why);
@@ -220,7 +220,6 @@ void CoordArguments::read_function(Function &f, int &iarg, int narg, char **arg)
   CoordSwitch words(lmp, "Compute " + style + " " + keyword,
                     "Unknown compute " + style + " keyword");
   const auto options = words.parse_or_none(iarg, narg, arg, keywords);
-  f.is_none = !options;
   if (options) f.options = *options;
   f.function = words.function();
 }
@@ -230,7 +229,7 @@ void CoordArguments::check_pairs_of_types() const
 {
   if (functions.empty()) return;
   const auto is_none = [](const Function &f) {
-    return f.is_none;
+    return f.is_none();
   };
   if (std::all_of(functions.begin(), functions.end(), is_none))
     error->all(FLERR, functions[0].position,
@@ -282,7 +281,7 @@ gpucoord::SwitchTable CoordArguments::table() const
   if (functions.size() == 1) return *functions[0].function;
   gpucoord::SwitchTable table(atom->ntypes);
   for (const Function &f : functions) {
-    const int number = f.is_none ? gpucoord::SwitchTable::NONE : table.add(*f.function);
+    const int number = f.is_none() ? gpucoord::SwitchTable::NONE : table.add(*f.function);
     for (int i = f.ilo; i <= f.ihi; ++i)
       for (int j = f.jlo; j <= f.jhi; ++j) table.set(i, j, number);
   }
@@ -292,7 +291,7 @@ gpucoord::SwitchTable CoordArguments::table() const
 const CoordArguments::Function &CoordArguments::longest() const
 {
   const auto range = [](const Function &f) {
-    return f.is_none ? 0.0 : f.function->dmax();
+    return f.is_none() ? 0.0 : f.function->dmax();
   };
   const auto shorter = [&range](const Function &f, const Function &g) {
     return range(f) < range(g);

@@ -57,12 +57,13 @@ class CoordArguments : protected Pointers {
 
   // Function of 'switch', for all types, then the function of each 'coeff'.
   struct Function {
-    std::string words;                  // 'switch' or 'coeff I J'
-    int ilo, ihi, jlo, jhi;             // ranges of atom types
-    bool is_none;                       // pairs of these types are not counted
-    gpucoord::SwitchOptions options;    // unless is_none
+    std::string words;                                // 'switch' or 'coeff I J'
+    int ilo, ihi, jlo, jhi;                           // ranges of atom types
+    gpucoord::SwitchOptions options = {};             // as given
+    std::optional<gpucoord::Switch> function = {};    // of the options; empty: none
     int position = 0;    // index of the argument with the function's name, for errors
-    std::optional<gpucoord::Switch> function = {};    // of the options; empty: is_none
+
+    bool is_none() const { return !function; }    // pairs of these types are not counted
   };
   std::vector<Function> functions;    // empty in a style without keyword switch
   double cutoff = 0.0;                // range of such a style, > 0, distance

@@ -59,10 +59,10 @@ class CollectiveVariable {
   // same outputs.
   virtual const std::vector<CollectiveVariable *> &children() const;
 
-  // Called before and after an evaluation in Compute::setup(), which only prints S. It must not
-  // raise an error, because nothing may use S: S is then NaN. Failures of a GPU and of memory are
-  // exceptions. begin_setup() returns false if this cannot be granted, and then the variable must
-  // not be evaluated. After end_setup(), later results are those of a run without this evaluation.
+  // Called before and after an evaluation in Compute::setup(), which only prints S. Only failures
+  // of a GPU and of memory raise errors in it, because nothing may use S; otherwise S is NaN.
+  // begin_setup() returns false if this cannot be granted, and then the variable must not be
+  // evaluated. After end_setup(), later results are those of a run without this evaluation.
   virtual bool begin_setup() = 0;
   virtual void end_setup() = 0;
 

@@ -132,7 +132,7 @@ void OrientOrderArguments::check_order(char **arg) const
 void OrientOrderArguments::check_range(char **arg) const
 {
   for (const Function &f : functions) {
-    if (f.is_none) continue;
+    if (f.is_none()) continue;
     std::string why;
     if (std::isnan(f.options.dmax))
       why = "dmax is missing - give a dmax near the first minimum of the radial distribution "

@@ -158,17 +158,6 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
   file.finish();
 }
 
-// Returns whether the comments at the beginning of a file state its format. Rewinds the file.
-static bool states_format(std::istream &in)
-{
-  bool found = false;
-  for (std::string line; !found && in.peek() == '#' && std::getline(in, line);)
-    found = joined(words_of(line), 0) + "\n" == format_line("grid", FORMAT);
-  in.clear();
-  in.seekg(0);
-  return found;
-}
-
 BiasGrid::Written BiasGrid::read(const std::string &path)
 {
   require_regular_file("grid file", path);
@@ -178,10 +167,10 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
     return std::runtime_error("grid file " + path + ", line " + std::to_string(line) + ": " + why);
   };
 
-  const std::string unknown_format = why_unknown_format(file, "grid", FORMAT);
-  if (!unknown_format.empty())
-    throw std::runtime_error("grid file " + path + ", " + unknown_format);
-  if (!states_format(file))
+  const StatedFormat format = stated_format(file, "grid", FORMAT);
+  if (!format.why_unknown.empty())
+    throw std::runtime_error("grid file " + path + ", " + format.why_unknown);
+  if (!format.is_stated)
     throw std::runtime_error("grid file " + path + " has no comment '# GPUCOORD grid format " +
                              std::to_string(FORMAT) +
                              "': PLUMED, GPUCOORD before version 1.0 or another program wrote it");

@@ -216,9 +216,9 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   require_regular_file("hills file", path);
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read hills file " + path + ": " + last_error());
-  const std::string unknown_format = why_unknown_format(in, "hills", FORMAT);
-  if (!unknown_format.empty())
-    throw std::runtime_error("hills file " + path + ", " + unknown_format +
+  const std::string why_unknown = stated_format(in, "hills", FORMAT).why_unknown;
+  if (!why_unknown.empty())
+    throw std::runtime_error("hills file " + path + ", " + why_unknown +
                              " - continue with the version that wrote it, or give another file");
   open();
 

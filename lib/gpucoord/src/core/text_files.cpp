@@ -93,20 +93,24 @@ std::string format_line(const std::string &kind, int format)
   return "# GPUCOORD " + kind + " format " + std::to_string(format) + "\n";
 }
 
-std::string why_unknown_format(std::istream &in, const std::string &kind, int newest)
+StatedFormat stated_format(std::istream &in, const std::string &kind, int needed)
 {
-  std::string why, line;
-  for (int number = 1; why.empty() && in.peek() == '#' && std::getline(in, line); ++number) {
+  StatedFormat found;
+  std::string line;
+  for (int number = 1; found.why_unknown.empty() && in.peek() == '#' && std::getline(in, line);
+       ++number) {
     const auto words = words_of(line);
     if (words.size() != 5 || joined(words, 0).rfind("# GPUCOORD " + kind + " format ", 0) != 0)
       continue;
-    if (words[4] != std::to_string(newest))
-      why = "line " + std::to_string(number) + ": it has format " + printable(words[4]) +
-          ", but this version of GPUCOORD needs format " + std::to_string(newest);
+    found.is_stated = true;
+    if (words[4] != std::to_string(needed))
+      found.why_unknown = "line " + std::to_string(number) + ": it has format " +
+          printable(words[4]) + ", but this version of GPUCOORD needs format " +
+          std::to_string(needed);
   }
   in.clear();
   in.seekg(0);
-  return why;
+  return found;
 }
 
 std::string last_error()

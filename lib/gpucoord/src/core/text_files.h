@@ -23,9 +23,12 @@ std::string joined(const std::vector<std::string> &words, std::size_t first,
 // Returns the comment that states the format version of a text file. Files of PLUMED have no such
 // comment.
 std::string format_line(const std::string &kind, int format);
-// Searches the comments at the beginning of a file for that line, and rewinds the file. Returns why
-// the file cannot be read if the line states a format other than 'newest'; otherwise returns "".
-std::string why_unknown_format(std::istream &, const std::string &kind, int newest);
+struct StatedFormat {
+  bool is_stated = false;
+  std::string why_unknown;    // why the file cannot be read; "": it states no other format
+};
+// Searches the comments at the beginning of a file for that line, and rewinds the file.
+StatedFormat stated_format(std::istream &, const std::string &kind, int needed);
 // Throws std::runtime_error if the file exists and is not a regular file: a device or pipe may have
 // no end. what: "grid file"
 void require_regular_file(const std::string &what, const std::string &path);
