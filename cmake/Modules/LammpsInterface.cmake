@@ -6,7 +6,7 @@
 #                     lammps_config_accelerator(), LAMMPS_KOKKOS_CXX_STANDARD and, if Kokkos uses
 #                     CUDA, LAMMPS_KOKKOS_CUDA_ARCHITECTURES
 # and sets LAMMPS_VERSION, LAMMPS_NUMBER, LAMMPS_MPI_NAME (openmpi, mpich or nompi), LAMMPS_SIZES_NAME
-# (smallbig or bigbig) and LAMMPS_C_INCLUDE_DIR, the folder of library.h
+# (smallbig or bigbig), LAMMPS_CXX_STANDARD and LAMMPS_C_INCLUDE_DIR, the folder of library.h
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 
 if(NOT EXISTS "${LAMMPS_SOURCE_DIR}/src/version.h")
@@ -48,14 +48,14 @@ target_include_directories(lammps_interface SYSTEM INTERFACE
 set(LAMMPS_C_INCLUDE_DIR ${LAMMPS_SOURCE_DIR}/src)
 # The C++ standard of LAMMPS. From C++20 on, LAMMPS formats its messages with the standard library
 # if that supports it.
-set(standard 17)
+set(LAMMPS_CXX_STANDARD 17)
 if(LAMMPS_HAS_PKG_KOKKOS)
-  set(standard 20)
+  set(LAMMPS_CXX_STANDARD 20)
 endif()
-if(LAMMPS_HAS_CMAKE_CXX_STANDARD GREATER standard)
-  set(standard ${LAMMPS_HAS_CMAKE_CXX_STANDARD})
+if(LAMMPS_HAS_CMAKE_CXX_STANDARD GREATER LAMMPS_CXX_STANDARD)
+  set(LAMMPS_CXX_STANDARD ${LAMMPS_HAS_CMAKE_CXX_STANDARD})
 endif()
-target_compile_features(lammps_interface INTERFACE cxx_std_${standard})
+target_compile_features(lammps_interface INTERFACE cxx_std_${LAMMPS_CXX_STANDARD})
 string(TOLOWER "${LAMMPS_HAS_LAMMPS_SIZES}" LAMMPS_SIZES_NAME)
 string(TOUPPER "${LAMMPS_HAS_LAMMPS_SIZES}" sizes)
 target_compile_definitions(lammps_interface INTERFACE LAMMPS_${sizes})

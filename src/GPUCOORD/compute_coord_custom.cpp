@@ -50,7 +50,7 @@ static constexpr int CHILDREN = 4;      // index of the argument of the first na
 static constexpr int MAX_GPU_PATHS = 64;
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), board(BiasBoard::get(lmp)), npaths(0.0), max_gpu_paths(MAX_GPU_PATHS),
+    Compute(lmp, narg, arg), npaths(0.0), max_gpu_paths(MAX_GPU_PATHS), board(BiasBoard::get(lmp)),
     must_print_value(false), is_in_setup(false), wanted(0), state(State::UNKNOWN), known_value(0.0),
     known_rounding(0.0), nmax(0)
 {

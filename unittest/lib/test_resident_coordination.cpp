@@ -371,7 +371,7 @@ TEST(ResidentCoordination, ManyRows)
 TEST(ResidentCoordination, MovedAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const auto [n, density] :
+  for (const auto &[n, density] :
        {std::pair(FEW_ATOMS, 10.0), {MANY_ATOMS, 10.0}, {MANY_ATOMS, CROWD}})
     for (const Precision precision : PRECISIONS) {
       System s(n, n / 3, density, 11, 0.8, 0.5);
@@ -450,7 +450,7 @@ TEST(ResidentCoordination, LocationsOfAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double offset : {0.0, -1e5, 3e6})
-    for (const auto [n, density] :
+    for (const auto &[n, density] :
          {std::pair(FEW_ATOMS, 10.0), {FEW_ATOMS, 1e-4}, {MANY_ATOMS, 10.0}, {MANY_ATOMS, 1e-4}}) {
       const System s(n, n / 3, density, 23, 1.0, 0.0, offset);
       for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
@@ -477,7 +477,7 @@ TEST(ResidentCoordination, LocationsOfAtoms)
 TEST(ResidentCoordination, BadPositions)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const auto [n, density] : {std::pair(300, 5.0), {MANY_ATOMS, 5.0}, {MANY_ATOMS, CROWD}})
+  for (const auto &[n, density] : {std::pair(300, 5.0), {MANY_ATOMS, 5.0}, {MANY_ATOMS, CROWD}})
     for (const double bad : {static_cast<double>(NAN), static_cast<double>(INFINITY)})
       for (const unsigned want : {static_cast<unsigned>(DERIVATIVES), WANTS[4]}) {
         System s(n, 0, density, 31);
@@ -498,7 +498,7 @@ TEST(ResidentCoordination, BadPositions)
 TEST(ResidentCoordination, AddedForces)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const auto [density, two] :
+  for (const auto &[density, two] :
        {std::pair(12.0, false), {12.0, true}, {CROWD, false}, {CROWD, true}}) {
     const System s(9000, 3000, density, 41, 0.8, 0.7);
     const Loaded loaded(s, false);

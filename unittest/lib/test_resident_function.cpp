@@ -97,7 +97,7 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
   for (const Precision precision : PRECISIONS) {
     const auto device = make(table, precision, weight_of_types);
     device->rebuild(loaded.atoms, selected, 0, nullptr);
-    for (const auto [want, with_owners] : {std::pair(unsigned(DERIVATIVES), false),
+    for (const auto &[want, with_owners] : {std::pair(unsigned(DERIVATIVES), false),
                                            {unsigned(DERIVATIVES), true},
                                            {unsigned(VIRIAL), false},
                                            {DERIVATIVES | VIRIAL, true},
@@ -128,7 +128,7 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
       std::copy_n(sums.virial, 6, found.sums.virial);
       if (!found.peratom.empty()) device->peratom(found.peratom.data(), nullptr);
       // Scales results, because expect_near() has an absolute tolerance below 1.
-      const auto scale = [&](Result &result) {
+      const auto scale = [&, want = want](Result &result) {
         result.sums.value = 0.0;
         for (double &w : result.sums.virial) w /= size;
         const int columns = peratom_columns(want);
@@ -165,7 +165,7 @@ TEST(ResidentFunction, passes_of_one_group)
   const Switch functions[] = {Switch(options(SwitchKind::RATIONAL, 1.0)),
                               Switch(options(SwitchKind::CUBIC, 1.0))};
   for (const Switch &function : functions)
-    for (const auto [n, density] : {std::tuple(0, 5.0),
+    for (const auto &[n, density] : {std::tuple(0, 5.0),
                                     {1, 5.0},
                                     {33, 5.0},
                                     {1000, 0.01},
@@ -182,7 +182,7 @@ TEST(ResidentFunction, passes_of_two_groups)
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   const double fractions[][2] = {{1, 1}, {0.5, 0.6}, {0.01, 0.9}, {0.9, 0.01}, {0, 1}, {1, 0}};
   for (const auto &f : fractions)
-    for (const auto [n, density] :
+    for (const auto &[n, density] :
          {std::tuple(3, 8.0), {500, 8.0}, {MANY_ATOMS, 8.0}, {MANY_ATOMS, CROWD}})
       check_passes(function, System(n, n / 2, density, n + 3, f[0], f[1]), true,
                    selection(true, 0.2), 1.0, "two groups");
@@ -203,7 +203,7 @@ TEST(ResidentFunction, passes_of_types)
   weight[table.index(1, 2)] = weight[table.index(2, 1)] = -0.7;
   const double jump = jump_of(table.functions()[other], Precision::MIXED);
   for (const bool two : {false, true})
-    for (const auto [n, density] :
+    for (const auto &[n, density] :
          {std::tuple(FEW_ATOMS, 12.0), {MANY_ATOMS, 12.0}, {MANY_ATOMS, CROWD}})
       check_passes(table, System(n, n / 3, density, 37, 0.8, 0.7), two, selection(two, 0.2), 1.0,
                    "types", weight.data(), jump);

@@ -73,7 +73,7 @@ TEST(ResidentOrientOrder, equals_the_host_for_all_kinds_and_l)
 TEST(ResidentOrientOrder, equals_the_host_for_any_number_of_atoms)
 {
   for (const OrderKind kind : KINDS)
-    for (const auto [n, density] : {std::tuple(0, 4.0),
+    for (const auto &[n, density] : {std::tuple(0, 4.0),
                                     {1, 4.0},
                                     {2, 4.0},
                                     {33, 4.0},

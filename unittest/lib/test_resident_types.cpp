@@ -34,7 +34,7 @@ TEST(ResidentTypes, TypesAndForces)
     weight[table.index(pairs[k][0], pairs[k][1])] = weight[table.index(pairs[k][1], pairs[k][0])] =
         epsilon[k];
   const unsigned want = WANTS[4];
-  for (const auto [n, density, two] : {std::tuple(FEW_ATOMS, 12.0, false),
+  for (const auto &[n, density, two] : {std::tuple(FEW_ATOMS, 12.0, false),
                                        {FEW_ATOMS, 12.0, true},
                                        {MANY_ATOMS, 12.0, false},
                                        {MANY_ATOMS, 12.0, true},
@@ -165,7 +165,7 @@ TEST(ResidentTypes, ManyTypes)
             table.set(i, j, table.add(Switch(smooth_function(number++ % nformulas, dmax))));
             weight[table.index(i, j)] = weight[table.index(j, i)] = w;
           }
-        for (const auto [n, two] : {std::pair(FEW_ATOMS, false),
+        for (const auto &[n, two] : {std::pair(FEW_ATOMS, false),
                                     {FEW_ATOMS, true},
                                     {MANY_ATOMS, false},
                                     {MANY_ATOMS, true}}) {

@@ -16,7 +16,7 @@ from errortest import SYSTEM, error_of, errors_in, run_program, start_all
 
 FAULT = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fault", "fault.so")
 LAMMPS_NO_MEMORY = "C++ memory allocation failed: std::bad_alloc"    # message of LAMMPS' main program
-MAX_SITES = 6
+MAX_SITES = 3
 
 CHARGES = test_potential_grid_errors.SYSTEM
 VARIABLE = "compute c {} switch cubic d0 1.0 dmax 3.0 device host\n"
@@ -47,7 +47,7 @@ class Memory(unittest.TestCase):
             counts = re.findall("^fault: (\\d+) sites$", output, re.MULTILINE)
             self.assertEqual(len(counts), 1, f"no memory is allocated in {function}\n{output}")
             count = int(counts[0])
-            # The first and the last site, and others between them.
+            # The first site, the last, and one between them.
             chosen = sorted({1 + k * (count - 1) // (MAX_SITES - 1) for k in range(MAX_SITES)})
             results = start_all(run_faulty, [(script, rank, function, call, site) for site in chosen])
             for site, future in zip(chosen, results):

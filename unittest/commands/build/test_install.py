@@ -289,7 +289,7 @@ class Prerequisites(unittest.TestCase):
     def test_unknown_group(self):
         done = run(self.SCRIPT, "docs")
         self.assertEqual((done.returncode, done.stdout),
-                         (1, "Error: 'docs' is no group of packages: give source, build, python, test or doc\n"))
+                         (1, "Error: 'docs' is no group of packages: give source, build, python, test, clang or doc\n"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,32 @@
+# LAMMPS with the package, from objects of a build without it (GPUCOORD_OBJECTS): only the package and
+# sources that depend on the list of packages are compiled. Given as CMAKE_PROJECT_lammps_INCLUDE. A
+# source whose object is not there, or that is not the same file, is compiled, too. With KOKKOS, headers
+# of LAMMPS differ; there and with a LAMMPS that only has a library, all is compiled.
+if(NOT EXISTS ${GPUCOORD_OBJECTS}/CMakeFiles/lammps.dir OR EXISTS ${GPUCOORD_OBJECTS}/lib/kokkos)
+  include(${CMAKE_CURRENT_LIST_DIR}/lammps-precompile.cmake)
+  return()
+endif()
+function(reuse_lammps_objects)
+  get_target_property(sources lammps SOURCES)
+  set(compiled "")
+  set(objects "")
+  foreach(source ${sources})
+    file(REAL_PATH "${source}" file)    # the tree with the package has links to that of the build
+    set(object ${GPUCOORD_OBJECTS}/CMakeFiles/lammps.dir${file}.o)
+    set(depends TRUE)
+    if(EXISTS ${object})
+      file(STRINGS ${file} depends REGEX "LMP_[A-Z]|\"(style|packages)_[a-z]*\\.h\"|lmp(installedpkgs|gitversion)\\.h" LIMIT_COUNT 1)
+    endif()
+    if(depends)
+      list(APPEND compiled ${source})
+    else()
+      list(APPEND objects ${object})
+    endif()
+  endforeach()
+  set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  set_target_properties(lammps PROPERTIES SOURCES "${compiled};${objects}")
+  list(LENGTH compiled count)
+  list(LENGTH objects reused)
+  message(STATUS "${count} sources are compiled, and ${reused} objects are those of ${GPUCOORD_OBJECTS}")
+endfunction()
+cmake_language(DEFER CALL reuse_lammps_objects)
