@@ -98,11 +98,11 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
     const auto device = make(table, precision, weight_of_types);
     device->rebuild(loaded.atoms, selected, 0, nullptr);
     for (const auto &[want, with_owners] : {std::pair(unsigned(DERIVATIVES), false),
-                                           {unsigned(DERIVATIVES), true},
-                                           {unsigned(VIRIAL), false},
-                                           {DERIVATIVES | VIRIAL, true},
-                                           {WANTS[4], false},
-                                           {WANTS[4], true}}) {
+                                            {unsigned(DERIVATIVES), true},
+                                            {unsigned(VIRIAL), false},
+                                            {DERIVATIVES | VIRIAL, true},
+                                            {WANTS[4], false},
+                                            {WANTS[4], true}}) {
       const std::string label_here =
           label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
       Both expected = function_on_host(table, s, two, want, weights.all_weights, weight_of_types);
@@ -166,12 +166,12 @@ TEST(ResidentFunction, passes_of_one_group)
                               Switch(options(SwitchKind::CUBIC, 1.0))};
   for (const Switch &function : functions)
     for (const auto &[n, density] : {std::tuple(0, 5.0),
-                                    {1, 5.0},
-                                    {33, 5.0},
-                                    {1000, 0.01},
-                                    {5000, 60.0},
-                                    {MANY_ATOMS, 12.0},
-                                    {MANY_ATOMS, CROWD}})
+                                     {1, 5.0},
+                                     {33, 5.0},
+                                     {1000, 0.01},
+                                     {5000, 60.0},
+                                     {MANY_ATOMS, 12.0},
+                                     {MANY_ATOMS, CROWD}})
       check_passes(function, System(n, n / 3, density, 7 * n + 1, 0.9), false,
                    selection(false, 0.2), 1.0, "one group", nullptr,
                    jump_of(function, Precision::MIXED));

@@ -74,12 +74,12 @@ TEST(ResidentOrientOrder, equals_the_host_for_any_number_of_atoms)
 {
   for (const OrderKind kind : KINDS)
     for (const auto &[n, density] : {std::tuple(0, 4.0),
-                                    {1, 4.0},
-                                    {2, 4.0},
-                                    {33, 4.0},
-                                    {500, 0.05},
-                                    {20000, 3.5},
-                                    {3000, 40.0}})
+                                     {1, 4.0},
+                                     {2, 4.0},
+                                     {33, 4.0},
+                                     {500, 0.05},
+                                     {20000, 3.5},
+                                     {3000, 40.0}})
       check_order(tested(cubic(), 6, kind), System(n, n / 3, density, 7 * n + 1, 0.9), false,
                   selection(false, 0.2), "one group");
 }

@@ -35,11 +35,11 @@ TEST(ResidentTypes, TypesAndForces)
         epsilon[k];
   const unsigned want = WANTS[4];
   for (const auto &[n, density, two] : {std::tuple(FEW_ATOMS, 12.0, false),
-                                       {FEW_ATOMS, 12.0, true},
-                                       {MANY_ATOMS, 12.0, false},
-                                       {MANY_ATOMS, 12.0, true},
-                                       {MANY_ATOMS, CROWD, false},
-                                       {MANY_ATOMS, CROWD, true}}) {
+                                        {FEW_ATOMS, 12.0, true},
+                                        {MANY_ATOMS, 12.0, false},
+                                        {MANY_ATOMS, 12.0, true},
+                                        {MANY_ATOMS, CROWD, false},
+                                        {MANY_ATOMS, CROWD, true}}) {
     const System s(n, n / 3, density, 37, 0.8, 0.7);
     const Loaded loaded(s, false);
     for (const Precision precision : PRECISIONS) {
@@ -166,9 +166,9 @@ TEST(ResidentTypes, ManyTypes)
             weight[table.index(i, j)] = weight[table.index(j, i)] = w;
           }
         for (const auto &[n, two] : {std::pair(FEW_ATOMS, false),
-                                    {FEW_ATOMS, true},
-                                    {MANY_ATOMS, false},
-                                    {MANY_ATOMS, true}}) {
+                                     {FEW_ATOMS, true},
+                                     {MANY_ATOMS, false},
+                                     {MANY_ATOMS, true}}) {
           System s(n, n / 3, 25.0, 7 * n + ntypes, 0.8, 0.6);
           for (int &type : s.type) type = 1 + static_cast<int>(random() % ntypes);
           const Loaded loaded(s, false);
