@@ -5,6 +5,7 @@ A fixed atom and four atoms on springs: the density of S has a closed form (anal
 example). Seeds are fixed. Tolerances are several times the standard error of runs with other seeds,
 since rounding differs between machines.
 """
+# Without: gpu, gpu/kokkos
 
 import importlib.util
 import os

@@ -1,6 +1,7 @@
 """Files that fixes and pair styles of GPUCOORD cannot use: damaged restart files, and files of other fixes. Each is an error on
 all ranks that names the fix and the file."""
 # Processors: 2
+# Without: gpu
 
 import os
 import random

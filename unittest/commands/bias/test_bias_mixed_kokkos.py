@@ -1,6 +1,8 @@
 """Variables and fixes with and without KOKKOS in one run, in all combinations: the same energies,
 forces and pressures as without KOKKOS styles. LAMMPS copies atoms between host and GPU for styles
 without KOKKOS; variables and fixes with KOKKOS copy what they need."""
+# Without: gpu
+# Also on two GPUs
 
 import itertools
 import re

@@ -6,6 +6,8 @@ rank, an uninterrupted run, one fix for each variable, Verlet instead of rRESPA;
 form.
 """
 # Processors: 2
+# KOKKOS on a GPU: newton on
+# Also on two GPUs
 
 import itertools
 import os

@@ -3,6 +3,7 @@
 GPUCOORD_TEST_PLUMED is the folder of a PLUMED without MPI: the unpacked wheel hillclimber of PyPI,
 with plumed/_lib and hillclimber.libs.
 """
+# Without: gpu
 
 import os
 import subprocess

@@ -5,6 +5,8 @@ LAMMPS integrates with forces that Python provides through fix external: S, dS/d
 force, V by the formulas below, V' from V by a step along the imaginary axis, which has no rounding
 error.
 """
+# Without: gpu
+# KOKKOS on a GPU: newton on
 
 import glob
 import os

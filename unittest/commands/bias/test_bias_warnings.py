@@ -1,5 +1,6 @@
 """Commands around fix coord/bias that run, but probably not as intended, give one warning with the values and the way out."""
 # Processors: 2
+# Without: gpu
 
 import os
 import re

@@ -1,6 +1,7 @@
 """Bad input of fix coord/plumed stops LAMMPS on all ranks with one message that names the value and
 the way out, or is PLUMED's message with its action."""
 # Processors: 2
+# Without: gpu
 
 import os
 import re

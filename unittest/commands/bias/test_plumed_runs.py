@@ -4,6 +4,7 @@ Each test compares two ways to the same result. One of them does not need the te
 rank, an uninterrupted run, fix coord/bias, PLUMED's driver, or a closed form.
 """
 # Processors: 2
+# KOKKOS on a GPU: newton on
 
 import glob
 import os

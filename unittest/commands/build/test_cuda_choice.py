@@ -1,5 +1,6 @@
 """Which backend lib/gpucoord/cmake/GpucoordCuda.cmake chooses, in a small project with the library.
 A program nvidia-smi imitates a machine with or without a GPU. No kernel is compiled."""
+# Without: gpu, kokkos
 
 import json
 import os

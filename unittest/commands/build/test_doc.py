@@ -1,6 +1,7 @@
 """The documentation as HTML (cmake/build-doc.sh), in a small tree: links between pages, to source
 files and to LAMMPS' manual; and faults that make `make doc` fail, with file and target in the
 message."""
+# Without: gpu, kokkos
 
 import importlib.util
 import os

@@ -2,6 +2,7 @@
 imitates GPUs (fake_gpu.cpp). This is a separate program, because a plugin stays in the process that
 loaded it."""
 # Processors: 2
+# Without: gpu, gpu/kokkos
 
 import os
 import re

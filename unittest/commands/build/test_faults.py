@@ -2,6 +2,7 @@
 rank lacks at each place of a function that allocates (fault.cpp), and a pair style next to other
 styles that sum over ranks (fake_gpu.cpp). After an error, computes can be deleted."""
 # Processors: 2
+# Without: gpu, gpu/kokkos
 
 import os
 import re

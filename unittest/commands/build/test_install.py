@@ -1,5 +1,6 @@
 """The commands and messages in README.md and doc/install.md, and what the targets of the Makefile
 install and build. No LAMMPS is built."""
+# Without: gpu, kokkos
 
 import glob
 import os

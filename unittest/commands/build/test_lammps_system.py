@@ -1,5 +1,6 @@
 """LAMMPS=system: what cmake/lammps-system.sh accepts as the LAMMPS of the system, and its errors. The
 folder of an installed LAMMPS is an imitation whose program prints the text of `lmp -h`."""
+# Without: gpu, kokkos
 
 import os
 import re

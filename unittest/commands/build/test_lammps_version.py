@@ -1,5 +1,6 @@
 """The releases of LAMMPS that GPUCOORD accepts: cmake/lammps-releases.txt, read by CMake and by the
 scripts of make."""
+# Without: gpu, kokkos
 
 import os
 import re

@@ -1,5 +1,6 @@
 """GPUCOORD as a package of a LAMMPS tree gives the same value as the plugin. make release-check also gives
 the folder of a build with CUDA, in GPUCOORD_PACKAGE_WITH_CUDA."""
+# Without: gpu, kokkos
 
 import os
 import re

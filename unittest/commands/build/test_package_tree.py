@@ -1,5 +1,6 @@
 """cmake/upstream.sh gives a LAMMPS tree the package with everything that the plugin has, in every
 list of LAMMPS, and changes nothing in a tree of an unknown form."""
+# Without: gpu, kokkos
 
 import fnmatch
 import json

@@ -1,6 +1,7 @@
 """Each block of LAMMPS input in README.md, examples/README.md and doc/ runs line by line in a small
 system. Each bias in a block has forces on atoms within a few steps, and each variable of a bias has a
 gradient. SYSTEMS lists the system of each block: a new block needs an entry there."""
+# KOKKOS on a GPU: newton on
 
 import glob
 import itertools

@@ -1,4 +1,5 @@
 """clear, simultaneous instances, and unloading and loading the plugin while a compute is in use."""
+# Without: gpu
 
 import os
 import subprocess

@@ -1,6 +1,7 @@
 """A LAMMPS that a plugin was not compiled for rejects it, and the message gives the difference and
 the way out."""
 # Processors: 2
+# Without: gpu, kokkos
 
 import glob
 import os

@@ -1,4 +1,5 @@
 """The inputs in README.md and examples/README.md run unchanged, the parts of inputs in small systems."""
+# Without: gpu
 
 import os
 import re

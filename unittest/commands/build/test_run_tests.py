@@ -1,5 +1,6 @@
 """cmake/run-tests.sh and run-gpu-tests.sh count skipped tests, including skipped parts of scripts
 that passed for ctest."""
+# Without: gpu, kokkos
 
 import os
 import subprocess

@@ -5,6 +5,7 @@ Tests that need a GPU are skipped on machines without one; with GPUCOORD_REQUIRE
 instead.
 """
 # Processors: 2
+# Without: gpu/kokkos
 
 import functools
 import os

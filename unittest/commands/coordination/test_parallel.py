@@ -6,6 +6,8 @@ freely at the same speed, so that all of them use up the skin between two rebuil
 lists.
 """
 # Processors: 2
+# KOKKOS on a GPU: newton on
+# Also on two GPUs
 
 import re
 import unittest

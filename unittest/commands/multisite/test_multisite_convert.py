@@ -1,5 +1,6 @@
 """tools/multisite/convert.py: component files from ls1-MarDyn's formats and from LAMMPS' molecule
 templates."""
+# Without: gpu, kokkos
 
 import os
 import re

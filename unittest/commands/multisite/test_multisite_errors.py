@@ -2,6 +2,7 @@
 the limit and the way out, and leaves earlier settings unchanged. Input that is probably unintended
 gives one warning."""
 # Processors: 2
+# Without: gpu, kokkos
 
 import os
 import re

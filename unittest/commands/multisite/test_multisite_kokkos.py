@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """pair_style multisite/kk and fix multisite/linear/kk, compared with their versions without KOKKOS
 in the same LAMMPS, which other tests compare with formulas and other styles; and their messages."""
+# Without: gpu
 
 import os
 import re

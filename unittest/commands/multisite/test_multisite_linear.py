@@ -1,5 +1,6 @@
 """fix multisite/linear: no torque and no angular momentum about the axes of linear molecules; all
 else is unchanged."""
+# Without: gpu
 
 import os
 import re

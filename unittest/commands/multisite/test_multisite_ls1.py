@@ -1,5 +1,6 @@
 """pair_style multisite compared with ls1-MarDyn: energy, virial, and force and torque of each
 molecule in ls1's force field tests."""
+# KOKKOS on a GPU: newton on
 
 import os
 import re

@@ -1,6 +1,8 @@
 """pair_style multisite for any number of ranks and threads, any box and communication: energies
 from formulas, and one trajectory."""
 # Processors: 2
+# KOKKOS on a GPU: newton on
+# Also on two GPUs
 
 import re
 import unittest

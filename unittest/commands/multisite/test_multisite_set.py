@@ -1,5 +1,6 @@
 """set_multisite: masses and moments of inertia of molecules in LAMMPS are those of their
 components."""
+# Without: gpu
 
 import os
 import unittest

@@ -5,6 +5,7 @@ Forces, torques, energy and stress come from differences of the energies of mult
 which follow published formulas. LAMMPS integrates with those forces and torques through fix
 external. A run for the fix projects torques and angular momenta on planes normal to the axes here.
 """
+# Without: gpu, kokkos
 
 import glob
 import os

@@ -1,6 +1,8 @@
 """Environment similarity: values of lattices and sums by numpy, derivatives against differences, the same numbers for any number
 of ranks and threads, files of environments, and output."""
 # Processors: 2
+# KOKKOS on a GPU: newton on
+# Also on two GPUs
 
 import itertools
 import math

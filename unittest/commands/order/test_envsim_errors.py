@@ -1,5 +1,6 @@
 """Bad input of compute coord/envsim stops LAMMPS on all ranks with a message that names the value, the limit and the way out."""
 # Processors: 2
+# Without: gpu
 
 import os
 import re

@@ -1,6 +1,8 @@
 """Order parameters: values of lattices and those of LAMMPS, derivatives against differences, the same
 numbers for any number of ranks and threads, and output."""
 # Processors: 2
+# KOKKOS on a GPU: newton on
+# Also on two GPUs
 
 import math
 import re

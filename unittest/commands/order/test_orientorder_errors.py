@@ -1,6 +1,7 @@
 """Bad input of compute coord/orientorder stops LAMMPS on all ranks with a message that names the
 value, the limit and the way out."""
 # Processors: 2
+# Without: gpu
 
 import math
 import re

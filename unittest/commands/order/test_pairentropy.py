@@ -1,6 +1,8 @@
 """Pair entropy: S, g, derivatives and virial against numpy and differences, the same numbers for any number
 of ranks and threads, biases, and output."""
 # Processors: 2
+# KOKKOS on a GPU: newton on
+# Also on two GPUs
 
 import unittest
 

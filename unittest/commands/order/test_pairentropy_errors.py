@@ -1,6 +1,7 @@
 """Bad input of compute coord/pairentropy stops LAMMPS on all ranks with a message that names the value, the
 limit and the way out."""
 # Processors: 2
+# Without: gpu
 
 import re
 import unittest

@@ -2,6 +2,7 @@
 
 The reference is the sum of brute-force sums over the atoms of each pair of types.
 """
+# KOKKOS on a GPU: newton on
 
 import itertools
 import re

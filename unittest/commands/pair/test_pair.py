@@ -3,6 +3,7 @@
 They are compared with brute force, fix coord/bias, differences of the energy, and LAMMPS' pair
 styles gauss, soft and table.
 """
+# KOKKOS on a GPU: newton on
 
 import itertools
 import unittest

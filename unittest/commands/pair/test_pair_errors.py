@@ -1,6 +1,7 @@
 """Bad input of pair_style coord stops LAMMPS on all ranks with a message that names the value, the
 limit and the way out, and leaves earlier settings unchanged."""
 # Processors: 2
+# Without: gpu
 
 import os
 import re

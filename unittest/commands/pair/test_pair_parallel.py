@@ -1,6 +1,8 @@
 """pair_style coord: trajectories for any number of ranks and threads, any list and communication
 equal those of pair_style gauss."""
 # Processors: 2
+# KOKKOS on a GPU: newton on
+# Also on two GPUs
 
 import re
 import unittest

@@ -6,6 +6,8 @@ the functions and with weights of bonded pairs derived from the bonds. LAMMPS in
 forces through fix external. Further tests use the same potentials as tables of LAMMPS' pair_style
 table, and forces from differences of LAMMPS' energy with its fix numdiff.
 """
+# Without: gpu
+# KOKKOS on a GPU: newton on
 
 import collections
 import glob

@@ -4,6 +4,7 @@ runs.
 The reference is a pair style of LAMMPS with the same potential: gauss, or lj/cut if rRESPA splits
 forces.
 """
+# KOKKOS on a GPU: newton on
 
 import unittest
 

@@ -3,6 +3,7 @@ systems of few atoms.
 
 The reference is LAMMPS' pair_style gauss.
 """
+# KOKKOS on a GPU: newton on
 
 import unittest
 

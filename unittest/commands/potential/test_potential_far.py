@@ -2,6 +2,7 @@
 sums in numpy with another splitting, known potentials of crystals, and LAMMPS' kspace_style ewald.
 """
 # Processors: 2
+# KOKKOS on a GPU: newton on
 
 import math
 import os

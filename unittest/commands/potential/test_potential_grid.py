@@ -5,6 +5,7 @@ balancing. fix ave/grid and dump grid must read the maps.
 Positions of grid points are those of LAMMPS' compute property/grid. Positions of atoms are those
 that each run dumped.
 """
+# Also on two GPUs
 
 import itertools
 import re

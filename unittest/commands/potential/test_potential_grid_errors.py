@@ -1,6 +1,7 @@
 """Bad input of compute potential/grid gives a message that names the value, the limit and the way
 out, and points at the argument. LAMMPS stays usable, and no rank waits forever."""
 # Processors: 2
+# Without: gpu
 
 import os
 import re

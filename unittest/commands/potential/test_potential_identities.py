@@ -1,6 +1,7 @@
 """compute potential/grid ... far fft compared with two identities and other commands of LAMMPS: the
 double integral of the charge density of fix ave/chunk, which is the mean over planes, and the
 energy of probe charges in salt water with kspace_style ewald."""
+# KOKKOS on a GPU: newton on
 
 import os
 import unittest

@@ -5,6 +5,8 @@ The readers below follow the formats: OpenDX as APBS writes it and VMD and PyMOL
 Gaussian's documentation of cubegen.
 """
 # Processors: 2
+# Without: gpu
+# KOKKOS on a GPU: newton on
 
 import os
 import re
