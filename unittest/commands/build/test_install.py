@@ -214,7 +214,7 @@ class Make(unittest.TestCase):
             file.write("build/\n")
         done = run(os.path.join(top, ".ci", "run"), GPUCOORD_CUDA="", CUDACXX=os.path.join(top, "no-nvcc"), LOG=log)
         self.assertEqual((done.returncode, done.stdout), (1, "Error: there is no nvcc: run GPUCOORD_CUDA=OFF .ci/run\n"))
-        for wanted, nvcc, expected in (("", "", "ON 75"), ("", os.path.join(top, "bin", "nvcc"), "ON 75"),
+        for wanted, nvcc, expected in (("", "", "ON 75-virtual"), ("", os.path.join(top, "bin", "nvcc"), "ON 75-virtual"),
                                        ("OFF", os.path.join(top, "no-nvcc"), "OFF ")):
             if os.path.exists(log):
                 os.remove(log)

@@ -19,7 +19,7 @@ displace_atoms all random 0.1 0.1 0.1 4711
 pair_style zero 2.5
 pair_coeff * *
 comm_modify cutoff 7.2
-compute c all coord/gpu switch rational 1.0
+compute c all coord/gpu switch rational 1.0 precision double
 thermo_style custom step c_c
 thermo_modify norm no
 run 0
