@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Switching functions of a build with GPUCOORD_FORMS=cubic: sources of the
-// library are compiled again for this program.
+// Part of GPUCOORD, GPL-2.0. Switching functions of a build with GPUCOORD_FORMS=cubic: sources of
+// the library are compiled again for this program.
 
 #include "gpucoord/switching.h"
 
