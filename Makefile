@@ -81,7 +81,8 @@ test: build-tests
 
 # The tests with the label quick, after the builds in about two minutes.
 quick: build-tests
-	@cmake/run-tests.sh build -L '^quick$$'
+	@cmake/test-wheels.sh >build/test-wheels
+	@set -a; . build/test-wheels; set +a; cmake/run-tests.sh build -L '^quick$$'
 
 hooks:
 	@ln -sf "$(CURDIR)/cmake/pre-commit.sh" "$$(git rev-parse --git-path hooks)/pre-commit"
