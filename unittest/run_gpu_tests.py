@@ -3,9 +3,9 @@ with the label gpu2. run-gpu-tests.sh calls this script.
 
 usage: run-gpu-tests.sh BUILD_DIR [--seconds N] [ctest options]
 With --seconds, no test runs longer than N seconds from now, and a further call continues with the tests
-that have not passed. BUILD_DIR/gpu-tests-passed has those that have, for one state of the build and of
-the tests. Tests that fail only because the GPU had no room for a further process run again, one at a
-time. The last line says how many tests passed. A test that is skipped has not passed. Skipped parts of
+that have not passed. BUILD_DIR/gpu-tests-passed has those that have, and those that have failed, for one
+state of the build, of the tests, of the GPUs and of GPUCOORD_TEST_FRESH. Tests that fail only because the GPU had no room for a further process run again, one at a
+time. A test that passed after it had failed is named. The last line says how many tests passed. A test that is skipped has not passed. Skipped parts of
 a test are counted: with KOKKOS, LAMMPS lacks some features.
 """
 
@@ -21,11 +21,15 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUSY = re.compile(r"cudaErrorDevicesUnavailable|busy or unavailable|cudaErrorMpsConnectionFailed")
 
 
-def state_of(build):
-    """Return a hash of the built libraries, the list of tests and the tests."""
+# Options of ctest that choose tests. With them, ctest would count the numbers of -I among the chosen tests.
+CHOOSE = {"-R", "--tests-regex", "-E", "--exclude-regex", "-L", "--label-regex", "-LE", "--label-exclude"}
+
+
+def state_of(build, gpus):
+    """Return a hash of the built libraries, the list of tests, the tests and the environment."""
     files = [*build.glob("plugin/*.so"), build / "CTestTestfile.cmake", build / "unittest" / "CTestTestfile.cmake",
              *(path for path in (TOP / "unittest").rglob("*") if path.is_file() and path.suffix != ".pyc")]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(f"{gpus}{os.environ.get('GPUCOORD_TEST_FRESH', '')}".encode())
     for path in sorted(files):
         if path.exists():
             digest.update(f"{path.name}\n".encode() + path.read_bytes())
@@ -38,22 +42,29 @@ def commit():
     return done.stdout.strip() or "no git"
 
 
-class Passed:
-    """The tests that have passed, each with the number of its skipped parts."""
+class Record:
+    """The tests that have passed, each with the number of its skipped parts, and those that have failed."""
 
     def __init__(self, path, state):
-        self.path, self.tests = path, {}
+        self.path, self.passed, self.failed = path, {}, set()
         head = f"# {state}, commit {commit()}\n"
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         if lines[:1] and lines[0].split(",")[0] == head.split(",")[0]:
-            self.tests = {name: int(parts) for parts, name in (line.split(maxsplit=1) for line in map(str.strip, lines[1:]))}
+            for result, name in (line.split(maxsplit=1) for line in map(str.strip, lines[1:])):
+                self.set(name, result)
         else:
             path.write_text(head)
 
-    def add(self, name, parts):
-        self.tests[name] = parts
+    def set(self, name, result):
+        if result == "failed":
+            self.failed.add(name)
+        else:
+            self.passed[name] = int(result)
+
+    def add(self, name, result):
+        self.set(name, result)
         with open(self.path, "a") as file:
-            file.write(f"{parts} {name}\n")
+            file.write(f"{result} {name}\n")
 
 
 def numbers_of(build, options):
@@ -91,18 +102,23 @@ def main():
     begin = time.time()
     if options[:1] == ["--seconds"]:
         options = ["--stop-time", time.strftime("%H:%M:%S", time.localtime(begin + float(options[1]))), *options[2:]]
+    choice = []
+    for k in reversed(range(len(options) - 1)):
+        if options[k] in CHOOSE:
+            choice += options[k:k + 2]
+            del options[k:k + 2]
 
-    def has_gpus(number):
-        return subprocess.run([build / "unittest" / "find_gpu", str(number)], stdout=subprocess.DEVNULL,
-                              env={**os.environ, "GPUCOORD_REQUIRE_GPU": "0"}, check=False).returncode == 0
+    def find_gpus(number):
+        return subprocess.run([build / "unittest" / "find_gpu", str(number)], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "GPUCOORD_REQUIRE_GPU": "0"}, check=False)
 
-    gpus, labels = (2, "^gpu2?$") if has_gpus(2) else (1, "^gpu$")
+    gpus, labels = (2, "^gpu2?$") if find_gpus(2).returncode == 0 else (1, "^gpu$")
     os.environ["GPUCOORD_REQUIRE_GPU"] = str(gpus)
-    numbers = numbers_of(build, ["--label-regex", labels, *options])
-    passed = Passed(build / "gpu-tests-passed", state_of(build))
-    earlier = len(passed.tests.keys() & numbers)
+    numbers = numbers_of(build, ["--label-regex", labels, *choice])
+    record = Record(build / "gpu-tests-passed", state_of(build, find_gpus(gpus).stdout))
+    earlier = len(record.passed.keys() & numbers)
     results = {}
-    todo, workers = numbers.keys() - passed.tests, ["-j", "2", *options]
+    todo, workers = numbers.keys() - record.passed, ["-j", "2", *options]
     for _ in range(2):
         if not todo:
             break
@@ -110,17 +126,21 @@ def main():
         results.update(found)
         for name in found:
             if found[name] == "Passed":
-                passed.add(name, parts.get(name, 0))
+                record.add(name, parts.get(name, 0))
+            elif found[name] != "Skipped" and name not in todo:
+                record.add(name, "failed")
         workers = [*workers, "-j", "1"]
 
-    done = {name: parts for name, parts in passed.tests.items() if name in numbers}
+    done = {name: parts for name, parts in record.passed.items() if name in numbers}
     skipped = sum(result == "Skipped" for result in results.values())
     failed = sum(result not in ("Passed", "Skipped") for result in results.values())
     in_part = sum(parts > 0 for parts in done.values())
     left = len(numbers) - len(done) - skipped - failed
     seconds = time.time() - begin
-    if results:
-        print(f"GPU tests: {len(done) - earlier} passed now in {seconds:.0f} s, {earlier} before")
+    unstable = sorted(record.failed & done.keys())
+    if unstable:
+        print(f"GPU tests that have also failed: {' '.join(unstable)}")
+    print(f"GPU tests: {len(done) - earlier} passed now in {seconds:.0f} s, {earlier} before")
     print(f"GPU tests: {len(done) - in_part} of {len(numbers)} passed, {in_part} in part ({sum(done.values())} parts skipped), "
           f"{skipped} skipped, {failed} failed{f', {left} not run: call again to continue' if left else ''}")
     return not (numbers and len(done) == len(numbers))

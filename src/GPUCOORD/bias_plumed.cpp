@@ -132,6 +132,7 @@ void PlumedBias::set_up(Plumed &made) const
 void PlumedBias::begin(const gpucoord::BiasStart &start)
 {
   unit_of_force = bias_of_value("CONSTANT VALUE=1", start.timestep, 0);
+  const auto folders = files.check_locks();    // until files.begin() has locked the files
   prepare_files(start.is_restarted);
   saved_timestep = start.timestep;
   plumed = std::make_unique<Plumed>(kernel);
@@ -180,7 +181,6 @@ double PlumedBias::bias_of_value(const std::string &action, double timestep,
 
 void PlumedBias::prepare_files(bool is_restarted)
 {
-  files.check_locks();
   files.set_restarted(is_restarted);
   if (!files.any_continues()) return;
   double end = HUGE_VAL;

@@ -39,6 +39,7 @@ class PlumedBias : public gpucoord::Bias {
     bool has_natural_units = false;    // Lennard-Jones units; otherwise:
     double energy_unit = 1.0, length_unit = 1.0, time_unit = 1.0;    // in kJ/mol, nm, ps
     std::int64_t checksum = 0;    // identifies the text of the input
+    bool may_use_atoms = true;    // the input may request atoms
   };
   // kernel, input: only on rank 0, null on the others. Throws std::runtime_error if the input is
   // wrong.
@@ -49,6 +50,8 @@ class PlumedBias : public gpucoord::Bias {
   // without atoms. Set on all ranks before begin().
   int natoms() const { return number_of_atoms; }
   void set_natoms(int n) { number_of_atoms = n; }
+
+  bool may_use_atoms() const { return settings.may_use_atoms; }
 
   std::string formula(std::int64_t first_step) const override;
   bool on_rank_0() const override { return true; }

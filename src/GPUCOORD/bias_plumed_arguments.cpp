@@ -111,6 +111,17 @@ static void check_log(const std::string &file)
   if (!existed) platform::unlink(file);
 }
 
+// Returns whether PLUMED may request atoms: an action takes no values of other actions.
+static bool may_use_atoms(const PlumedInput &input)
+{
+  const auto &actions = input.actions();
+  return std::any_of(actions.begin(), actions.end(), [](const PlumedInput::Action &action) {
+    const std::string &name = action.name;
+    return !action.has("ARG") && name != "EXTRACV" && name != "UNITS" && name != "RESTART" &&
+        name != "FLUSH" && name != "TIME" && name != "CONSTANT";
+  });
+}
+
 // PLUMED finds atoms by their IDs.
 static void check_no_atoms(const PlumedInput &input)
 {
@@ -196,6 +207,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
       position = position_of_file;
       const PlumedInput input(settings.file);
       settings.checksum = input.checksum();
+      settings.may_use_atoms = may_use_atoms(input);
       if (!lmp->atom->tag_enable) check_no_atoms(input);
       bias = std::make_unique<PlumedBias>(context, settings, kernel, &input);
     } catch (const std::exception &e) {
@@ -205,9 +217,10 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
   broadcast_text(failure, 0, lmp->world);
   MPI_Bcast(&position, 1, MPI_INT, 0, lmp->world);
   if (!failure.empty()) error->all(FLERR, position, "Fix coord/plumed: {}", failure);
-  bigint checksum = settings.checksum;
-  MPI_Bcast(&checksum, 1, MPI_LMP_BIGINT, 0, lmp->world);
-  settings.checksum = checksum;
+  bigint found[] = {settings.checksum, settings.may_use_atoms};
+  MPI_Bcast(found, 2, MPI_LMP_BIGINT, 0, lmp->world);
+  settings.checksum = found[0];
+  settings.may_use_atoms = found[1] != 0;
   if (!bias) bias = std::make_unique<PlumedBias>(context, settings, nullptr, nullptr);
   return bias;
 }

@@ -133,15 +133,21 @@ static std::runtime_error in_use(const std::runtime_error &why)
       "such as plumedfile plumed.${p}.dat with a variable p of style world");
 }
 
-void PlumedFiles::check_locks()
+std::unique_ptr<gpucoord::FolderLock> PlumedFiles::check_locks()
 {
   open_files.clear();    // a setup may have failed
+  // PLUMED moves an existing file away and opens a new one. Runs that start at the same time would
+  // otherwise write to one file.
+  std::vector<std::string> names;
+  for (const File &file : files) names.push_back(file.name);
+  auto folders = std::make_unique<gpucoord::FolderLock>(names);
   try {
     for (const File &file : files)
       if (file.use >= WRITTEN) AppendedFile(file.name).check_lock();
   } catch (const std::runtime_error &e) {
     throw in_use(e);
   }
+  return folders;
 }
 
 void PlumedFiles::set_restarted(bool is_restarted)
@@ -297,11 +303,12 @@ void PlumedFiles::read()
   saved.clear();
   const auto check = [](const std::string &name, const std::string &problem, bool is_complete) {
     const std::string why = problem.empty() && !is_complete ? "its last line has no end" : problem;
-    if (!why.empty())
-      throw std::runtime_error(
-          "PLUMED's file " + name + " lacks lines that PLUMED has written: " + why +
-          " - make room on its disk, use another file in each run, and continue from an earlier "
-          "restart file");
+    if (why.empty()) return;
+    const std::string reason = problem.empty()
+        ? "make room on its disk"
+        : "another program has changed it: give each run and each partition its own file";
+    throw std::runtime_error("PLUMED's file " + name + " lacks lines that PLUMED has written: " +
+                             why + " - " + reason + ", and continue from an earlier restart file");
   };
   for (std::size_t k = 0; k < files.size(); ++k) {
     if (files[k].use < DEPOSITED) continue;

@@ -37,8 +37,9 @@ class PlumedFiles {
   // Returns all files. Leaves out devices, and files of hills that several programs may write.
   std::vector<gpucoord::Bias::File> written() const;
 
-  // Before PLUMED opens its files. Raises an error if another run or fix writes them.
-  void check_locks();
+  // Before PLUMED opens its files. Raises an error if another run or fix writes them. Other runs
+  // wait here until the result is destroyed.
+  std::unique_ptr<gpucoord::FolderLock> check_locks();
   // Sets whether LAMMPS has read a restart file with this fix.
   void set_restarted(bool is_restarted);
   // Returns whether PLUMED reads files of an earlier run or appends to them.

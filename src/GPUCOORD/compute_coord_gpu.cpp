@@ -528,8 +528,7 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
   running = {};
   running.path = begin_evaluation(is_for_forces);    // makes ghost atoms current
   running.is_for_forces = is_for_forces;
-  // The GPU keeps the numbers of its function, which another evaluation would round differently.
-  running.seeks_partners = seeks_partners && (is_in_setup || !on_gpu);
+  running.seeks_partners = seeks_partners && (is_in_setup || !seeks_partners_in_setup());
   running.want = want;
   const bool is_copied = (want & ATOM_VIRIAL) || function;
   if ((want & DERIVATIVES) && (!keeps_gradients(running) || (want & ATOM_VIRIAL))) {

@@ -131,6 +131,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // Returns whether every evaluation warns if no atom has a partner, until one has warned; if not,
   // only the first evaluation of a run does.
   virtual bool seeks_partners_in_run() const { return false; }
+  // Returns whether setup() looks for partners, because evaluations in a run do not.
+  virtual bool seeks_partners_in_setup() const;
   // Return the range of partners, and the results if no atom has a partner and if group2 is empty,
   // for warnings.
   virtual std::string range_of_partners() const;

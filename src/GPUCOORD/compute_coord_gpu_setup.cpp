@@ -89,9 +89,16 @@ void ComputeCoordGPU::print_setup(Path path)
 
 void ComputeCoordGPU::setup()
 {
-  if (!must_print_value || !begin_setup()) return;
+  const bool must_seek = seeks_partners && seeks_partners_in_setup();
+  if ((!must_print_value && !must_seek) || !begin_setup()) return;
   evaluate(gpucoord::VALUE);
   end_setup();
+}
+
+// The GPU keeps the numbers of its function, which another evaluation would round differently.
+bool ComputeCoordGPU::seeks_partners_in_setup() const
+{
+  return on_gpu && last_path == Path::CELLS;
 }
 
 // In KOKKOS runs, atoms on the host may be stale, and only KOKKOS styles can update them. Pairs of

@@ -90,6 +90,12 @@ void FixCoordPlumed::allocate(const std::function<void()> &work) const
   }
 }
 
+int FixCoordPlumed::groups() const
+{
+  constexpr int ALL = 1;
+  return plumed->may_use_atoms() ? ALL : FixCoordBias::groups();
+}
+
 // PLUMED may end a run, but further runs may follow.
 void FixCoordPlumed::post_run()
 {

@@ -38,7 +38,7 @@ class FixCoordPlumed : public FixCoordBias {
   void post_run() override;
   void reset_dt() override;
   double memory_usage() override;
-  int groups() const override { return 1; }    // group all, because PLUMED may use any atoms
+  int groups() const override;
   void add_forces_to(double **force) override;
 
   void prepare(Phase) override;

@@ -88,6 +88,13 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
   return Base::data_path(path) + coord_host_path();
 }
 
+// On one rank, the host may not wait for any evaluation of a run.
+template <class DeviceType, class Base>
+bool ComputeCoordKokkos<DeviceType, Base>::seeks_partners_in_setup() const
+{
+  return is_resident(this->last_path) ? comm->nprocs == 1 : Base::seeks_partners_in_setup();
+}
+
 /* ---------------------------------------------------------------------- */
 
 // With another version of the atoms, the next evaluation rebuilds its pairs.

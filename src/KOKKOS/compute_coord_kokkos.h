@@ -104,6 +104,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
         !checks_gradients();
   }
   std::string data_path(Path) const override;
+  bool seeks_partners_in_setup() const override;
   bool is_resident(Path path) const
   {
     return uses_gpu && path == Path::CELLS && (!function || function_is_resident);

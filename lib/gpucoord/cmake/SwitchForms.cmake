@@ -6,13 +6,17 @@
 #   forms/NAME/gpucoord_form.h                the formula of one form, for the objects with its kernels
 #   all_formulas/gpucoord_switch_functions.h  all formulas, for sources that choose one at run time
 set(GPUCOORD_GENERATED_DIR ${CMAKE_CURRENT_BINARY_DIR}/generated)
+# Order parameters without a switching function take the range of a cubic one.
 set(GPUCOORD_FORMS "" CACHE STRING
-  "For developers: the only switching functions to compile kernels of, such as 'cubic rational'; empty: all")
+  "For developers: the only switching functions to compile kernels of, next to cubic, such as 'rational'; empty: all")
 
 set(list ${CMAKE_CURRENT_SOURCE_DIR}/include/gpucoord/switch_functions.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
 file(STRINGS ${list} lines REGEX "^GPUCOORD_[A-Z]+\\(")
 separate_arguments(wanted UNIX_COMMAND "${GPUCOORD_FORMS}")
+if(wanted)
+  list(APPEND wanted cubic)
+endif()
 set(switch_forms "")
 set(compiled_forms "")
 set(functions "")

@@ -592,7 +592,7 @@ class Warnings(unittest.TestCase):
              "its heights - they are assumed to be in units metal"),
             ("fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 1 biasfactor 5 temp 1 file V{0}\nrun 1\nunfix b\n"
              "fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 file V{0} append yes\nrun 1\nrun 1", "Fix "
-             "coord/bias b: hills file {file} has hills of biasfactor 5, but the fix has -1 - heights are converted "
+             "coord/bias b: hills file {file} has hills with biasfactor 5, but the fix has no biasfactor - heights are converted "
              "with the biasfactor of the file"),
             (FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 100\nrun 10\nwrite_restart w{0}\nclear\nread_restart w{0}\n" +
              VARIABLES.strip() + "\n" + FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 200\nrun 1\nrun 1",

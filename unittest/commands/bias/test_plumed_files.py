@@ -31,8 +31,9 @@ WAY_OUT = (" - give the file of that run, or use another fix ID, and RESTART as 
 WRITTEN = "when the restart file was written"
 IN_USE = ("PLUMED's file {} is being written by another fix or run - give each fix and each partition its own PLUMED file, "
           "with other file names after FILE=, such as plumedfile plumed.${{p}}.dat with a variable p of style world")
-LACKS = ("Fix coord/plumed b: PLUMED's file {} lacks lines that PLUMED has written: {} - make room on its disk, use another "
-         "file in each run, and continue from an earlier restart file")
+LACKS = "Fix coord/plumed b: PLUMED's file {} lacks lines that PLUMED has written: {} - {}, and continue from an earlier restart file"
+NO_ROOM = "make room on its disk"
+CHANGED = "another program has changed it: give each run and each partition its own file"
 
 
 def of_file(path):
@@ -306,7 +307,7 @@ class FullDisk(unittest.TestCase):
                     message, _ = error_of(lmp, last)
                 finally:
                     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-                self.assertEqual(message, LACKS.format(f"{folder}/HILLS", "its last line has no end"))
+                self.assertEqual(message, LACKS.format(f"{folder}/HILLS", "its last line has no end", NO_ROOM))
                 self.assertEqual(os.path.getsize(f"{folder}/HILLS"), 800)
                 self.assertLess(lmp.extract_global("ntimestep"), 21)
                 lmp.close()
@@ -437,6 +438,21 @@ class OneWriter(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertIn("Fix coord/plumed b: " + IN_USE.format(f"{folder}.link/HILLS"), output)
 
+    def test_start_together(self):
+        """Of two partitions that open the same file at the same time, one ends the run. PLUMED itself moves the file of the
+        first one away, and both then write to that of the second."""
+        folder = tempfile.mkdtemp(dir=coordtest.folder())
+        write(f"{folder}/plumed.dat", S + METAD.format(folder))
+        write(f"{folder}/in", f"variable p world 1 2\n{SYSTEM}{FIX}c_cv plumedfile {folder}/plumed.dat outfile {folder}/log.$p\n"
+              "run 4\nshell sleep 5\n")
+        for trial in range(5):
+            with self.subTest(trial=trial):
+                code, output = run_program([*coordtest.lmp_program(), "-in", f"{folder}/in", "-partition", "2x1", "-log", "none",
+                                            "-screen", f"{folder}/screen", "-nocite"], 2)
+                output += "".join(of_file(f"{folder}/screen.{p}") for p in (0, 1))
+                self.assertNotEqual(code, 0)
+                self.assertIn("Fix coord/plumed b: " + IN_USE.format(f"{folder}/HILLS"), output)
+
     def test_replaced_file(self):
         """A program that replaces the file during the run is noticed at the end of the run."""
         folder = tempfile.mkdtemp(dir=coordtest.folder())
@@ -449,7 +465,7 @@ class OneWriter(unittest.TestCase):
                 commands(lmp, f"{SYSTEM}{FIX}c_cv plumedfile {path} outfile {folder}/log\nrun 10")
                 change(f"{folder}/HILLS")
                 message, _ = error_of(lmp, "run 1")
-                self.assertRegex(message, "^" + re.escape(LACKS.format(f"{folder}/HILLS", problem)).replace(
+                self.assertRegex(message, "^" + re.escape(LACKS.format(f"{folder}/HILLS", problem, CHANGED)).replace(
                     re.escape("in place of  - "), r"in place of \d+ - ") + "$")
                 lmp.close()
 

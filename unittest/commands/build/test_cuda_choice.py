@@ -81,8 +81,10 @@ class Choice(unittest.TestCase):
         self.check_backend(False)
         for options, setting in ((["-D", "GPUCOORD_CUDA=ON"], "GPUCOORD_CUDA is ON and GPUCOORD_CUDA_ARCHITECTURES is ''"),
                                  (["-D", "GPUCOORD_CUDA_ARCHITECTURES=90"],
-                                  "GPUCOORD_CUDA is AUTO and GPUCOORD_CUDA_ARCHITECTURES is '90'")):
-            text = self.configure("", *options, build=setting[:20], code=1)
+                                  "GPUCOORD_CUDA is AUTO and GPUCOORD_CUDA_ARCHITECTURES is '90'"),
+                                 (["-D", "CMAKE_CUDA_ARCHITECTURES=90"],
+                                  "CMAKE_CUDA_ARCHITECTURES, CUDAARCHS or Kokkos_ENABLE_CUDA asks for CUDA")):
+            text = self.configure("", *options, build=setting[:20] + options[1][:9], code=1)
             self.assertIn(f"{setting}, but ", text)
             self.assertIn("; GPUCOORD_CUDA=OFF builds without CUDA", text)
         self.assertEqual(self.configure("", "-D", "GPUCOORD_CUDA_ARCHITECTURES=90", "-D", "GPUCOORD_CUDA=OFF"),
@@ -105,6 +107,15 @@ class Choice(unittest.TestCase):
                 forget = ["-U", "GPUCOORD_CUDA*", "-U", "CMAKE_CUDA_ARCHITECTURES", "-U", "Kokkos_*"]
                 self.assertRegex(self.configure(capability, *forget, *options), f"^{re.escape(CUDA)}{architectures}$")
                 self.check_backend(True)
+
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_another_machine(self):
+        """A machine without a GPU configures a build again that one with a GPU has configured."""
+        for capability in "9.0", "":
+            self.assertEqual(self.configure(capability), f"{CUDA}90-real;90-virtual")
+            self.check_backend(True)
+        self.assertEqual(self.configure("", "-D", "GPUCOORD_CUDA=OFF"), HOST + "GPUCOORD_CUDA is OFF")
+        self.assertRegex(self.configure("", "-D", "GPUCOORD_CUDA=AUTO"), f"^{NO_GPU}$")
 
     @unittest.skipUnless(NVCC, "no nvcc")
     def test_switching(self):

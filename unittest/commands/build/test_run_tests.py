@@ -105,8 +105,23 @@ class Counts(unittest.TestCase):
         self.assertEqual((status, lines[-1]), (0, "GPU tests: 3 of 4 passed, 1 in part (3 parts skipped), 0 skipped, 0 failed"))
         self.assertEqual(sum("Start " in line for line in lines), 2)
         self.assertRegex(lines[-2], r"^GPU tests: 2 passed now in \d+ s, 2 before$")
+        self.assertRegex(lines[-3], r"^GPU tests that have also failed: gpu/bad( gpu/slow)?$")
+        for fresh, again in ("", 0), ("1", 4):
+            os.environ["GPUCOORD_TEST_FRESH"] = fresh
+            try:
+                status, lines = self.run_tests(GPU_COUNTER, tests)
+            finally:
+                del os.environ["GPUCOORD_TEST_FRESH"]
+            self.assertEqual(status, 0)
+            self.assertRegex(lines[-2], rf"^GPU tests: {again} passed now in \d+ s, {4 - again} before$")
         status, lines = self.run_tests(GPU_COUNTER, {**tests, "gpu/one": "false"})
         self.assertEqual((status, lines[-1]), (1, "GPU tests: 2 of 4 passed, 1 in part (3 parts skipped), 0 skipped, 1 failed"))
+
+    def test_gpu_chosen(self):
+        tests = {"gpu/one": "true", "gpu/two": "true", "gpu/three": "false"}
+        for options in ("-R", "o"), ("-E", "three", "-j", "2"):
+            status, lines = self.run_tests(GPU_COUNTER, tests, *options)
+            self.assertEqual((status, lines[-1]), (0, "GPU tests: 2 of 2 passed, 0 in part (0 parts skipped), 0 skipped, 0 failed"))
 
     def test_gpu_that_is_busy(self):
         """A test that finds the GPU busy runs once more; one that fails otherwise does not."""

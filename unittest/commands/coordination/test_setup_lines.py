@@ -159,7 +159,7 @@ class NoPair(unittest.TestCase):
     def test_each_run_once(self):
         self.check(f"na coord/gpu group2 ow {FAR}", self.expected("na", 3), runs=2)
         self.check(f"na coord/gpu group2 ow {FAR} function more_than exp 1",
-                   self.expected("na", 3, result="all coordination numbers are 0"))
+                   self.expected("na", 3, result="all coordination numbers are 0"), runs=2)
 
     def test_one_atom(self):
         warning = ("Compute coord/{} c: group na has one atom and no second group, {} and a bias has no force - name the group of "

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gpucoord {
 
@@ -75,6 +76,20 @@ class GPUCOORD_API AppendedFile {
   bool has_end = true;
   LinesOfFile found;
   std::unique_ptr<Checksum> checksum;
+};
+
+// Locks the folders of files while another library opens the files, which makes new files in the
+// place of those of other programs. Waits while another object of this class has locked one of the
+// folders, also in another program. Folders that do not exist are not locked.
+class GPUCOORD_API FolderLock {
+ public:
+  explicit FolderLock(const std::vector<std::string> &files);
+  ~FolderLock();
+  FolderLock(const FolderLock &) = delete;
+  FolderLock &operator=(const FolderLock &) = delete;
+
+ private:
+  std::vector<int> handles;
 };
 
 }    // namespace gpucoord

@@ -27,6 +27,11 @@ namespace {
     return text;
   }
 
+  std::string text_of_biasfactor(double biasfactor)
+  {
+    return biasfactor > 1.0 ? "biasfactor " + shortest_text(biasfactor) : "no biasfactor";
+  }
+
   class MetadynamicsBias : public Bias {
    public:
     explicit MetadynamicsBias(const Words &);
@@ -369,9 +374,9 @@ namespace {
                    " does not give the units of its heights - they are assumed to be in units " +
                    context.units);
     if (found.other_biasfactor != 0.0)
-      context.warn("hills file " + file + " has hills of biasfactor " +
-                   shortest_text(found.other_biasfactor) + ", but the fix has " +
-                   shortest_text(options.biasfactor) +
+      context.warn("hills file " + file + " has hills with " +
+                   text_of_biasfactor(found.other_biasfactor) + ", but the fix has " +
+                   text_of_biasfactor(options.biasfactor) +
                    " - heights are converted with the biasfactor of the file");
     context.print("continues with " + std::to_string(found.hills.size()) + " hills of " + file +
                   (ngrid_hills
@@ -455,12 +460,10 @@ namespace {
     }
     if (!options.grid.empty()) grid += bins;
     for (const auto &limits : options.interval) interval += range(limits.lo, limits.hi);
-    const bool is_tempered = options.biasfactor > 1.0;
     return {{"sigma", sigma},
             {"height", "height " + shortest_text(options.height)},
             {"pace", "pace " + std::to_string(pace)},
-            {"biasfactor",
-             is_tempered ? "biasfactor " + shortest_text(options.biasfactor) : "no biasfactor"},
+            {"biasfactor", text_of_biasfactor(options.biasfactor)},
             {"temp", temp > 0.0 ? "temp " + shortest_text(temp) : "no temp"},
             {"grid", grid},
             {"interval", interval},

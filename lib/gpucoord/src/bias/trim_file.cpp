@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <vector>
@@ -229,6 +230,26 @@ std::string AppendedFile::read(std::int64_t max_count)
     throw std::runtime_error("cannot read " + name + ": " + last_error());
   found.checksum = checksum->value();
   return "";
+}
+
+// All programs lock in the order of names, so that none waits for another one that waits for it.
+FolderLock::FolderLock(const std::vector<std::string> &files)
+{
+  std::set<std::string> folders;
+  for (const std::string &file : files) {
+    std::error_code ignored;
+    const fs::path path = fs::weakly_canonical(absolute(file), ignored);
+    folders.insert(path.parent_path().string());
+  }
+  for (const std::string &folder : folders) {
+    const int handle = lock_folder(folder);
+    if (handle >= 0) handles.push_back(handle);
+  }
+}
+
+FolderLock::~FolderLock()
+{
+  for (const int handle : handles) unlock_folder(handle);
 }
 
 }    // namespace gpucoord

@@ -30,6 +30,14 @@ bool lock_file(std::FILE *file)
       GetLastError() != ERROR_LOCK_VIOLATION;
 }
 
+// Windows does not let two programs write a file that one of them replaces.
+int lock_folder(const std::string &)
+{
+  return -1;
+}
+
+void unlock_folder(int) {}
+
 OnDisk look_up(const std::string &path, std::FILE *file)
 {
   OnDisk result;
@@ -61,6 +69,23 @@ bool lock_file(std::FILE *file)
   fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
   // File systems without locks return other errors, which count as success.
   return flock(fileno(file), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+int lock_folder(const std::string &folder)
+{
+  const int handle = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (handle < 0) return -1;
+  while (flock(handle, LOCK_EX) != 0)
+    if (errno != EINTR) {    // a file system without locks
+      close(handle);
+      return -1;
+    }
+  return handle;
+}
+
+void unlock_folder(int handle)
+{
+  close(handle);
 }
 
 OnDisk look_up(const std::string &path, std::FILE *file)

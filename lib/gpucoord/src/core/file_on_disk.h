@@ -13,6 +13,11 @@ namespace gpucoord {
 // this program, holds the lock.
 bool lock_file(std::FILE *);
 
+// Locks a folder. Waits while another program, or another handle of this program, holds the lock.
+// Returns a handle for unlock_folder(), or -1 if the folder cannot be locked.
+int lock_folder(const std::string &folder);
+void unlock_folder(int handle);
+
 // State of an open file and its path. look_up() makes two system calls.
 struct OnDisk {
   bool is_regular = false;    // false: a device, a pipe, or unknown after an error
