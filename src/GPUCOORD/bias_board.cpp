@@ -14,7 +14,6 @@
 
 #include "bias_board.h"
 
-#include "bias_evaluation.h"
 #include "gpucoord_one_per_lammps.h"
 #include "gpucoord_variable.h"
 
@@ -60,11 +59,6 @@ void BiasBoard::discard_evaluation()
 
 /* ---------------------------------------------------------------------- */
 
-bool BiasBoard::has_level(const VariableUser *user, int level) const
-{
-  return level == ALL_LEVELS || user->level() == level;
-}
-
 BiasBoard::Entry &BiasBoard::entry(CollectiveVariable *variable)
 {
   for (Entry &known : entries)
@@ -100,32 +94,40 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Phase 
   if (!continues) discard_evaluation();
   callers.push_back(caller);
   level_of_callers = level;
-  if (continues) return;
+  if (!continues) announce_all(caller, vflag, phase, level);
+}
 
+void BiasBoard::announce_all(VariableUser *caller, int vflag, gpucoord::Step::Phase phase,
+                             int level)
+{
+  std::vector<VariableUser *> due;
   for (VariableUser *user : users) {
-    if (!has_level(user, level)) continue;
-    user->check_variables();
-    if (user != caller && user->fix()->datamask_modify) atoms_to_host();
-    user->prepare(phase);
-    const unsigned want = user->want(vflag);
+    if (level != ALL_LEVELS && user->level() != level) continue;
+    const bool reads_all = user->fix()->datamask_modify;
+    if (user != caller && reads_all) atoms_to_host();
+    const BiasNeeds needs = user->begin_evaluation(vflag, phase);
     // The data masks of a fix without KOKKOS cover all atom data. LAMMPS then considers all atom
     // data as changed on the host. A variable without KOKKOS changes forces on the host. In both
     // cases, the other variables must change forces there as well.
     const auto &mine = user->variables();
-    const bool is_on_host = user->fix()->datamask_modify ||
-        std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
-                              return variable->is_without_kokkos();
-                            });
-    const unsigned on_host = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
-    const bool needs_host =
-        want && (is_on_host || user->bias_evaluation().needs_values(user->step_of(phase)));
+    const bool is_on_host =
+        reads_all || std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
+          return variable->is_without_kokkos();
+        });
+    const unsigned on_host = needs.want && is_on_host ? CollectiveVariable::ON_HOST : 0;
+    const bool needs_host = needs.want && (is_on_host || needs.values_on_host);
     for (CollectiveVariable *variable : mine)
-      add_with_children(variable, want | on_host, needs_host);
+      add_with_children(variable, needs.want | on_host, needs_host);
+    if (needs.want) due.push_back(user);
   }
   for (Entry &mine : entries) mine.variable->announce(mine.want);
+  move_to_host(due);
+}
 
-  // If one fix needs a variable on the host, it is evaluated there for all fixes, with its parents
-  // and children. A fix with such a variable needs all its variables on the host.
+// If one fix needs a variable on the host, it is evaluated there for all fixes, with its parents
+// and children. A fix with such a variable needs all its variables on the host.
+void BiasBoard::move_to_host(const std::vector<VariableUser *> &due)
+{
   for (Entry &mine : entries)
     if (mine.want && !mine.variable->can_enqueue()) mine.on_host = true;
   for (bool changed = true; changed;) {
@@ -138,8 +140,8 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Phase 
           });
       if (!mine.on_host && has_child_on_host) mine.on_host = changed = true;
     }
-    for (const VariableUser *user : users) {
-      if (!has_level(user, level) || !user->want(vflag) || are_enqueued(user)) continue;
+    for (const VariableUser *user : due) {
+      if (are_enqueued(user)) continue;
       for (CollectiveVariable *variable : user->variables()) {
         changed = changed || !entry(variable).on_host;
         add_with_children(variable, 0, true);

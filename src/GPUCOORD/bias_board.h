@@ -20,25 +20,25 @@
 #include <vector>
 
 namespace LAMMPS_NS {
-class BiasEvaluation;
 class CollectiveVariable;
+
+// What a fix needs in a force evaluation.
+struct BiasNeeds {
+  unsigned want = 0;           // outputs (gpucoord::Want) of its variables; 0: nothing
+  bool values_on_host = true;    // the host must know the values to evaluate the bias
+};
 
 // A fix that biases collective variables.
 
 class VariableUser {
  public:
   virtual class Fix *fix() = 0;
+  virtual const std::vector<CollectiveVariable *> &variables() const = 0;
+  // Collective. Called once in each force evaluation, before any variable is evaluated. Raises an
+  // error if a variable no longer exists.
+  virtual BiasNeeds begin_evaluation(int vflag, gpucoord::Step::Phase) = 0;
   // Collective. Raises an error if a variable no longer exists.
   virtual void check_variables() const = 0;
-  virtual const std::vector<CollectiveVariable *> &variables() const = 0;
-  // Collective. Called before want() in each force evaluation.
-  virtual void prepare(gpucoord::Step::Phase) {}
-  // Returns the outputs (gpucoord::Want) that it needs of its variables in this force evaluation;
-  // 0: the variables are not needed.
-  virtual unsigned want(int vflag) const = 0;
-  // Returns the description of this force evaluation.
-  virtual gpucoord::Step step_of(gpucoord::Step::Phase) const = 0;
-  virtual const BiasEvaluation &bias_evaluation() const = 0;
   // Returns the rRESPA level at which the fix acts.
   virtual int level() const = 0;
   // Returns the bytes copied between host and GPU, without those for its variables; -1: not all
@@ -104,7 +104,8 @@ class BiasBoard : protected Pointers {
 
  private:
   void discard_evaluation();
-  bool has_level(const VariableUser *, int level) const;
+  void announce_all(VariableUser *caller, int vflag, gpucoord::Step::Phase, int level);
+  void move_to_host(const std::vector<VariableUser *> &);
 
   struct Entry {
     CollectiveVariable *variable;

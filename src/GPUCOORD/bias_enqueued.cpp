@@ -49,8 +49,7 @@ void EnqueuedBias::begin_run()
 
 bool EnqueuedBias::can_evaluate(const gpucoord::Step &step) const
 {
-  return variables.size() <= ResidentBias::MAX_VARIABLES && !bias.needs_host(step) &&
-      !bias.on_device().empty();
+  return variables.size() <= ResidentBias::MAX_VARIABLES && !bias.needs_host(step);
 }
 
 // Errors of the GPU and of the bias end the run.
@@ -92,7 +91,8 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
       state.bad_atom = -1;
       resident->set(state, stream);
     }
-    resident->evaluate(values, bias.on_device(), strength, stream);
+    bias.on_device(step, terms);
+    resident->evaluate(values, terms, strength, stream);
   });
   holder = Holder::DEVICE;
 }

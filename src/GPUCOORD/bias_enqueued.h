@@ -58,6 +58,7 @@ class EnqueuedBias : protected Pointers {
   gpucoord::Bias &bias;
   const std::vector<CollectiveVariable *> &variables;
   std::unique_ptr<gpucoord::ResidentBias> resident;
+  gpucoord::DeviceTerms terms;    // of the last evaluation
   gpucoord::Step last_step;
   gpucoord::DeviceStream stream = nullptr;    // stored, because the variables may be deleted
   // Location of the state of the last evaluation.

@@ -24,6 +24,7 @@
 #include "update.h"
 #include "variable.h"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 
@@ -69,7 +70,7 @@ double BiasEvaluation::bytes_copied() const
 
 /* ---------------------------------------------------------------------- */
 
-void BiasEvaluation::call(const std::function<void()> &work) const
+void BiasEvaluation::call(const std::function<void()> &work, std::vector<double> &results) const
 {
   std::string failure;
   if (comm->me == 0 || !bias.on_rank_0()) {
@@ -83,24 +84,52 @@ void BiasEvaluation::call(const std::function<void()> &work) const
       failure = e.what();
     }
   }
-  if (bias.on_rank_0()) broadcast_text(failure, 0, world);
+  if (bias.on_rank_0()) {
+    results.push_back(failure.empty() ? 0.0 : 1.0);
+    MPI_Bcast(results.data(), static_cast<int>(results.size()), MPI_DOUBLE, 0, world);
+    if (results.back() != 0.0) broadcast_text(failure, 0, world);
+    results.pop_back();
+  }
   if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, failure);
 }
 
-void BiasEvaluation::broadcast_state()
+void BiasEvaluation::call(const std::function<void()> &work) const
 {
-  if (!bias.on_rank_0()) return;
+  std::vector<double> no_results;
+  call(work, no_results);
+}
+
+void BiasEvaluation::call_and_share(const std::function<void()> &work,
+                                    std::vector<double> &results) const
+{
   gpucoord::BiasState state = bias.state();
-  std::vector<double> numbers = {state.energy, state.work};
-  for (const auto *list : {&state.s, &state.dVdS, &state.own})
-    numbers.insert(numbers.end(), list->begin(), list->end());
-  MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, world);
-  const double *next = numbers.data();
-  state.energy = *next++;
-  state.work = *next++;
+  std::vector<double *> members = {&state.energy, &state.work};
   for (auto *list : {&state.s, &state.dVdS, &state.own})
-    for (double &number : *list) number = *next++;
-  bias.set_state(state);
+    for (double &number : *list) members.push_back(&number);
+  const std::size_t n = results.size();
+  results.resize(n + members.size());
+  call(
+      [&] {
+        work();
+        const gpucoord::BiasState &now = bias.state();
+        double *next = &results[n];
+        *next++ = now.energy;
+        *next++ = now.work;
+        for (const auto *list : {&now.s, &now.dVdS, &now.own})
+          next = std::copy(list->begin(), list->end(), next);
+      },
+      results);
+  if (bias.on_rank_0()) {
+    for (std::size_t k = 0; k < members.size(); ++k) *members[k] = results[n + k];
+    bias.set_state(state);
+  }
+  results.resize(n);
+}
+
+void BiasEvaluation::call_and_share(const std::function<void()> &work) const
+{
+  std::vector<double> no_results;
+  call_and_share(work, no_results);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -140,10 +169,9 @@ void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
   board->evaluate();
   std::vector<double> s;
   for (const CollectiveVariable *variable : user.variables()) s.push_back(variable->value());
-  call([&] {
+  call_and_share([&] {
     bias.evaluate(step, s.data());
   });
-  broadcast_state();
   enqueued.host_has_evaluated();
 }
 
@@ -184,10 +212,11 @@ double BiasEvaluation::output(int n)
   enqueued.wait();
   const auto &output = bias.outputs()[n];
   if (!output.on_demand || !bias.on_rank_0()) return output.value();
-  double value = 0.0;
-  call([&] {
-    value = output.value();
-  });
-  MPI_Bcast(&value, 1, MPI_DOUBLE, 0, world);
-  return value;
+  std::vector<double> value(1);
+  call(
+      [&] {
+        value[0] = output.value();
+      },
+      value);
+  return value[0];
 }

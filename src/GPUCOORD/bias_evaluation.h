@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace LAMMPS_NS {
 
@@ -59,10 +60,13 @@ class BiasEvaluation : protected Pointers {
   double output(int n);    // collective
 
   // Collective. Calls the bias on the ranks that evaluate it. A failure is raised as an error on
-  // all ranks.
+  // all ranks. results: of the same size on all ranks. Those of rank 0 are sent to all ranks if the
+  // bias is on rank 0, with the failure in one message.
+  void call(const std::function<void()> &, std::vector<double> &results) const;
   void call(const std::function<void()> &) const;
-  // Collective. Sends the state of a bias that is on rank 0 to all ranks.
-  void broadcast_state();
+  // The same. The state of the bias is sent, too.
+  void call_and_share(const std::function<void()> &, std::vector<double> &results) const;
+  void call_and_share(const std::function<void()> &) const;
 
   // Returns whether the host needs the values of the variables to evaluate the bias in this
   // timestep.

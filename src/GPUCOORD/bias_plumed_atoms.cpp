@@ -53,6 +53,9 @@ int PlumedAtoms::largest_id(LAMMPS *lmp)
 
 /* ---------------------------------------------------------------------- */
 
+// Ranks exchange up to 8 numbers per atom in one message.
+static constexpr int MAX_REQUESTED = MAXSMALLINT / 8;
+
 void PlumedAtoms::check_map() const
 {
   if (!atom->tag_enable)
@@ -90,11 +93,11 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
 {
   any_requested = !ids.empty();
   if (!any_requested || (ids == requested && is_all == has_all)) return;
-  if (ids.size() > static_cast<std::size_t>(MAXSMALLINT / COLUMNS))
+  if (ids.size() > static_cast<std::size_t>(MAX_REQUESTED))
     error->all(FLERR, Error::NOLASTLINE,
                "{}: PLUMED requests {} atoms, but MPI supports at most {} - use command "
                "reset_atoms id, or fewer atoms",
-               owner, ids.size(), MAXSMALLINT / COLUMNS);
+               owner, ids.size(), MAX_REQUESTED);
   if (!is_all) check_map();
   requested = ids;
   has_all = is_all;

@@ -228,14 +228,19 @@ void FixCoordBias::begin()
   start.restart_step = restart_step;
   start.timestep = update->dt;
   its_surroundings->add_written_files(bias->written_files());
-  evaluation->call([&] {
+  evaluation->call_and_share([&] {
     bias->begin(start);
   });
-  evaluation->broadcast_state();
   has_begun = true;
 }
 
 /* ---------------------------------------------------------------------- */
+
+BiasNeeds FixCoordBias::begin_evaluation(int vflag, Phase phase)
+{
+  check_variables();
+  return {want(vflag), evaluation->needs_values(step_of(phase))};
+}
 
 unsigned FixCoordBias::want(int vflag) const
 {

@@ -64,9 +64,7 @@ class FixCoordBias : public Fix, public VariableUser {
   const std::vector<CollectiveVariable *> &variables() const override { return found; }
   // Collective. Returns the bits of groups that contain all atoms on which the bias acts.
   virtual int groups() const;
-  unsigned want(int vflag) const override;
-  gpucoord::Step step_of(gpucoord::Step::Phase) const override;
-  const BiasEvaluation &bias_evaluation() const override { return *evaluation; }
+  BiasNeeds begin_evaluation(int vflag, gpucoord::Step::Phase) override;
   int level() const override { return ilevel_respa; }
 
  protected:
@@ -83,6 +81,8 @@ class FixCoordBias : public Fix, public VariableUser {
   void print_setup();
 
   bool is_due() const;
+  unsigned want(int vflag) const;    // outputs of the variables in this force evaluation
+  gpucoord::Step step_of(Phase) const;
   void announce(int vflag, Phase, int level);    // does nothing if pre_force() has announced
   virtual void apply(int vflag, Phase, int level = BiasBoard::ALL_LEVELS);
   double strength() const;

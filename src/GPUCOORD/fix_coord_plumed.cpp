@@ -131,30 +131,42 @@ void FixCoordPlumed::min_setup(int vflag)
    exception; see apply().
 ------------------------------------------------------------------------- */
 
-void FixCoordPlumed::prepare(Phase phase)
+BiasNeeds FixCoordPlumed::begin_evaluation(int vflag, Phase phase)
 {
+  check_variables();
   const bool is_rerun = input->command && strcmp(input->command, "rerun") == 0;
   may_be_known = phase == Phase::SETUP && plumed->known_step() != PlumedBias::NONE && !is_rerun;
   std::fill(needed.begin(), needed.end(), 1);
   if (!may_be_known) prepare_plumed();
+  const bool needs_any = std::any_of(needed.begin(), needed.end(), [](int is_needed) {
+    return is_needed != 0;
+  });
+  return {needs_any ? want(vflag) : 0, true};
 }
 
 void FixCoordPlumed::prepare_plumed()
 {
   const bool is_checkpoint = update->ntimestep == output->next_restart ||
       update->ntimestep == update->laststep;
-  evaluation->call([&] {
-    const auto &needs = plumed->prepare(update->ntimestep, current_box(), is_checkpoint);
-    needed = needs.variables;
-    requested = needs.atoms;
-  });
-  MPI_Bcast(needed.data(), static_cast<int>(needed.size()), MPI_INT, 0, world);
-  int n = static_cast<int>(requested.size());
-  MPI_Bcast(&n, 1, MPI_INT, 0, world);
-  allocate([&] {
-    requested.resize(n);
-  });
-  MPI_Bcast(requested.data(), n, MPI_INT, 0, world);
+  // The variables that PLUMED needs, the number of atoms, and whether the atoms have changed
+  std::vector<double> results(needed.size() + 2);
+  evaluation->call(
+      [&] {
+        const auto &needs = plumed->prepare(update->ntimestep, current_box(), is_checkpoint);
+        double *next = std::copy(needs.variables.begin(), needs.variables.end(), results.data());
+        *next++ = static_cast<double>(needs.atoms.size());
+        *next = requested == needs.atoms ? 0.0 : 1.0;
+        requested = needs.atoms;
+      },
+      results);
+  for (std::size_t v = 0; v < needed.size(); ++v) needed[v] = results[v] != 0.0;
+  const int n = static_cast<int>(results[needed.size()]);
+  if (results.back() != 0.0) {
+    allocate([&] {
+      requested.resize(n);
+    });
+    MPI_Bcast(requested.data(), n, MPI_INT, 0, world);
+  }
   const bool needs_all = !is_first && n > 1 && n == plumed->natoms();
   if (needs_all && !warned_of_all && comm->me == 0)
     utils::logmesg(lmp,
@@ -175,14 +187,6 @@ PlumedBias::Matrix FixCoordPlumed::current_box() const
   PlumedBias::Matrix box;
   for (int a = 0; a < 3; ++a) std::copy_n(edges[a], 3, box[a].begin());
   return box;
-}
-
-unsigned FixCoordPlumed::want(int vflag) const
-{
-  const bool needs_any = std::any_of(needed.begin(), needed.end(), [](int is_needed) {
-    return is_needed != 0;
-  });
-  return needs_any ? FixCoordBias::want(vflag) : 0;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -232,20 +236,31 @@ void FixCoordPlumed::evaluate_plumed(Phase phase, const std::vector<double> &s, 
   allocate([&] {
     atoms->collect();
   });
-  evaluation->call([&] {
-    for (std::size_t k = 0; k < requested.size() && !requests_all(); ++k)
-      if (!atoms->exists(k)) fail_for_missing(requested[k] + 1);
-    plumed->set_atoms(atoms->x(), atoms->mass(), atoms->charge());
-    // PLUMED deposits no hills in its first timestep, which a restarted run repeats. A
-    // configuration that PLUMED has already evaluated is not a new timestep, whatever its number
-    // (reset_timestep).
-    plumed->update_at_setup(is_new || (!is_same && !plumed->is_done(step.number)));
-    bias->evaluate(step, s.data());
-    check_missing_atoms();
-  });
-  evaluation->broadcast_state();
+  auto &used = plumed->atoms();
+  std::vector<double> results;
   allocate([&] {
-    broadcast_atoms();
+    results.resize(6 * requested.size() + 2 * 9 + 1);
+  });
+  evaluation->call_and_share(
+      [&] {
+        for (std::size_t k = 0; k < requested.size() && !requests_all(); ++k)
+          if (!atoms->exists(k)) fail_for_missing(requested[k] + 1);
+        plumed->set_atoms(atoms->x(), atoms->mass(), atoms->charge());
+        // PLUMED deposits no hills in its first timestep, which a restarted run repeats. A
+        // configuration that PLUMED has already evaluated is not a new timestep, whatever its
+        // number (reset_timestep).
+        plumed->update_at_setup(is_new || (!is_same && !plumed->is_done(step.number)));
+        bias->evaluate(step, s.data());
+        check_missing_atoms();
+        double *next = std::copy(used.x.begin(), used.x.end(), results.data());
+        next = std::copy(used.force.begin(), used.force.end(), next);
+        for (const auto *matrix : {&used.box, &used.virial})
+          for (const auto &row : *matrix) next = std::copy(row.begin(), row.end(), next);
+        *next = used.stops;
+      },
+      results);
+  allocate([&] {
+    set_atoms_of_plumed(results);
   });
   if (requests_all())
     is_first = false;
@@ -303,20 +318,20 @@ void FixCoordPlumed::check_missing_atoms() const
       if (!atoms->exists(k) && used.force[3 * k + a] != 0.0) fail_for_missing(used.id[k] + 1);
 }
 
-void FixCoordPlumed::broadcast_atoms()
+// Takes what rank 0 has sent in evaluate_plumed().
+void FixCoordPlumed::set_atoms_of_plumed(const std::vector<double> &results)
 {
   auto &used = plumed->atoms();
-  if (comm->me != 0) {
-    used.id = requested;
-    used.x.resize(3 * requested.size());
-    used.force.resize(3 * requested.size());
+  used.id = requested;
+  const double *next = results.data();
+  for (auto *numbers : {&used.x, &used.force}) {
+    numbers->assign(next, next + 3 * requested.size());
+    next += 3 * requested.size();
   }
-  const int n = static_cast<int>(used.x.size());
-  MPI_Bcast(used.x.data(), n, MPI_DOUBLE, 0, world);
-  MPI_Bcast(used.force.data(), n, MPI_DOUBLE, 0, world);
-  MPI_Bcast(&used.box, 9, MPI_DOUBLE, 0, world);
-  MPI_Bcast(&used.virial, 9, MPI_DOUBLE, 0, world);
-  MPI_Bcast(&used.stops, 1, MPI_INT, 0, world);
+  for (auto *matrix : {&used.box, &used.virial})
+    for (auto &row : *matrix)
+      for (double &number : row) number = *next++;
+  used.stops = static_cast<int>(*next);
 }
 
 bool FixCoordPlumed::acts_on_atoms() const

@@ -41,8 +41,7 @@ class FixCoordPlumed : public FixCoordBias {
   int groups() const override;
   void add_forces_to(double **force) override;
 
-  void prepare(Phase) override;
-  unsigned want(int vflag) const override;
+  BiasNeeds begin_evaluation(int vflag, Phase) override;
   double bytes_copied() const override { return atoms->bytes_copied(); }
 
  protected:
@@ -57,7 +56,7 @@ class FixCoordPlumed : public FixCoordBias {
   bool requests_all() const;
   [[noreturn]] static void fail_for_missing(int atom_id);
   void check_missing_atoms() const;
-  void broadcast_atoms();
+  void set_atoms_of_plumed(const std::vector<double> &results);
   PlumedBias::Matrix current_box() const;
   void evaluate_plumed(Phase, const std::vector<double> &s, bool is_same);
   void use_known_forces(const std::vector<double> &s);

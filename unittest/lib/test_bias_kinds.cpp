@@ -82,6 +82,12 @@ class Kinds : public Files {
     bias.evaluate(at, s.data());
     return bias.state().energy;
   }
+  static DeviceTerms on_device(const Bias &bias, const Step &at)
+  {
+    DeviceTerms terms;
+    bias.on_device(at, terms);
+    return terms;
+  }
   static std::map<std::string, double> outputs(const Bias &bias)
   {
     std::map<std::string, double> result;
@@ -218,7 +224,7 @@ TEST_F(Kinds, work_of_moving_parameters)
     evaluate(*bias, {s}, step(k));
     EXPECT_NEAR(bias->state().work, work, 1e-12);
     EXPECT_NEAR(outputs(*bias)["s0 of c_s"], center, 1e-14);
-    const auto terms = bias->on_device();
+    const auto terms = on_device(*bias, step(k));
     EXPECT_EQ(terms.moves, k > 0);
     EXPECT_NEAR(terms.now[0].s0, center, 1e-14);
     if (k > 0) { EXPECT_NEAR(terms.last[0].s0, before, 1e-14); }
@@ -227,7 +233,7 @@ TEST_F(Kinds, work_of_moving_parameters)
   // In a minimization, parameters do not change, and there is no work.
   evaluate(*bias, {2.0}, step(5, Phase::MINIMIZATION));
   EXPECT_EQ(outputs(*bias)["s0 of c_s"], 3.0);
-  EXPECT_FALSE(bias->on_device().moves);
+  EXPECT_FALSE(on_device(*bias, step(5, Phase::MINIMIZATION)).moves);
   EXPECT_NEAR(bias->state().work, work, 1e-12);
 }
 
@@ -242,8 +248,8 @@ TEST_F(Kinds, variables_of_the_caller)
     return 4.0;
   });
   EXPECT_EQ(names, (std::vector<std::string>{"x", "y"}));
-  EXPECT_EQ(bias->on_device().now[0].s0, 4.0);
-  EXPECT_EQ(bias->on_device().now[1].k, 4.0);
+  EXPECT_EQ(on_device(*bias, step(0)).now[0].s0, 4.0);
+  EXPECT_EQ(on_device(*bias, step(0)).now[1].k, 4.0);
   try {
     bias->set(step(1), [](const std::string &name) {
       return name == "y" ? -0.5 : 4.0;
@@ -310,7 +316,7 @@ TEST_F(Kinds, hills)
       EXPECT_EQ(evaluate(*bias, {s}, step(k, phase)), expected.evaluate(&s, &dVdS));
       EXPECT_EQ(bias->state().dVdS[0], dVdS);
     }
-    EXPECT_EQ(bias->on_device().grid.version, expected.nhills());
+    EXPECT_EQ(on_device(*bias, step(k)).grid.version, expected.nhills());
   }
   EXPECT_EQ(expected.nhills(), 6);
   auto found = outputs(*bias);
@@ -320,7 +326,7 @@ TEST_F(Kinds, hills)
   EXPECT_EQ(found["height of the last hill of c_s"], 2.0);
   EXPECT_EQ(found["maximum of V"], expected.maximum());
   EXPECT_EQ(found["c(t)"], expected.reweighting_offset());
-  EXPECT_EQ(*bias->on_device().grid.values, expected.grid_values());
+  EXPECT_EQ(*on_device(*bias, step(30)).grid.values, expected.grid_values());
   EXPECT_NE(bias->formula(0).find("kT = 3 at temp 1.5, a hill every 5 steps\n  grid: c_s from 0 to "
                                   "10 in 100 bins\n  hills file " +
                                   path + ": units none, heights of the bias"),
@@ -331,12 +337,14 @@ TEST_F(Kinds, hills)
 
 TEST_F(Kinds, on_device)
 {
-  EXPECT_TRUE(begin("metad sigma 0.5 height 2 pace 5 file FILE")->on_device().empty());
+  const Step no_hill = step(1);
+  EXPECT_TRUE(begin("metad sigma 0.5 height 2 pace 5 file FILE")->needs_host(no_hill));
   EXPECT_TRUE(
-      make("metad sigma 0.5 height 2 pace 5 grid 0 9 bins 90 file FILE")->on_device().empty());
+      make("metad sigma 0.5 height 2 pace 5 grid 0 9 bins 90 file FILE")->needs_host(no_hill));
   const auto bias =
       begin("metad sigma 0.5 height 2 pace 5 grid 0 9 bins 90 interval 1 8 file FILE");
-  const auto terms = bias->on_device();
+  EXPECT_FALSE(bias->needs_host(no_hill));
+  const auto terms = on_device(*bias, no_hill);
   EXPECT_TRUE(terms.has_grid() && terms.now.empty());
   EXPECT_EQ(terms.grid.axes[0].bins, 90);
   EXPECT_EQ(terms.grid.interval[0].hi, 8.0);

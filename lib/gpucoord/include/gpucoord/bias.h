@@ -74,8 +74,7 @@ struct BiasState {
 };
 
 // A bias in a form that a GPU evaluates without the host (resident_bias.h): one term of V for each
-// variable, values on a grid, or neither. Pointers are valid until the bias is evaluated or
-// destroyed.
+// variable, or values on a grid. Pointers are valid until the bias is evaluated or destroyed.
 struct DeviceTerms {
   std::vector<Restraint> now;     // with the parameters of this evaluation
   std::vector<Restraint> last;    // with the parameters of the previous evaluation
@@ -90,7 +89,6 @@ struct DeviceTerms {
   Grid grid;
 
   bool has_grid() const { return grid.values != nullptr; }
-  bool empty() const { return now.empty() && !has_grid(); }
 };
 
 class GPUCOORD_API Bias {
@@ -146,9 +144,11 @@ class GPUCOORD_API Bias {
   // Throws std::runtime_error if the state is not finite.
   void check() const { check_finite(now.energy, now.s.data(), now.dVdS.data()); }
 
-  // Returns whether the host must evaluate the bias in this timestep.
-  virtual bool needs_host(const Step &) const { return false; }
-  virtual DeviceTerms on_device() const { return {}; }
+  // Returns whether the host must evaluate the bias in this timestep: because a GPU cannot evaluate
+  // this kind of bias, or because there is more to do, such as the deposit of a hill.
+  virtual bool needs_host(const Step &) const { return true; }
+  // If not needs_host(): sets the form for a GPU, with the parameters of this evaluation.
+  virtual void on_device(const Step &, DeviceTerms &) const {}
 
   const BiasState &state() const { return now; }
   // Replaces the state by one that a GPU or another rank computed.

@@ -43,8 +43,11 @@ namespace {
     std::vector<File> written_files() const override;
     void begin(const BiasStart &) override;
     void begin_run(std::int64_t step) override { last_hill_step = step; }
-    bool needs_host(const Step &step) const override { return is_hill_due(step); }
-    DeviceTerms on_device() const override;
+    bool needs_host(const Step &step) const override
+    {
+      return options.grid.empty() || !metad || is_hill_due(step);
+    }
+    void on_device(const Step &, DeviceTerms &) const override;
     void save(Archive &) const override;
     void load(Archive &) override;
     std::size_t bytes() const override { return metad ? metad->bytes() : 0; }
@@ -431,12 +434,9 @@ namespace {
     for (int v = 0; v < nvariables(); ++v) now.own[CENTER + v] = hill.center[v];
   }
 
-  DeviceTerms MetadynamicsBias::on_device() const
+  void MetadynamicsBias::on_device(const Step &, DeviceTerms &result) const
   {
-    DeviceTerms result;
-    if (options.grid.empty() || !metad) return result;
     result.grid = {options.grid, options.interval, &metad->grid_values(), metad->nhills()};
-    return result;
   }
 
   std::vector<Bias::File> MetadynamicsBias::written_files() const

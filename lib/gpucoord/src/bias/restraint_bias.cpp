@@ -37,7 +37,8 @@ namespace {
       warn_of_other_settings();
     }
     void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
-    DeviceTerms on_device() const override;
+    bool needs_host(const Step &) const override { return false; }
+    void on_device(const Step &, DeviceTerms &) const override;
     void save(Archive &) const override;
     void load(Archive &) override;
 
@@ -301,13 +302,11 @@ namespace {
     return energy;
   }
 
-  DeviceTerms RestraintBias::on_device() const
+  void RestraintBias::on_device(const Step &, DeviceTerms &result) const
   {
-    DeviceTerms result;
     result.now = terms;
     result.last = last_terms;
     result.moves = have_moved;
-    return result;
   }
 
   // k and s0 are compared at the timestep of the restart file: warn_of_other_parameters().
