@@ -224,12 +224,16 @@ void BiasBoard::start(const std::vector<CollectiveVariable *> &due, bool is_for_
 // If a rank fails, its numbers contain an error flag. All ranks therefore reach the sum.
 void BiasBoard::finish(const std::vector<CollectiveVariable *> &due)
 {
-  constexpr int N = CollectiveVariable::NNUMBERS;
   if (due.empty()) return;
-  numbers.resize(N * due.size());
-  sums.resize(N * due.size());
-  for (std::size_t k = 0; k < due.size(); ++k) due[k]->get_local_numbers(&numbers[N * k]);
-  MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_SUM,
-                world);
-  for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[N * k]);
+  std::vector<std::size_t> begins;
+  std::size_t size = 0;
+  for (CollectiveVariable *variable : due) {
+    begins.push_back(size);
+    size += variable->nnumbers(entry(variable).want);
+  }
+  numbers.resize(size);
+  sums.resize(size);
+  for (std::size_t k = 0; k < due.size(); ++k) due[k]->get_local_numbers(&numbers[begins[k]]);
+  MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(size), MPI_DOUBLE, MPI_SUM, world);
+  for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[begins[k]]);
 }

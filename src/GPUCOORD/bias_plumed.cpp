@@ -305,9 +305,10 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
 /* ---------------------------------------------------------------------- */
 
 // Does not save the atoms of an evaluation with all atoms. The next setup then evaluates again.
-void PlumedBias::save(gpucoord::Archive &archive) const
+void PlumedBias::save(gpucoord::ArchiveParts &parts) const
 {
-  Bias::save(archive);
+  Bias::save(parts);
+  gpucoord::Archive archive;
   archive.write(saved_timestep);
   archive.write(settings.checksum);
   const Atoms &saved = known_step() == NONE ? Atoms() : atom_data;
@@ -316,29 +317,36 @@ void PlumedBias::save(gpucoord::Archive &archive) const
   archive.write(saved.force);
   for (const auto *matrix : {&saved.box, &saved.virial})
     for (const auto &row : *matrix) archive.write(std::vector<double>(row.begin(), row.end()));
-  files.save(archive);
+  parts.add("plumed", 1, archive);
+  gpucoord::Archive contents;
+  files.save(contents);
+  parts.add("plumed_files", 1, contents);
 }
 
-void PlumedBias::load(gpucoord::Archive &archive)
+void PlumedBias::load(gpucoord::ArchiveParts &parts)
 {
-  Bias::load(archive);
-  saved_timestep = archive.read_number();
-  const bool has_same_text = archive.read_integer() == settings.checksum;
+  Bias::load(parts);
+  bool has_same_text = false;
+  parts.take("plumed", 1, [&](gpucoord::Archive &archive) {
+    saved_timestep = archive.read_number();
+    has_same_text = archive.read_integer() == settings.checksum;
+    const auto ids = archive.read_numbers();
+    atom_data.id.assign(ids.begin(), ids.end());
+    atom_data.x = archive.read_numbers();
+    atom_data.force = archive.read_numbers();
+    for (auto *matrix : {&atom_data.box, &atom_data.virial})
+      for (auto &row : *matrix) {
+        const auto numbers = archive.read_numbers();
+        if (numbers.size() != row.size()) throw gpucoord::ArchiveParts::damaged();
+        std::copy(numbers.begin(), numbers.end(), row.begin());
+      }
+    if (atom_data.x.size() != 3 * ids.size() || atom_data.force.size() != atom_data.x.size())
+      throw gpucoord::ArchiveParts::damaged();
+  });
   if (!has_same_text) set_known_step(NONE);
-  const auto ids = archive.read_numbers();
-  atom_data.id.assign(ids.begin(), ids.end());
-  atom_data.x = archive.read_numbers();
-  atom_data.force = archive.read_numbers();
-  for (auto *matrix : {&atom_data.box, &atom_data.virial})
-    for (auto &row : *matrix) {
-      const auto numbers = archive.read_numbers();
-      if (numbers.size() != row.size())
-        throw std::runtime_error("its saved state is damaged - use another restart file");
-      std::copy(numbers.begin(), numbers.end(), row.begin());
-    }
-  if (atom_data.x.size() != 3 * ids.size() || atom_data.force.size() != atom_data.x.size())
-    throw std::runtime_error("its saved state is damaged - use another restart file");
-  files.load(archive);
+  parts.take("plumed_files", 1, [this](gpucoord::Archive &archive) {
+    files.load(archive);
+  });
   if (!has_same_text)
     context.warn("PLUMED file " + settings.file +
                  ", or a file that it includes, has changed since the run that wrote the restart "

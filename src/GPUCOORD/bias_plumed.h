@@ -60,8 +60,8 @@ class PlumedBias : public gpucoord::Bias {
   double temperature() const override { return settings.kbt / context.boltzmann; }
   std::vector<File> written_files() const override { return files.written(); }
   void begin(const gpucoord::BiasStart &) override;
-  void save(gpucoord::Archive &) const override;
-  void load(gpucoord::Archive &) override;
+  void save(gpucoord::ArchiveParts &) const override;
+  void load(gpucoord::ArchiveParts &) override;
 
   static constexpr std::int64_t NONE = -1;
   // Timestep whose forces are known, with their variables, atoms and box; NONE: there is no such

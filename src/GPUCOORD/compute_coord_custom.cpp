@@ -451,12 +451,6 @@ void ComputeCoordCustom::reneighbored(bool due)
     if (!one.custom) one.variable->reneighbored(due);
 }
 
-// The values of the children are already sums over all ranks. Nothing is left to be summed.
-void ComputeCoordCustom::get_local_numbers(double *numbers)
-{
-  std::fill_n(numbers, NNUMBERS, 0.0);
-}
-
 void ComputeCoordCustom::finish(const double * /*sums*/)
 {
   for (std::size_t k = 0; k < list.size(); ++k) values[k] = variables[k]->value();

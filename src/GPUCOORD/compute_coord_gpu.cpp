@@ -515,12 +515,13 @@ void ComputeCoordGPU::evaluate_local(LocalEvaluation &local)
 
 double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 {
-  double numbers[NNUMBERS], sums[NNUMBERS];
+  const int n = nnumbers(want);
+  std::vector<double> numbers(n), sums(n);
   if (state == State::STARTED) state = State::UNKNOWN;    // discard the started evaluation
   start_evaluation(want, is_for_forces);
-  get_local_numbers(numbers);
-  MPI_Allreduce(numbers, sums, NNUMBERS, MPI_DOUBLE, MPI_SUM, world);
-  return finish_evaluation(sums);
+  get_local_numbers(numbers.data());
+  MPI_Allreduce(numbers.data(), sums.data(), n, MPI_DOUBLE, MPI_SUM, world);
+  return finish_evaluation(sums.data());
 }
 
 void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
@@ -555,36 +556,38 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
 
 void ComputeCoordGPU::get_local_numbers(double *numbers)
 {
-  numbers[12] = 0.0;
+  VariableHeader mine;
   with_memory([&] {
     finish_local(running);
     const bool is_valid = running.failed.empty() && !running.bad_atom;
-    if (running.seeks_partners && is_valid && has_partners()) numbers[12] = 1.0;
+    if (running.seeks_partners && is_valid && has_partners()) mine.has_partners = 1.0;
   });
-  numbers[0] = running.value;
-  for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];
   const bool counts_rows = function && args->groups == Groups::PAIRS_FILE;
-  numbers[7] = counts_rows ? static_cast<double>(function_numbers.rows.size()) : nowned_a;
-  numbers[8] = groupbit2 ? nowned_b : nowned_a;
-  numbers[9] = running.bad_atom ? 1.0 : 0.0;
-  numbers[10] = 0.0;    // NaN if a gradient is not finite
+  mine.natoms_a = counts_rows ? static_cast<double>(function_numbers.rows.size()) : nowned_a;
+  mine.natoms_b = groupbit2 ? nowned_b : nowned_a;
+  mine.has_bad_atom = running.bad_atom ? 1.0 : 0.0;
   if (running.peratom) {
     const std::size_t n =
         gpucoord::peratom_columns(running.want) * static_cast<std::size_t>(atom->nlocal);
-    for (std::size_t k = 0; k < n; ++k) numbers[10] += 0.0 * running.peratom[k];
+    for (std::size_t k = 0; k < n; ++k) mine.not_finite += 0.0 * running.peratom[k];
   }
   // In setup, a function that is not defined is no error.
   const bool is_ignored = is_in_setup && running.is_undefined;
-  if (is_ignored) numbers[0] = NAN;
-  numbers[11] = running.failed.empty() || is_ignored ? 0.0 : 1.0;
+  mine.has_failed = running.failed.empty() || is_ignored ? 0.0 : 1.0;
+  set_header(mine, numbers);
+  numbers[NHEADER] = is_ignored ? NAN : running.value;
+  if (running.want & VIRIAL) std::copy_n(running.mine.virial, 6, numbers + NHEADER + 1);
 }
 
-double ComputeCoordGPU::finish_evaluation(const double *sum)
+double ComputeCoordGPU::finish_evaluation(const double *sums)
 {
   const unsigned want = running.want;
-  const bool is_finite = std::isfinite(std::accumulate(sum, sum + 7, sum[10]));
-  if (is_in_setup && sum[11] == 0.0 && (sum[9] > 0.0 || !is_finite)) return NAN;
-  if (sum[9] > 0.0) {
+  const VariableHeader all = header_of(sums);
+  const double *const value = sums + NHEADER, *const virial = value + 1;
+  const bool is_finite =
+      std::isfinite(std::accumulate(value, sums + nnumbers(want), all.not_finite));
+  if (is_in_setup && all.has_failed == 0.0 && (all.has_bad_atom > 0.0 || !is_finite)) return NAN;
+  if (all.has_bad_atom > 0.0) {
     bigint any_bad;
     MPI_Allreduce(&running.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
     error->all(FLERR, Error::NOLASTLINE,
@@ -592,7 +595,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
                "unstable, or positions were set wrongly",
                name, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
-  if (sum[11] > 0.0) device_choice().stop(running.failed);
+  if (all.has_failed > 0.0) device_choice().stop(running.failed);
   if (!is_finite)
     error->all(
         FLERR, Error::NOLASTLINE,
@@ -605,21 +608,21 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
     });
   ++nevaluations[want];
 
-  double npairs_or_atoms = sum[7];
+  double npairs_or_atoms = all.natoms_a;
   if (args->groups == Groups::PAIRS_FILE) {
     if (!function) npairs_or_atoms = static_cast<double>(args->id_pairs.size());
   } else
-    warn_if_empty(static_cast<bigint>(sum[7]), static_cast<bigint>(sum[8]));
+    warn_if_empty(static_cast<bigint>(all.natoms_a), static_cast<bigint>(all.natoms_b));
 
   set_scale(npairs_or_atoms);
-  if (must_print_value) print_value(sum[7], sum[8], scale * sum[0]);
+  if (must_print_value) print_value(all.natoms_a, all.natoms_b, scale * *value);
   if (running.seeks_partners) {
-    const bool are_alone = sum[12] == 0.0 && sum[7] > 0.0 && sum[8] > 0.0;
+    const bool are_alone = all.has_partners == 0.0 && all.natoms_a > 0.0 && all.natoms_b > 0.0;
     seeks_partners = !are_alone && seeks_partners_in_run();
-    if (are_alone) warn_without_partners(static_cast<bigint>(sum[7]), sum[0]);
+    if (are_alone) warn_without_partners(static_cast<bigint>(all.natoms_a), *value);
   }
   if (want & VIRIAL)
-    for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
+    for (int k = 0; k < 6; ++k) vector[k] = scale * virial[k];
   if (want & VIRIAL && function && function->nbins()) set_histogram();
   double *const peratom = running.peratom;
   const std::size_t nlocal = atom->nlocal;
@@ -634,7 +637,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
     for (std::size_t k = 0; k < function_numbers.rows.size(); ++k)
       array_atom[function_numbers.rows[k]][4] = function_numbers.f[k];
   }
-  return scale * sum[0];
+  return scale * *value;
 }
 
 // Runs work. Lack of memory on one rank is an error of this rank.

@@ -39,9 +39,12 @@ using namespace LAMMPS_NS;
 using namespace FixConst;
 
 // First number of the state in restart files: minus the version of the format. The size of an
-// Archive in bytes follows, as an int, and then the Archive. LAMMPS does not pass the size of the
-// state, so it is read in place: a wrong size is noticed before it is used.
-static constexpr double ARCHIVE = -1.0;
+// Archive in bytes follows, as an int, and then the Archive, with ArchiveParts. LAMMPS does not pass
+// the size of the state, so it is read in place: a wrong size is noticed before it is used. Parts
+// have versions of their own.
+static constexpr double ARCHIVE = -2.0;
+// Largest version that a damaged number is not taken for.
+static constexpr double LAST_FORMAT = 100.0;
 // Before version 1.0, states began with an integer from 0 to less than this, and had no format.
 static constexpr double END_OF_UNVERSIONED = 2000.0;
 
@@ -437,11 +440,14 @@ void FixCoordBias::write_restart(FILE *fp)
 {
   evaluation->state();    // waits for the last evaluation
   if (comm->me != 0) return;
-  gpucoord::Archive archive;
-  archive.write(bias->kind());
-  archive.write(static_cast<std::int64_t>(bias->nvariables()));
-  archive.write(static_cast<std::int64_t>(first_step));
-  bias->save(archive);
+  gpucoord::Archive own, archive;
+  own.write(bias->kind());
+  own.write(static_cast<std::int64_t>(bias->nvariables()));
+  own.write(static_cast<std::int64_t>(first_step));
+  gpucoord::ArchiveParts parts;
+  parts.add("fix", 1, own);
+  bias->save(parts);
+  parts.write(archive);
   const int size_of_archive = static_cast<int>(archive.bytes().size());
   const int size = static_cast<int>(sizeof(ARCHIVE) + sizeof(int)) + size_of_archive;
   fwrite(&size, sizeof(int), 1, fp);
@@ -455,28 +461,30 @@ void FixCoordBias::restart(char *buf)
   struct {
     std::string kind;
     std::int64_t nvariables = 0, first_step = 0;
-    gpucoord::Archive state;
+    gpucoord::ArchiveParts parts;
   } saved;
   double begin;
   memcpy(&begin, buf, sizeof(begin));
-  const std::runtime_error damaged("its saved state is damaged - use another restart file");
   try {
     const bool is_unversioned = begin >= 0.0 && begin < END_OF_UNVERSIONED;
-    if (begin < ARCHIVE || is_unversioned)
+    const bool is_format = begin < 0.0 && begin >= -LAST_FORMAT && begin == std::floor(begin);
+    if (is_unversioned || (is_format && begin != ARCHIVE))
       throw std::runtime_error(fmt::format(
           "the restart file has its state in {}, but this version of GPUCOORD needs format {} - "
           "continue with the version that wrote it, or use another fix ID",
           is_unversioned ? "a format from before version 1.0" : fmt::format("format {}", -begin),
           -ARCHIVE));
-    if (begin != ARCHIVE) throw damaged;
     int size;
     memcpy(&size, buf + sizeof(begin), sizeof(size));
-    if (size < 0) throw damaged;
-    saved.state = gpucoord::Archive::of_bytes(buf + sizeof(begin) + sizeof(size), size);
-    saved.kind = saved.state.read_text();
-    if (!utils::strmatch(saved.kind, "^[a-zA-Z/]+$")) throw damaged;
-    saved.nvariables = saved.state.read_integer();
-    saved.first_step = saved.state.read_integer();
+    if (begin != ARCHIVE || size < 0) throw gpucoord::ArchiveParts::damaged();
+    auto state = gpucoord::Archive::of_bytes(buf + sizeof(begin) + sizeof(size), size);
+    saved.parts = gpucoord::ArchiveParts(state);
+    saved.parts.take("fix", 1, [&saved](gpucoord::Archive &own) {
+      saved.kind = own.read_text();
+      saved.nvariables = own.read_integer();
+      saved.first_step = own.read_integer();
+    });
+    if (!utils::strmatch(saved.kind, "^[a-zA-Z/]+$")) throw gpucoord::ArchiveParts::damaged();
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
@@ -488,12 +496,8 @@ void FixCoordBias::restart(char *buf)
         owner, saved.kind, saved.nvariables, saved.nvariables == 1 ? "" : "s", bias->kind(),
         bias->nvariables());
   try {
-    bias->load(saved.state);
-    if (saved.state.unread())
-      throw std::runtime_error(
-          fmt::format("its saved state has {} bytes more than kind {} reads - continue with the "
-                      "version that wrote it, or use another fix ID",
-                      saved.state.unread(), bias->kind()));
+    bias->load(saved.parts);
+    saved.parts.check_all_are_taken();
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }

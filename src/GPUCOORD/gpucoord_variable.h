@@ -11,8 +11,10 @@
 #ifndef LMP_GPUCOORD_VARIABLE_H
 #define LMP_GPUCOORD_VARIABLE_H
 
+#include "gpucoord/pairs.h"
 #include "gpucoord/variable.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,16 @@ class TriclinicWarning {
   bool warned = false;
 };
 
+// The first numbers of a variable that are summed over ranks. They are followed by its values, and
+// by its virials if they are requested.
+struct VariableHeader {
+  double natoms_a = 0.0, natoms_b = 0.0;    // atoms of the two groups
+  double has_bad_atom = 0.0;                // a position is not finite
+  double not_finite = 0.0;                  // NaN if a gradient is not finite, or 0
+  double has_failed = 0.0;
+  double has_partners = 0.0;    // an atom has a partner in range
+};
+
 // A collective variable: a compute with a value S, gradients dS/dx on its atoms, and a virial W =
 // dS/d(strain). Biases know only this interface of the compute. The compute decides where its data
 // are.
@@ -40,8 +52,6 @@ class CollectiveVariable {
  public:
   // Added to gpucoord::Want: a style without KOKKOS reads and changes atom data on the host.
   static constexpr unsigned ON_HOST = 1u << 16;
-  // Numbers of one rank that are summed over ranks.
-  static constexpr int NNUMBERS = 13;
 
   CollectiveVariable(const CollectiveVariable &) = delete;
   CollectiveVariable &operator=(const CollectiveVariable &) = delete;
@@ -65,6 +75,14 @@ class CollectiveVariable {
   // evaluated. After end_setup(), later results are those of a run without this evaluation.
   virtual bool begin_setup() = 0;
   virtual void end_setup() = 0;
+
+  // Number of values.
+  virtual int size() const { return 1; }
+  // Returns how many numbers are summed over ranks for these outputs. It is the same on all ranks.
+  virtual int nnumbers(unsigned want) const
+  {
+    return NHEADER + size() * (want & gpucoord::VIRIAL ? 7 : 1);
+  }
 
   // Called on all ranks before each force evaluation. Invalidates the value of the previous
   // evaluation. want: outputs that any fix needs; 0: nothing is needed. Evaluations are not
@@ -95,7 +113,7 @@ class CollectiveVariable {
   // Returns whether the evaluation has been started and not yet finished. Output between these
   // calls discards a started evaluation.
   virtual bool is_started() const { return false; }
-  // Waits, and sets this rank's numbers.
+  // Waits, and sets this rank's numbers, [nnumbers()].
   virtual void get_local_numbers(double *numbers) = 0;
   // Takes the sums over ranks. Raises an error on all ranks if one has failed.
   virtual void finish(const double *sums) = 0;
@@ -128,6 +146,18 @@ class CollectiveVariable {
  protected:
   CollectiveVariable();
   ~CollectiveVariable();    // not deleted through this interface
+
+  static constexpr int NHEADER = 6;
+  static void set_header(const VariableHeader &header, double *numbers)
+  {
+    const double all[NHEADER] = {header.natoms_a,   header.natoms_b,   header.has_bad_atom,
+                                 header.not_finite, header.has_failed, header.has_partners};
+    std::copy_n(all, NHEADER, numbers);
+  }
+  static VariableHeader header_of(const double *sums)
+  {
+    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
+  }
 
   TriclinicWarning triclinic_warning;
 

@@ -82,6 +82,19 @@ class Kinds : public Files {
     bias.evaluate(at, s.data());
     return bias.state().energy;
   }
+  static void save(const Bias &bias, Archive &archive)
+  {
+    ArchiveParts parts;
+    bias.save(parts);
+    parts.write(archive);
+  }
+  static void load(Bias &bias, const Archive &saved)
+  {
+    Archive archive(saved.bytes());
+    ArchiveParts parts(archive);
+    bias.load(parts);
+    parts.check_all_are_taken();
+  }
   static DeviceTerms on_device(const Bias &bias, const Step &at)
   {
     DeviceTerms terms;
@@ -412,14 +425,13 @@ TEST_F(Kinds, a_saved_bias_continues_exactly)
     Archive archive;
     for (int k = 0; k <= 30; ++k) {
       evaluate(*bias, at(k), step(k));
-      if (k == 14) bias->save(archive);
+      if (k == 14) save(*bias, archive);
     }
     const auto last = bias->state();
     bias.reset();
 
     auto again = make(c.words, c.n);
-    Archive saved(archive.bytes());
-    again->load(saved);
+    load(*again, archive);
     BiasStart start;
     start.is_restarted = true;
     start.restart_step = 14;
@@ -436,8 +448,8 @@ TEST_F(Kinds, a_saved_bias_continues_exactly)
     EXPECT_EQ(again->state().own, last.own);
 
     for (std::size_t size = 0; size < archive.bytes().size(); size += 8) {
-      Archive cut(archive.bytes().substr(0, size));
-      EXPECT_THROW(make(c.words, c.n)->load(cut), std::runtime_error) << size;
+      const Archive cut(archive.bytes().substr(0, size));
+      EXPECT_THROW(load(*make(c.words, c.n), cut), std::runtime_error) << size;
     }
   }
 }
@@ -447,9 +459,9 @@ TEST_F(Kinds, other_words_after_a_restart)
   const auto bias = begin("moving k 1 s0 2 s0/stop 3 steps 100");
   for (int k = 0; k <= 10; ++k) evaluate(*bias, {2.0}, step(k));
   Archive archive;
-  bias->save(archive);
+  save(*bias, archive);
   const auto again = make("moving k 1 s0 2 s0/stop 3 steps 200");
-  again->load(archive);
+  load(*again, archive);
   BiasStart start;
   start.is_restarted = true;
   start.restart_step = 10;
@@ -469,9 +481,9 @@ TEST_F(Kinds, other_words_of_a_static_bias_after_a_restart)
     const auto bias = begin(kind + " k 1 s0 2");
     evaluate(*bias, {2.5}, step(10));
     Archive archive;
-    bias->save(archive);
+    save(*bias, archive);
     const auto again = make(kind + " k 3 s0 4"), fresh = begin(kind + " k 3 s0 4");
-    again->load(archive);
+    load(*again, archive);
     BiasStart start;
     start.is_restarted = true;
     start.restart_step = 10;
@@ -508,6 +520,48 @@ TEST_F(Kinds, archive_with_a_wrong_size)
   read.read_number();
   read.read_text();
   EXPECT_THROW(read.read_numbers(), std::runtime_error);
+}
+
+TEST_F(Kinds, parts_of_other_versions)
+{
+  const auto error_of = [this](const std::function<void(ArchiveParts &)> &change) {
+    ArchiveParts parts;
+    change(parts);
+    try {
+      make("harmonic k 3 s0 2")->load(parts);
+      parts.check_all_are_taken();
+    } catch (const std::runtime_error &e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto bias = make("harmonic k 3 s0 2");
+  const auto save = [&bias](ArchiveParts &parts) {
+    bias->save(parts);
+  };
+  const std::string way_out =
+      " - continue with the version that wrote it, or use another fix ID";
+  EXPECT_EQ(error_of(save), "");
+  EXPECT_EQ(error_of([&](ArchiveParts &parts) {
+              save(parts);
+              parts.add("walkers", 1, Archive("abc"));
+            }),
+            "its saved state has a part walkers, which this version of GPUCOORD does not know" +
+                way_out);
+  EXPECT_EQ(error_of([](ArchiveParts &parts) {
+              parts.add("bias", 2, Archive("abc"));
+            }),
+            "part bias of its saved state has version 2, but this version of GPUCOORD needs "
+            "version 1" +
+                way_out);
+  EXPECT_EQ(error_of([](ArchiveParts &) {}), "its saved state has no part bias" + way_out);
+  for (const std::string name : {"", "Bias", "b1", std::string(50, 'b').c_str()}) {
+    ArchiveParts parts;
+    parts.add(name, 1, {});
+    Archive archive;
+    parts.write(archive);
+    EXPECT_THROW(ArchiveParts{archive}, std::runtime_error) << name;
+  }
 }
 
 // ---- words

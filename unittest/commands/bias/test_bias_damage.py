@@ -20,9 +20,10 @@ DAMAGED = "its saved state is damaged - use another restart file"
 INCOMPLETE = "its saved state is incomplete - use another restart file, or another fix ID"
 OTHER = ("the restart file has kind metad with {} variables for this fix ID, but the command has kind metad with 2 - use the "
          "command of the earlier run, or another fix ID")
-FORMAT = ("the restart file has its state in {}, but this version of GPUCOORD needs format 1 - continue with the version that wrote "
+FORMAT = ("the restart file has its state in {}, but this version of GPUCOORD needs format 2 - continue with the version that wrote "
           "it, or use another fix ID")
 OLD = "a format from before version 1.0"
+WAY_OUT = " - continue with the version that wrote it, or use another fix ID"
 HARMONIC = "c_c c_d harmonic k 1 1 s0 4 3"
 HUGE = 0x7fffffff
 
@@ -33,14 +34,18 @@ def script(*arguments, **options):
 
 
 def positions_of(restart):
-    """Return the positions of: the size in LAMMPS' header, the format, the size of the state, the length of the kind, the kind,
-    the number of variables, the first step, V, and the number of values S."""
+    """Return the positions of: the format, the size of the state, the state, in its first part the version, the length of the
+    kind, the kind, the number of variables, and the first step; and in its second part the name, V, and the number of values S."""
     at = re.search(rb"coord/bias(/kk)?\0", restart).end()
-    length, = struct.unpack_from("<q", restart, at + 16)
-    kind = at + 24
-    variables = kind + length
-    return {"format": at + 4, "size": at + 12, "length": at + 16, "kind": kind, "variables": variables, "first": variables + 8,
-            "energy": variables + 16, "count": variables + 32}
+    state = at + 16
+    version = state + 16 + len("fix")    # after the number of parts and the name
+    length = version + 16
+    kind = length + 8
+    variables = kind + struct.unpack_from("<q", restart, length)[0]
+    name = variables + 24
+    energy = name + len("bias") + 16
+    return {"format": at + 4, "size": at + 12, "state": state, "version": version, "length": length, "kind": kind,
+            "variables": variables, "first": variables + 8, "name": name, "energy": energy, "count": energy + 16}
 
 
 class RestartOfBiases(unittest.TestCase):
@@ -62,20 +67,21 @@ class RestartOfBiases(unittest.TestCase):
             at = positions_of(good)
             size, = struct.unpack_from("<i", good, at["size"])
             self.assertEqual(good[at["kind"]:at["variables"]], kind)
-            name = kind.decode()
-            longer = (f"its saved state has {{}} bytes more than kind {name} reads - continue with the version that wrote it, or "
-                      "use another fix ID")
-            other = OTHER.replace("metad", name)
+            self.assertEqual(good[at["name"]:at["name"] + 4], b"bias")
+            other = OTHER.replace("metad", kind.decode())
+            version = "part fix of its saved state has version 2, but this version of GPUCOORD needs version 1" + WAY_OUT
             for field, form, value, message in (
-                    ("size", "<i", HUGE, longer.format(HUGE - size)), ("size", "<i", size + 4096, longer.format(4096)),
+                    ("size", "<i", HUGE, DAMAGED), ("size", "<i", size + 4096, DAMAGED), ("version", "<q", 2, version),
+                    ("state", "<q", HUGE, INCOMPLETE), ("state", "<q", -1, DAMAGED), ("name", "<i", 0, DAMAGED),
+                    ("name", "<4s", b"walk", f"its saved state has no part bias{WAY_OUT}"),
                     ("size", "<i", -1, DAMAGED), ("size", "<i", 0, INCOMPLETE), ("size", "<i", size - 1, INCOMPLETE),
                     ("length", "<q", HUGE, INCOMPLETE), ("length", "<q", -1, INCOMPLETE), ("length", "<q", 2**62, INCOMPLETE),
-                    ("length", "<q", len(kind) + 1, DAMAGED), ("kind", "<i", -1, DAMAGED),
+                    ("length", "<q", len(kind) + 1, INCOMPLETE), ("kind", "<i", -1, DAMAGED),
                     ("variables", "<q", HUGE, other.format(HUGE)), ("variables", "<q", 3, other.format(3)),
                     ("count", "<q", HUGE, INCOMPLETE), ("count", "<q", 3, "its saved state belongs to a different bias"),
                     ("format", "<d", float("nan"), DAMAGED), ("format", "<d", 1e300, DAMAGED), ("format", "<d", -0.5, DAMAGED),
-                    ("format", "<d", -2, FORMAT.format("format 2")), ("format", "<d", 0, FORMAT.format(OLD)),
-                    ("format", "<d", 1005, FORMAT.format(OLD))):
+                    ("format", "<d", -1, FORMAT.format("format 1")), ("format", "<d", -3, FORMAT.format("format 3")),
+                    ("format", "<d", 0, FORMAT.format(OLD)), ("format", "<d", 1005, FORMAT.format(OLD))):
                 with self.subTest(bias, field=field, value=value):
                     changed = bytearray(good)
                     struct.pack_into(form, changed, at[field], value)
@@ -94,7 +100,7 @@ class RestartOfBiases(unittest.TestCase):
             hills = work.read("H") if "metad" in bias else b""
             for _ in range(12):
                 changed = bytearray(good)
-                position = numbers.randrange(at["format"], at["length"] + size - 8)
+                position = numbers.randrange(at["format"], at["state"] + size - 8)
                 struct.pack_into("<q", changed, position, numbers.choice((HUGE, -1, 2**62, 0)))
                 with self.subTest(bias, position=position - at["format"]):
                     if hills:

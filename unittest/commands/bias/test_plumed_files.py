@@ -275,7 +275,7 @@ class Restart(Run):
         self.first(METAD)
         with open(self.restart, "rb") as file:
             text = file.read()
-        begin = text.index(struct.pack("q", len("PLUMED")) + b"PLUMED")
+        begin = text.index(struct.pack("q", len("PLUMED")) + b"PLUMED") - 35    # in the first part of the state
         size, = struct.unpack("i", text[begin - 4:begin])
         state, name = text[begin:begin + size], self.at("HILLS").encode()
         for end in state.rindex(struct.pack("qq", 1, len(name)) + name), len(state) - 8:

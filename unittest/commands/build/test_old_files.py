@@ -136,24 +136,24 @@ class OtherFormats(Files):
         written, kind = self.written("bias-moving-two"), struct.pack("q", len("moving")) + b"moving"
         with open(written[1].path("restart"), "rb") as file:
             text = file.read()
-        begin = text.index(kind)
+        begin = text.index(kind) - 35    # the number of parts, and the name, version and length of the first part
         size, = struct.unpack("i", text[begin - 4:begin])
 
         def data(first, state):
             return struct.pack("i", 12 + len(state)) + first + struct.pack("i", len(state)) + state
 
         state = text[begin:begin + size]
-        good = data(format_of(1), state)
-        message = ("Fix coord/bias b: the restart file has its state in {}, but this version of GPUCOORD needs format 1 - "
-                   "continue with the version that wrote it, or use another fix ID")
-        self.refuses(written, "restart", good, data(format_of(2), state), message.format("format 2"))
-        # The number of kind moving before version 1.0
-        self.refuses(written, "restart", good, data(struct.pack("d", 1), state),
-                     message.format("a format from before version 1.0"))
-        # A number that a later version adds without another format
-        self.refuses(written, "restart", good, data(format_of(1), state + format_of(0)),
-                     "Fix coord/bias b: its saved state has 8 bytes more than kind moving reads - continue with "
-                     "the version that wrote it, or use another fix ID")
+        good = data(format_of(2), state)
+        way_out = " - continue with the version that wrote it, or use another fix ID"
+        message = "Fix coord/bias b: the restart file has its state in {}, but this version of GPUCOORD needs format 2" + way_out
+        for format, found in (format_of(1), "format 1"), (format_of(3), "format 3"), (struct.pack("d", 1),
+                                                                                     "a format from before version 1.0"):
+            self.refuses(written, "restart", good, data(format, state), message.format(found))
+        # A part that a later version adds
+        more = struct.pack("q", struct.unpack_from("q", state)[0] + 1) + state[8:]
+        more += struct.pack("q", 7) + b"walkers" + struct.pack("qq", 1, 8) + format_of(0)
+        self.refuses(written, "restart", good, data(format_of(2), more),
+                     "Fix coord/bias b: its saved state has a part walkers, which this version of GPUCOORD does not know" + way_out)
 
     def test_restart_of_pair_styles(self):
         for name, style, after in (("pair-functions-1", "coord", struct.pack("i", 1)),

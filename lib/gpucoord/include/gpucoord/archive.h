@@ -98,6 +98,90 @@ class Archive {
   std::size_t position = 0;    // next byte to read
 };
 
+// The state of an object in parts. A part has a name and the version of its format, so that parts
+// can be added, and a part of another version of the program is an error that names it.
+class ArchiveParts {
+ public:
+  ArchiveParts() = default;
+  // Reads all parts. Throws std::runtime_error.
+  explicit ArchiveParts(Archive &archive)
+  {
+    for (std::int64_t left = archive.read_integer(); left > 0; --left) {
+      Part part;
+      part.name = archive.read_text();
+      if (!is_name(part.name)) throw damaged();
+      part.version = archive.read_integer();
+      part.bytes = archive.read_text();
+      parts.push_back(std::move(part));
+    }
+    if (archive.unread()) throw damaged();
+  }
+
+  void add(const std::string &name, std::int64_t version, const Archive &content)
+  {
+    parts.push_back({name, version, content.bytes()});
+  }
+  void write(Archive &archive) const
+  {
+    archive.write(static_cast<std::int64_t>(parts.size()));
+    for (const Part &part : parts) {
+      archive.write(part.name);
+      archive.write(part.version);
+      archive.write(part.bytes);
+    }
+  }
+
+  // Calls work(Archive &) with the content of a part. Throws std::runtime_error if there is no such
+  // part, if it has another version, or if bytes are left.
+  template <class Work> void take(const std::string &name, std::int64_t version, const Work &work)
+  {
+    for (Part &part : parts) {
+      if (part.name != name) continue;
+      if (part.version != version)
+        throw std::runtime_error("part " + name + " of its saved state has version " +
+                                 std::to_string(part.version) +
+                                 ", but this version of GPUCOORD needs version " +
+                                 std::to_string(version) + WAY_OUT);
+      Archive content = Archive::of_bytes(part.bytes.data(), part.bytes.size());
+      work(content);
+      if (content.unread()) throw damaged();
+      part.is_taken = true;
+      return;
+    }
+    throw std::runtime_error("its saved state has no part " + name + WAY_OUT);
+  }
+  // Throws std::runtime_error if there are parts that nobody has taken.
+  void check_all_are_taken() const
+  {
+    for (const Part &part : parts)
+      if (!part.is_taken)
+        throw std::runtime_error("its saved state has a part " + part.name +
+                                 ", which this version of GPUCOORD does not know" + WAY_OUT);
+  }
+
+  static std::runtime_error damaged()
+  {
+    return std::runtime_error("its saved state is damaged - use another restart file");
+  }
+
+ private:
+  struct Part {
+    std::string name;
+    std::int64_t version = 0;
+    std::string bytes;
+    bool is_taken = false;
+  };
+  static constexpr const char *WAY_OUT =
+      " - continue with the version that wrote it, or use another fix ID";
+  static bool is_name(const std::string &text)
+  {
+    return !text.empty() && text.size() < 40 &&
+        text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
+  }
+
+  std::vector<Part> parts;
+};
+
 }    // namespace gpucoord
 
 #endif

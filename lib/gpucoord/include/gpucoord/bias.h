@@ -162,9 +162,9 @@ class GPUCOORD_API Bias {
   };
   const std::vector<Output> &outputs() const { return shown; }
 
-  // State for a restart file. Rank 0 saves it, and all ranks load it.
-  virtual void save(Archive &) const;
-  virtual void load(Archive &);
+  // State for a restart file. Rank 0 saves it, and all ranks load it. A derived class adds a part.
+  virtual void save(ArchiveParts &) const;
+  virtual void load(ArchiveParts &);
 
   virtual std::size_t bytes() const { return 0; }
   // Returns the end of the message if memory is exhausted: why, and the way out.
@@ -195,9 +195,7 @@ class GPUCOORD_API Bias {
     std::string text;    // "biasfactor 5" or "no biasfactor"
   };
   virtual std::vector<Setting> settings() const { return {}; }
-  void save_settings(Archive &) const;    // the last call of save()
-  void load_settings(Archive &);          // the last call of load()
-  // Warns of settings that differ from those of load_settings().
+  // Warns of settings that differ from those of load().
   void warn_of_other_settings() const;
 
   // Adds outputs: S, dV/dS, and two numbers of the kind.

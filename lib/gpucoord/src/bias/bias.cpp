@@ -69,42 +69,43 @@ void Bias::add_outputs_of_variable(int v, const std::string &first,
   add_output(second + " of " + label, std::move(second_value));
 }
 
-void Bias::save(Archive &archive) const
+void Bias::save(ArchiveParts &parts) const
 {
+  Archive archive;
   archive.write(now.energy);
   archive.write(now.work);
   for (const auto *numbers : {&now.s, &now.dVdS, &now.own}) archive.write(*numbers);
-}
+  parts.add("bias", 1, archive);
 
-void Bias::load(Archive &archive)
-{
-  now.energy = archive.read_number();
-  now.work = archive.read_number();
-  for (auto *numbers : {&now.s, &now.dVdS, &now.own}) {
-    const auto found = archive.read_numbers();
-    if (found.size() != numbers->size())
-      throw std::runtime_error("its saved state belongs to a different bias");
-    *numbers = found;
-  }
-}
-
-void Bias::save_settings(Archive &archive) const
-{
+  Archive saved;
   const auto list = settings();
-  archive.write(static_cast<std::int64_t>(list.size()));
+  saved.write(static_cast<std::int64_t>(list.size()));
   for (const auto &setting : list) {
-    archive.write(setting.name);
-    archive.write(setting.text);
+    saved.write(setting.name);
+    saved.write(setting.text);
   }
+  parts.add("settings", 1, saved);
 }
 
-void Bias::load_settings(Archive &archive)
+void Bias::load(ArchiveParts &parts)
 {
-  saved_settings.clear();
-  for (std::int64_t left = archive.read_integer(); left > 0; --left) {
-    const std::string name = archive.read_text();
-    saved_settings.push_back({name, archive.read_text()});
-  }
+  parts.take("bias", 1, [this](Archive &archive) {
+    now.energy = archive.read_number();
+    now.work = archive.read_number();
+    for (auto *numbers : {&now.s, &now.dVdS, &now.own}) {
+      const auto found = archive.read_numbers();
+      if (found.size() != numbers->size())
+        throw std::runtime_error("its saved state belongs to a different bias");
+      *numbers = found;
+    }
+  });
+  parts.take("settings", 1, [this](Archive &archive) {
+    saved_settings.clear();
+    for (std::int64_t left = archive.read_integer(); left > 0; --left) {
+      const std::string name = archive.read_text();
+      saved_settings.push_back({name, archive.read_text()});
+    }
+  });
 }
 
 void Bias::warn_of_other_settings() const

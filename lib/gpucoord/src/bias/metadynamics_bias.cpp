@@ -48,8 +48,8 @@ namespace {
       return options.grid.empty() || !metad || is_hill_due(step);
     }
     void on_device(const Step &, DeviceTerms &) const override;
-    void save(Archive &) const override;
-    void load(Archive &) override;
+    void save(ArchiveParts &) const override;
+    void load(ArchiveParts &) override;
     std::size_t bytes() const override { return metad ? metad->bytes() : 0; }
 
    protected:
@@ -470,23 +470,25 @@ namespace {
             {"stride", "stride " + std::to_string(stride())}};
   }
 
-  void MetadynamicsBias::save(Archive &archive) const
+  void MetadynamicsBias::save(ArchiveParts &parts) const
   {
-    Bias::save(archive);
+    Bias::save(parts);
+    Archive archive;
     archive.write(static_cast<std::int64_t>(hills_checksum.has_value()));
     archive.write(static_cast<std::int64_t>(hills_checksum.value_or(0)));
-    save_settings(archive);
+    parts.add("metadynamics", 1, archive);
   }
 
-  void MetadynamicsBias::load(Archive &archive)
+  void MetadynamicsBias::load(ArchiveParts &parts)
   {
-    Bias::load(archive);
-    const bool has_checksum = archive.read_integer() != 0;
-    if (!(now.own[NHILLS] >= 0.0 && now.own[NHILLS] < 1e15) || (nhills() > 0 && !has_checksum))
-      throw std::runtime_error("its saved state is damaged - use another restart file");
-    const auto checksum = static_cast<std::uint64_t>(archive.read_integer());
-    if (has_checksum) hills_checksum = checksum;
-    load_settings(archive);
+    Bias::load(parts);
+    parts.take("metadynamics", 1, [this](Archive &archive) {
+      const bool has_checksum = archive.read_integer() != 0;
+      if (!(now.own[NHILLS] >= 0.0 && now.own[NHILLS] < 1e15) || (nhills() > 0 && !has_checksum))
+        throw ArchiveParts::damaged();
+      const auto checksum = static_cast<std::uint64_t>(archive.read_integer());
+      if (has_checksum) hills_checksum = checksum;
+    });
   }
 
 }    // namespace

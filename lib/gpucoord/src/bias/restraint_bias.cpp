@@ -39,8 +39,8 @@ namespace {
     void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
     bool needs_host(const Step &) const override { return false; }
     void on_device(const Step &, DeviceTerms &) const override;
-    void save(Archive &) const override;
-    void load(Archive &) override;
+    void save(ArchiveParts &) const override;
+    void load(ArchiveParts &) override;
 
    protected:
     double potential(const Step &, const double *s, double *dVdS) override;
@@ -322,26 +322,28 @@ namespace {
     return list;
   }
 
-  void RestraintBias::save(Archive &archive) const
+  void RestraintBias::save(ArchiveParts &parts) const
   {
-    Bias::save(archive);
+    Bias::save(parts);
+    Archive archive;
     archive.write(static_cast<std::int64_t>(have_parameters));
     for (const auto &term : terms) {
       archive.write(term.s0);
       archive.write(term.k);
     }
-    save_settings(archive);
+    parts.add("restraint", 1, archive);
   }
 
-  void RestraintBias::load(Archive &archive)
+  void RestraintBias::load(ArchiveParts &parts)
   {
-    Bias::load(archive);
-    have_parameters = archive.read_integer() != 0;
-    for (auto &term : terms) {
-      term.s0 = archive.read_number();
-      term.k = archive.read_number();
-    }
-    load_settings(archive);
+    Bias::load(parts);
+    parts.take("restraint", 1, [this](Archive &archive) {
+      have_parameters = archive.read_integer() != 0;
+      for (auto &term : terms) {
+        term.s0 = archive.read_number();
+        term.k = archive.read_number();
+      }
+    });
     has_loaded = have_parameters;
     // Parameters that do not move are those of the command, not of the file.
     if (!is_moving) have_parameters = false;
