@@ -110,10 +110,10 @@ void BiasBoard::announce_all(VariableUser *caller, int vflag, gpucoord::Step::Ph
     // data as changed on the host. A variable without KOKKOS changes forces on the host. In both
     // cases, the other variables must change forces there as well.
     const auto &mine = user->variables();
-    const bool is_on_host =
-        reads_all || std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
-          return variable->is_without_kokkos();
-        });
+    const bool is_on_host = reads_all ||
+        std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
+                              return variable->is_without_kokkos();
+                            });
     const unsigned on_host = needs.want && is_on_host ? CollectiveVariable::ON_HOST : 0;
     const bool needs_host = needs.want && (is_on_host || needs.values_on_host);
     for (CollectiveVariable *variable : mine)

@@ -24,7 +24,7 @@ class CollectiveVariable;
 
 // What a fix needs in a force evaluation.
 struct BiasNeeds {
-  unsigned want = 0;           // outputs (gpucoord::Want) of its variables; 0: nothing
+  unsigned want = 0;             // outputs (gpucoord::Want) of its variables; 0: nothing
   bool values_on_host = true;    // the host must know the values to evaluate the bias
 };
 

@@ -23,7 +23,6 @@
 #include "atom.h"
 #include "comm.h"
 #include "error.h"
-#include "memory.h"
 #include "modify.h"
 #include "update.h"
 
@@ -50,9 +49,8 @@ static constexpr int CHILDREN = 4;      // index of the argument of the first na
 static constexpr int MAX_GPU_PATHS = 64;
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), npaths(0.0), max_gpu_paths(MAX_GPU_PATHS), board(BiasBoard::get(lmp)),
-    must_print_value(false), is_in_setup(false), wanted(0), state(State::UNKNOWN), known_value(0.0),
-    known_rounding(0.0), nmax(0)
+    CoordVariable(lmp, narg, arg), npaths(0.0), max_gpu_paths(MAX_GPU_PATHS),
+    board(BiasBoard::get(lmp)), known_rounding(0.0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -75,21 +73,10 @@ ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
   values.resize(list.size());
   derivatives.resize(list.size());
 
-  scalar_flag = 1;
-  extscalar = 0;
-  vector_flag = 1;
-  size_vector = 6;
-  extvector = 0;
-  peratom_flag = 1;
-  size_peratom_cols = 3;
-  vector = new double[size_vector];
+  set_outputs(6, 3);
 }
 
-ComputeCoordCustom::~ComputeCoordCustom()
-{
-  delete[] vector;
-  memory->destroy(array_atom);
-}
+ComputeCoordCustom::~ComputeCoordCustom() = default;
 
 void ComputeCoordCustom::parse_children(int narg, char **arg)
 {
@@ -215,9 +202,7 @@ void ComputeCoordCustom::init()
     });
     max_gpu_paths = std::max(max_gpu_paths, static_cast<double>(n));
   }
-  wanted = 0;
-  state = State::UNKNOWN;
-  is_in_setup = false;    // remains true if an error ends setup()
+  CoordVariable::init();
   make_resident();
   print_setup();
 }
@@ -233,18 +218,6 @@ void ComputeCoordCustom::setup()
   if (can_evaluate) board->evaluate_now(this, gpucoord::VALUE);
   for (const Below &one : variables_below()) one.variable->end_setup();
   end_setup();
-}
-
-bool ComputeCoordCustom::begin_setup()
-{
-  is_in_setup = true;
-  return true;
-}
-
-void ComputeCoordCustom::end_setup()
-{
-  is_in_setup = false;
-  state = State::UNKNOWN;
 }
 
 static std::string gpu_failure(const char *id, const char *what)
@@ -294,8 +267,6 @@ CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
   return variable;
 }
 
-// Prints the line once, and again after a change. rerun calls init() for each frame. The line is
-// the same on all ranks.
 void ComputeCoordCustom::print_setup()
 {
   std::string mesg = fmt::format("Compute coord/custom {}: S = {} with", id, text);
@@ -304,10 +275,7 @@ void ComputeCoordCustom::print_setup()
                         child.compute_id);
   mesg += resident && is_resident() ? ", evaluated on the GPU" : ", evaluated on the host";
   if (!gpu_limit.empty()) mesg += fmt::format(": the expression {}", gpu_limit);
-  mesg += "\n";
-  if (mesg != printed && comm->me == 0) utils::logmesg(lmp, mesg);
-  if (mesg != printed) must_print_value = true;
-  printed = mesg;
+  print_once(mesg + "\n");
 }
 
 // Called in the first evaluation after print_setup() has printed a line.
@@ -384,12 +352,6 @@ int ComputeCoordCustom::groups() const
   for (const Below &one : below)
     if (!one.custom) bits |= one.variable->groups();
   return bits;
-}
-
-void ComputeCoordCustom::announce(unsigned want)
-{
-  wanted = want;
-  state = State::UNKNOWN;
 }
 
 // Not with several ranks, because the host must wait for the sums over ranks.
@@ -575,40 +537,26 @@ void ComputeCoordCustom::add_gradients(double factor, double **array, int first_
    output outside of force evaluations
 ------------------------------------------------------------------------- */
 
-void ComputeCoordCustom::evaluate(unsigned want)
+double ComputeCoordCustom::evaluate_now(unsigned want)
 {
   if (!is_initialized())
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/custom {} is used before a run has set it up - use run 0 first", id);
+    error->all(FLERR, Error::NOLASTLINE, "{} is used before a run has set it up - use run 0 first",
+               name);
   board->evaluate_now(this, want);
-}
-
-double ComputeCoordCustom::compute_scalar()
-{
-  invoked_scalar = update->ntimestep;
-  evaluate(gpucoord::VALUE);
-  scalar = known_value;
-  return scalar;
+  return known_value;
 }
 
 void ComputeCoordCustom::compute_vector()
 {
-  invoked_vector = update->ntimestep;
-  evaluate(gpucoord::VIRIAL);
+  CoordVariable::compute_vector();
   std::fill_n(vector, size_vector, 0.0);
   add_virial(1.0, vector);
 }
 
 void ComputeCoordCustom::compute_peratom()
 {
-  invoked_peratom = update->ntimestep;
-  triclinic_warning.warn(lmp, fmt::format("Compute coord/custom {}", id));
-  evaluate(gpucoord::DERIVATIVES);
-  if (atom->nmax > nmax) {
-    memory->destroy(array_atom);
-    nmax = atom->nmax;
-    memory->create(array_atom, nmax, size_peratom_cols, "coord/custom:array_atom");
-  }
+  CoordVariable::compute_peratom();
+  reserve_array();
   const int nlocal = atom->nlocal;
   for (int i = 0; i < nlocal; ++i) std::fill_n(array_atom[i], size_peratom_cols, 0.0);
   add_gradients(1.0, array_atom, 0);
@@ -616,6 +564,5 @@ void ComputeCoordCustom::compute_peratom()
 
 double ComputeCoordCustom::memory_usage()
 {
-  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) +
-      (resident ? static_cast<double>(resident->bytes()) : 0.0);
+  return CoordVariable::memory_usage() + (resident ? static_cast<double>(resident->bytes()) : 0.0);
 }

@@ -17,9 +17,7 @@ ComputeStyle(coord/custom,ComputeCoordCustom);
 #ifndef LMP_COMPUTE_COORD_CUSTOM_H
 #define LMP_COMPUTE_COORD_CUSTOM_H
 
-#include "compute.h"
-
-#include "gpucoord_variable.h"
+#include "coord_variable.h"
 
 #include <memory>
 #include <string>
@@ -36,13 +34,12 @@ class BiasBoard;
 // An expression of other variables, its children. Its gradients and virial follow from those of the
 // children by the chain rule. It therefore has no atom data and needs no communication of its own.
 
-class ComputeCoordCustom : public Compute, public CollectiveVariable {
+class ComputeCoordCustom : public CoordVariable {
  public:
   ComputeCoordCustom(class LAMMPS *, int, char **);
   ~ComputeCoordCustom() override;
   void init() override;
   void setup() override;
-  double compute_scalar() override;
   void compute_vector() override;
   void compute_peratom() override;
   double memory_usage() override;
@@ -50,24 +47,18 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   std::string dynamic_group() const override;
   int groups() const override;
   const std::vector<CollectiveVariable *> &children() const override;
-  bool begin_setup() override;
-  void end_setup() override;
-  void announce(unsigned want) override;
   void reneighbored(bool due) override;
   bool is_resident() const override;
   bool can_enqueue() const override;
   gpucoord::DeviceValue enqueue() override;
   gpucoord::DeviceStream stream() const override { return variables[0]->stream(); }
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
-  bool is_known() const override { return state == State::HOST; }
   void start(bool /*is_for_forces*/) override {}
   // The values of the children are sums over all ranks already.
   int nnumbers(unsigned /*want*/) const override { return 0; }
   void get_local_numbers(double * /*numbers*/) override {}
   void finish(const double *sums) override;
-  double value() const override { return known_value; }
   double rounding() const override;
-  bool is_without_kokkos() const override { return !kokkosable; }
   void add_forces(gpucoord::Factor) override;
   void add_virial(double factor, double *virial) const override;
   void add_atom_virial(double factor, double **vatom) const override;
@@ -75,9 +66,6 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   double bytes_copied() const override { return 0.0; }    // the children count their own bytes
 
  private:
-  // S and its derivatives of this force evaluation. UNKNOWN: not evaluated. ENQUEUED: on the GPU.
-  // HOST: on the host.
-  enum class State { UNKNOWN, ENQUEUED, HOST };
   struct Child {
     std::string name, compute_id;
     int number;    // distinguishes the compute from a later one with the same ID
@@ -93,7 +81,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   bool has_child(const std::string &compute_id) const;
   bool depends_on(const std::string &compute_id) const;
   CollectiveVariable *variable_of(const Child &) const;
-  void evaluate(unsigned want);
+  double evaluate_now(unsigned want) override;
   void make_resident();
   void print_setup();
   void print_value();
@@ -117,18 +105,11 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   mutable std::vector<Below> below;
   mutable std::vector<int> places_of_children;    // [children] index in 'below'
   std::shared_ptr<BiasBoard> board;
-  std::string printed;
-  bool must_print_value;    // the setup line has changed; the same on all ranks
-  bool is_in_setup;         // between begin_setup() and end_setup()
 
   // Data of this force evaluation.
-  unsigned wanted;    // announced outputs
-  State state;
-  double known_value;                 // S
-  double known_rounding;              // rounding() of this S
+  double known_rounding;              // rounding() of S
   std::vector<double> values;         // [children] S
   std::vector<double> derivatives;    // [children] dS/dS_k
-  int nmax;
 };
 
 }    // namespace LAMMPS_NS

@@ -28,7 +28,6 @@
 #include "error.h"
 #include "force.h"
 #include "group.h"
-#include "memory.h"
 #include "neigh_list.h"
 #include "neigh_request.h"
 #include "neighbor.h"
@@ -66,12 +65,9 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
 }
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
-    Compute(lmp, narg, arg), args(read()), name(fmt::format("Compute {} {}", args->style, id)),
-    list(nullptr), list_version(0), list_ncalls(-1), nevaluations{}, scale(1.0),
-    warned_empty(false), seeks_partners(false), is_rerun(false), must_print_value(false),
-    is_in_setup(false), groupbit2(0), nmax(0), wanted(0), state(State::UNKNOWN), known_value(0.0),
-    last_path(Path::CELLS), version_of_owners(0), nowned_a(0), nowned_b(0),
-    nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
+    CoordVariable(lmp, narg, arg), args(read()), list(nullptr), list_version(0),
+    list_ncalls(-1), nevaluations{}, scale(1.0), warned_empty(false), seeks_partners(false),
+    is_rerun(false), groupbit2(0), last_path(Path::CELLS), version_of_owners(0), selected(lmp)
 {
   if (args->function) {
     function = std::make_unique<gpucoord::AtomFunction>(*args->function);
@@ -80,22 +76,10 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadAr
   table = std::make_unique<gpucoord::SwitchTable>(args->table());
   gather = std::make_unique<CoordGather>(lmp, name);
 
-  // Thermodynamic output must not divide S by the number of atoms, whatever thermo_modify norm is.
-  scalar_flag = 1;
-  extscalar = 0;
-  vector_flag = 1;
-  size_vector = 6 + (function ? function->nbins() : 0);
-  extvector = 0;
-  peratom_flag = 1;
-  size_peratom_cols = function ? 5 : 4;
-  vector = new double[size_vector];
+  set_outputs(6 + (function ? function->nbins() : 0), function ? 5 : 4);
 }
 
-ComputeCoordGPU::~ComputeCoordGPU()
-{
-  delete[] vector;
-  memory->destroy(array_atom);
-}
+ComputeCoordGPU::~ComputeCoordGPU() = default;
 
 /* ---------------------------------------------------------------------- */
 
@@ -110,6 +94,7 @@ void ComputeCoordGPU::init()
                  args->group2);
     groupbit2 = group->bitmask[igroup2];
   }
+  selected.set_groups(groupbit, groupbit2);
 
   init_backend();
 
@@ -140,11 +125,9 @@ void ComputeCoordGPU::init()
     list_ncalls = -1;
   }
 
-  last_build = {-1, -1};    // Neighbor's counts restart in each run
+  selected.begin_run();    // Neighbor's counts restart in each run
   std::fill(nevaluations, nevaluations + NWANTS, 0);
-  wanted = 0;
-  state = State::UNKNOWN;
-  is_in_setup = false;    // remains true if an error ends setup()
+  CoordVariable::init();
   begin_warnings();
   print_setup(path);
 }
@@ -272,13 +255,13 @@ void ComputeCoordGPU::check_list_is_complete()
                name);
 
   tagint bad[2] = {0, 0};
-  for (int t = 0; t < nowned_a && !bad[0]; ++t) {
-    const int i = index_a[t];
+  for (int t = 0; t < selected.nfirst() && !bad[0]; ++t) {
+    const int i = selected.first()[t];
     int first = 0;
     for (int level = 0; level < 3; ++level) {
       for (int k = first; dropped[level] && k < atom->nspecial[i][level]; ++k) {
         const int j = atom->map(atom->special[i][k]);
-        if (j >= 0 && member[j] & (groupbit2 ? 2 : 1)) {
+        if (j >= 0 && selected.is_partner(j)) {
           bad[0] = atom->tag[i];
           bad[1] = atom->special[i][k];
         }
@@ -297,79 +280,6 @@ void ComputeCoordGPU::check_list_is_complete()
              "{}: engine list would miss bonded pairs of zero special_bonds weight, "
              "such as atom IDs {} and {} - use engine cells",
              name, bad[0], bad[1]);
-}
-
-/* ----------------------------------------------------------------------
-   Updates the lists of the atoms of both groups, owned first, and the version of these lists. The
-   version also changes with each build of neighbor lists. Returns the ID of an atom whose position
-   is not finite, or 0.
-------------------------------------------------------------------------- */
-
-bigint ComputeCoordGPU::select_atoms()
-{
-  constexpr int MANY = 4096;    // smallest loop worth parallelizing
-  const int nlocal = atom->nlocal;
-  const int nall = nlocal + atom->nghost;
-  const int *const mask = atom->mask;
-  double **const x = atom->x;
-  int differ = static_cast<int>(member.size()) == nall && nlocal == nlocal_selected ? 0 : 1;
-  int bad = -1;
-  member.resize(nall);
-#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nall > MANY) \
-    reduction(max                                                                      \
-              : bad) reduction(|                                                       \
-                               : differ)
-  for (int i = 0; i < nall; ++i) {
-    const auto bits =
-        static_cast<unsigned char>((mask[i] & groupbit ? 1 : 0) | (mask[i] & groupbit2 ? 2 : 0));
-    differ |= bits != member[i];
-    member[i] = bits;
-    if (bits && (!std::isfinite(x[i][0]) || !std::isfinite(x[i][1]) || !std::isfinite(x[i][2])))
-      bad = MAX(bad, i);
-  }
-  const auto build = std::make_pair(neighbor->ncalls, neighbor->lastcall);
-  if (differ || build != last_build) ++cells_version;
-  last_build = build;
-  if (differ) list_selected_atoms();
-  if (bad < 0) return 0;
-  return atom->tag_enable ? atom->tag[bad] : -1;
-}
-
-void ComputeCoordGPU::list_selected_atoms()
-{
-  nlocal_selected = NOT_SELECTED;    // remains if an exception is thrown
-  const int nlocal = atom->nlocal;
-  const auto list_group = [this, nlocal](unsigned char bit, std::vector<int> &index) {
-    int nowned = 0;
-    index.clear();
-    for (int i = 0; i < static_cast<int>(member.size()); ++i) {
-      if (!(member[i] & bit)) continue;
-      if (i < nlocal) ++nowned;
-      index.push_back(i);
-    }
-    return nowned;
-  };
-  nowned_a = list_group(1, index_a);
-  nowned_b = list_group(2, index_b);
-  nlocal_selected = nlocal;
-}
-
-/* ---------------------------------------------------------------------- */
-
-gpucoord::CellsInput ComputeCoordGPU::cells_input() const
-{
-  static const int nothing = 0;
-  gpucoord::CellsInput in;
-  in.x = atom->nmax ? &atom->x[0][0] : nullptr;
-  in.a = {index_a.data(), static_cast<int>(index_a.size()), nowned_a};
-  in.types.type = atom->type;
-  in.version = cells_version;
-  in.skin = neighbor->skin;
-  // An empty second group differs from no second group.
-  if (groupbit2)
-    in.b = {index_b.empty() ? &nothing : index_b.data(), static_cast<int>(index_b.size()),
-            nowned_b};
-  return in;
 }
 
 /* ----------------------------------------------------------------------
@@ -392,7 +302,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
                        : (*backend)->allpairs(in, want, peratom);
     }
     default: {
-      auto cells = cells_input();
+      auto cells = selected.cells_input();
       cells.second = second;
       if (reference) return gpucoord::reference_cells(*table, cells, want, peratom);
       if (path == Path::CELLS) return (*backend)->cells(cells, want, peratom);
@@ -401,7 +311,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
       in.nall = atom->nlocal + atom->nghost;
       in.a = cells.a;
       in.b = cells.b;
-      in.member = member.data();
+      in.member = selected.membership();
       in.numneigh = list->numneigh;
       in.firstneigh = list->firstneigh;
       in.neighmask = NEIGHMASK;
@@ -419,9 +329,9 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
 
 std::string ComputeCoordGPU::failure(Path path, const char *what, const std::string &way_out) const
 {
-  const std::size_t nowned = nowned_a + nowned_b;
+  const std::size_t nowned = selected.nall() - selected.nghosts();
   const std::string others = path == Path::CELLS || path == Path::LIST
-      ? fmt::format("{} ghost atoms", index_a.size() + index_b.size() - nowned)
+      ? fmt::format("{} ghost atoms", selected.nghosts())
       : fmt::format("{} atoms gathered over ranks", gather->natoms());
   return fmt::format("{}: rank {} failed with {} owned atoms of the groups and {}: {} - {}", name,
                      comm->me, nowned, others, what, way_out);
@@ -449,7 +359,7 @@ void ComputeCoordGPU::finish_local(LocalEvaluation &local)
 {
   const Path path = local.path;
   atoms_to_host();
-  local.bad_atom = select_atoms();
+  local.bad_atom = selected.select();
 
   if (path == Path::LIST) {
     if (neighbor->exclude)
@@ -533,17 +443,13 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
   running.want = want;
   const bool is_copied = (want & ATOM_VIRIAL) || function;
   if ((want & DERIVATIVES) && (!keeps_gradients(running) || (want & ATOM_VIRIAL))) {
-    if (atom->nmax > nmax) {
-      memory->destroy(array_atom);
-      nmax = atom->nmax;
-      memory->create(array_atom, nmax, size_peratom_cols, "coord/gpu:array_atom");
-    }
-    if (nmax) {
+    reserve_array();
+    if (array_atom) {
       const int ncolumns = gpucoord::peratom_columns(want);
       std::vector<double> &copied = want & ATOM_VIRIAL ? ten_columns : four_columns;
       if (is_copied)
         with_memory([&] {
-          copied.resize(ncolumns * static_cast<std::size_t>(nmax));
+          copied.resize(ncolumns * static_cast<std::size_t>(atom->nmax));
         });
       running.peratom = is_copied ? copied.data() : &array_atom[0][0];
       std::fill_n(running.peratom, ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
@@ -563,8 +469,9 @@ void ComputeCoordGPU::get_local_numbers(double *numbers)
     if (running.seeks_partners && is_valid && has_partners()) mine.has_partners = 1.0;
   });
   const bool counts_rows = function && args->groups == Groups::PAIRS_FILE;
-  mine.natoms_a = counts_rows ? static_cast<double>(function_numbers.rows.size()) : nowned_a;
-  mine.natoms_b = groupbit2 ? nowned_b : nowned_a;
+  mine.natoms_a = counts_rows ? static_cast<double>(function_numbers.rows.size())
+                              : selected.nfirst();
+  mine.natoms_b = selected.npartners();
   mine.has_bad_atom = running.bad_atom ? 1.0 : 0.0;
   if (running.peratom) {
     const std::size_t n =
@@ -655,7 +562,7 @@ void ComputeCoordGPU::out_of_memory() const
   error->one(FLERR, Error::NOLASTLINE,
              "{}: out of memory on rank {} with {} atoms of the groups - use more "
              "ranks or a smaller {}",
-             name, comm->me, index_a.size() + index_b.size(), args->range_word());
+             name, comm->me, selected.nall(), args->range_word());
 }
 
 void ComputeCoordGPU::set_scale(double npairs_or_atoms)
@@ -667,36 +574,12 @@ void ComputeCoordGPU::set_scale(double npairs_or_atoms)
 
 /* ---------------------------------------------------------------------- */
 
-double ComputeCoordGPU::compute_scalar()
-{
-  invoked_scalar = update->ntimestep;
-  scalar = evaluate(VALUE);
-  return scalar;
-}
-
-void ComputeCoordGPU::compute_vector()
-{
-  invoked_vector = update->ntimestep;
-  evaluate(VIRIAL);
-}
-
-void ComputeCoordGPU::compute_peratom()
-{
-  invoked_peratom = update->ntimestep;
-  triclinic_warning.warn(lmp, name);
-  evaluate(DERIVATIVES);
-}
-
-/* ---------------------------------------------------------------------- */
-
 double ComputeCoordGPU::memory_usage()
 {
-  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) +
-      static_cast<double>(index_a.capacity() + index_b.capacity()) * sizeof(int) +
+  return CoordVariable::memory_usage() + selected.memory_usage() +
       static_cast<double>(ten_columns.capacity() + four_columns.capacity()) * sizeof(double) +
       static_cast<double>(owner_of_atom.capacity()) * sizeof(int) +
       static_cast<double>(function_numbers.s_of_atoms.capacity() +
                           function_numbers.weights.capacity()) *
-      sizeof(double) +
-      static_cast<double>(member.capacity());
+      sizeof(double);
 }

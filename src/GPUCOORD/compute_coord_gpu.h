@@ -17,9 +17,8 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 #ifndef LMP_COMPUTE_COORD_GPU_H
 #define LMP_COMPUTE_COORD_GPU_H
 
-#include "compute.h"
-
-#include "gpucoord_variable.h"
+#include "coord_atoms.h"
+#include "coord_variable.h"
 
 #include "gpucoord/atom_function.h"
 #include "gpucoord/coordination.h"
@@ -29,7 +28,6 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace LAMMPS_NS {
@@ -41,16 +39,13 @@ class DeviceChoice;
 // Compute coord/gpu, and the base class of styles that evaluate other per-atom numbers with engine
 // cells.
 
-class ComputeCoordGPU : public Compute, public CollectiveVariable {
+class ComputeCoordGPU : public CoordVariable {
  public:
   ComputeCoordGPU(class LAMMPS *, int, char **);
   ~ComputeCoordGPU() override;
   void init() override;
   void init_list(int, class NeighList *) override;
   void setup() override;
-  double compute_scalar() override;
-  void compute_vector() override;
-  void compute_peratom() override;
   int pack_forward_comm(int, int *, double *, int, int *) override;
   void unpack_forward_comm(int, int, double *) override;
   double memory_usage() override;
@@ -59,16 +54,11 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   int groups() const override;
   bool begin_setup() override;
   void end_setup() override;
-  void announce(unsigned want) override;
-  bool is_started() const override { return state == State::STARTED; }
-  bool is_known() const override { return state == State::DEVICE || state == State::HOST; }
   void start(bool is_for_forces) override;
   void get_local_numbers(double *numbers) override;
   void finish(const double *sums) override;
-  double value() const override { return known_value; }
   double rounding() const override;
   std::string why_no_bias() const override;
-  bool is_without_kokkos() const override { return !kokkosable; }
   void add_forces(gpucoord::Factor) override;
   void add_virial(double factor, double *virial) const override;
   void add_atom_virial(double factor, double **vatom) const override;
@@ -80,11 +70,6 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   ComputeCoordGPU(class LAMMPS *, int, char **, const ReadArguments &);
 
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
-
-  // State of the value and the gradients in this force evaluation. UNKNOWN: not evaluated.
-  // ENQUEUED: on the GPU. STARTED: evaluation started. DEVICE: value on the host, gradients on the
-  // GPU. HOST: both on the host.
-  enum class State { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
 
   // The evaluation of one rank.
   struct LocalEvaluation {
@@ -141,7 +126,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // Returns whether the compute can have a second group.
   virtual bool takes_group2() const { return true; }
 
-  double evaluate(unsigned want, bool is_for_forces = false);
+  double evaluate_now(unsigned want) override { return evaluate(want, false); }
+  double evaluate(unsigned want, bool is_for_forces);
   void start_evaluation(unsigned want, bool is_for_forces);
   template <class Work> void with_memory(const Work &) const;
   [[noreturn]] void out_of_memory() const;
@@ -151,8 +137,6 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   gpucoord::Box current_box() const;
   void check_ghost_shell(double cutghost) const;
   void check_list_is_complete();
-  bigint select_atoms();
-  void list_selected_atoms();
   void begin_warnings();
   void warn_if_empty(bigint natoms_a, bigint natoms_b);
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference,
@@ -166,7 +150,6 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::string not_finite(int row, double s) const;
   std::string atom_text(int row) const;
   void set_histogram();
-  gpucoord::CellsInput cells_input() const;
   std::string failure(Path, const char *what, const std::string &way_out) const;
   void compare_with_reference(const LocalEvaluation &);
   void print_setup(Path);
@@ -189,7 +172,6 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void warn_without_partners(bigint natoms_a, double sum);
 
   const std::unique_ptr<CoordArguments> args;
-  const std::string name;    // 'Compute coord/gpu ID', beginning of messages
   std::unique_ptr<gpucoord::AtomFunction> function;    // null: S is the sum of s(r_ij) over pairs
   std::unique_ptr<gpucoord::SwitchTable> table;
   std::unique_ptr<Backend> backend;    // null: the style has its own backend
@@ -208,17 +190,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   bool warned_empty;
   bool seeks_partners;    // warn in the next evaluation if no atom has a partner
   bool is_rerun;          // command rerun has called init()
-  std::string printed;
-  std::string printed_groups;
-  bool must_print_value;    // the setup line has changed; the same on all ranks
-  bool is_in_setup;         // between begin_setup() and end_setup()
   int groupbit2;
-  int nmax;
-
-  // Data of this force evaluation.
-  unsigned wanted;    // announced outputs, with ON_HOST
-  State state;
-  double known_value;    // S
 
   Path last_path;             // path of the last evaluation, or of setup
   LocalEvaluation running;    // valid between start_evaluation() and finish_evaluation()
@@ -240,20 +212,13 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // The function that a GPU evaluates without KOKKOS; null: the host evaluates it.
   std::unique_ptr<gpucoord::DeviceFunction> on_gpu;
   std::vector<int> owner_of_atom;    // DeviceFunction::owner
-  std::int64_t version_of_owners;    // cells_version of owner_of_atom
+  std::int64_t version_of_owners;    // version of the atoms of owner_of_atom
 
   // Data of this evaluation.
   gpucoord::Box box;
   gpucoord::PairsInput pairs;    // used in pair mode
 
-  // Owned atoms, then ghost atoms of the two groups; group bits of all atoms.
-  std::vector<int> index_a, index_b;
-  int nowned_a, nowned_b;
-  std::vector<unsigned char> member;
-  static constexpr int NOT_SELECTED = -1;
-  int nlocal_selected;                     // number of owned atoms when the atom lists were made
-  std::int64_t cells_version;              // version of these lists and of the neighbor lists
-  std::pair<bigint, bigint> last_build;    // Neighbor's ncalls and lastcall
+  CoordAtoms selected;
 };
 
 }    // namespace LAMMPS_NS

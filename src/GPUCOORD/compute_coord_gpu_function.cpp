@@ -48,7 +48,8 @@ void ComputeCoordGPU::list_rows()
         std::unique(function_numbers.rows.begin(), function_numbers.rows.end()),
         function_numbers.rows.end());
   } else
-    function_numbers.rows.assign(index_a.begin(), index_a.begin() + nowned_a);
+    function_numbers.rows.assign(selected.first().begin(),
+                                 selected.first().begin() + selected.nfirst());
   for (auto *numbers : {&function_numbers.s, &function_numbers.f, &function_numbers.dSds})
     numbers->resize(function_numbers.rows.size());
   function_numbers.s_of_atoms.assign(atom->nlocal, 0.0);
@@ -82,7 +83,7 @@ void ComputeCoordGPU::find_owners()
   comm->forward_comm(this);
   owner_of_atom.assign(function_numbers.weights.begin(),
                        function_numbers.weights.begin() + atom->nlocal + atom->nghost);
-  version_of_owners = cells_version;
+  version_of_owners = selected.version();
   std::fill(function_numbers.weights.begin(), function_numbers.weights.end(), 0.0);
 }
 
@@ -156,7 +157,8 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(LocalEvaluation &local
   const bool may_be_on_gpu =
       on_gpu && local.path == Path::CELLS && !reference && !local.seeks_partners;
   if (may_be_on_gpu) {
-    if (local.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
+    if (local.want & (DERIVATIVES | VIRIAL) && version_of_owners != selected.version())
+      find_owners();
     on_gpu->owner = owner_of_atom.data();
     on_gpu->f = local.is_for_forces ? nullptr
                                     : function_numbers.f.data();    // biases only read gradients

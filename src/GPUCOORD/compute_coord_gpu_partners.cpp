@@ -37,7 +37,7 @@ static constexpr double ALMOST_NONE = 1e-3;
 bool ComputeCoordGPU::has_partners()
 {
   const double limit = table->has_end() ? 0.0 : ALMOST_NONE;
-  if (!function) return std::fabs(running.value) > limit * nowned_a;
+  if (!function) return std::fabs(running.value) > limit * selected.nfirst();
   const auto &s = function_numbers.s;
   return std::any_of(s.begin(), s.end(), [limit](double number) {
     return std::fabs(number) > limit;
@@ -207,20 +207,20 @@ bool ComputeCoordGPU::compare_samples(
 {
   constexpr double MAX_PAIRS = 1e7, MAX_SAMPLES = 1e6;    // pairs on each rank, samples of all
   atoms_to_host();
-  select_atoms();
-  const auto &partners = groupbit2 ? index_b : index_a;
-  int npartners = groupbit2 ? nowned_b : nowned_a;
+  selected.select();
+  const auto &partners = selected.partners();
+  int npartners = selected.npartners();
   int most;
   MPI_Allreduce(&npartners, &most, 1, MPI_INT, MPI_MAX, world);
   const double all = MIN(MAX_SAMPLES, MAX_PAIRS / MAX(1, most));
   const int limit = static_cast<int>(MAX(1.0, all / comm->nprocs));
   std::vector<Sample> mine;
-  for (int t = 0; t < MIN(nowned_a, limit); ++t) {
-    const int i = index_a[t];
+  for (int t = 0; t < MIN(selected.nfirst(), limit); ++t) {
+    const int i = selected.first()[t];
     const double *const x = atom->x[i];
     mine.push_back({{x[0], x[1], x[2]}, atom->type[i], comm->me, i});
   }
-  int is_complete = nowned_a <= limit ? 1 : 0;
+  int is_complete = selected.nfirst() <= limit ? 1 : 0;
   int are_complete;
   MPI_Allreduce(&is_complete, &are_complete, 1, MPI_INT, MPI_MIN, world);
 

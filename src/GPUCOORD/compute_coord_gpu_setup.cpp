@@ -41,8 +41,7 @@ std::string at_dmax(const gpucoord::Switch &function)
 
 /* ---------------------------------------------------------------------- */
 
-// Collective. Prints once, and again after a change. rerun calls init() for each frame. The numbers
-// of atoms and S follow in the first evaluation.
+// Collective. The numbers of atoms and S follow in the first evaluation.
 void ComputeCoordGPU::print_setup(Path path)
 {
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
@@ -67,18 +66,12 @@ void ComputeCoordGPU::print_setup(Path path)
     mesg += fmt::format("  {} {:.10g}\n", args->range_word(), table->dmax());
   const std::string text = description();
   if (!text.empty()) mesg += fmt::format("  {}\n", text);
-  if (mesg != printed && comm->me == 0) utils::logmesg(lmp, mesg);
-
   // Dynamic groups change in runs, and are empty before them.
-  const std::string groups = dynamic_group().empty()
-      ? groups_in_words(group->count(igroup),
-                        groupbit2 ? group->count(group->find(args->group2)) : 0)
-      : "";
-  int changes = mesg != printed || groups != printed_groups ? 1 : 0;
-  MPI_Bcast(&changes, 1, MPI_INT, 0, world);    // texts may differ between ranks
-  if (changes) must_print_value = true;
-  printed = mesg;
-  printed_groups = groups;
+  print_once(mesg,
+             dynamic_group().empty()
+                 ? groups_in_words(group->count(igroup),
+                                   groupbit2 ? group->count(group->find(args->group2)) : 0)
+                 : "");
 }
 
 /* ----------------------------------------------------------------------
@@ -91,7 +84,7 @@ void ComputeCoordGPU::setup()
 {
   const bool must_seek = seeks_partners && seeks_partners_in_setup();
   if ((!must_print_value && !must_seek) || !begin_setup()) return;
-  evaluate(gpucoord::VALUE);
+  evaluate_now(gpucoord::VALUE);
   end_setup();
 }
 
@@ -114,9 +107,8 @@ bool ComputeCoordGPU::begin_setup()
 // the evaluation in setup.
 void ComputeCoordGPU::end_setup()
 {
-  is_in_setup = false;
-  state = State::UNKNOWN;
-  last_build = {-1, -1};
+  CoordVariable::end_setup();
+  selected.begin_run();
   nevaluations[gpucoord::VALUE] = 0;
 }
 

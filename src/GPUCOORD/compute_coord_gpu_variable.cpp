@@ -39,12 +39,6 @@ int ComputeCoordGPU::groups() const
                                                             : groupbit | groupbit2;
 }
 
-void ComputeCoordGPU::announce(unsigned want)
-{
-  wanted = want;
-  state = State::UNKNOWN;
-}
-
 void ComputeCoordGPU::start(bool is_for_forces)
 {
   start_evaluation(wanted & ~ON_HOST, is_for_forces);

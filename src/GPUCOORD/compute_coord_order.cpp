@@ -82,7 +82,7 @@ std::string ComputeCoordOrder::description() const
 gpucoord::OrderInput ComputeCoordOrder::input()
 {
   gpucoord::OrderInput in;
-  in.cells = cells_input();
+  in.cells = selected.cells_input();
   in.nall = atom->nlocal + atom->nghost;
   in.volume = volume();
   in.exchange.forward = [this](double *numbers, int columns) {
@@ -90,7 +90,7 @@ gpucoord::OrderInput ComputeCoordOrder::input()
   };
   in.exchange.reduce = reduction();
   if (order_backend->is_cuda() && comm->nprocs == 1) {
-    if (version_of_owners != cells_version) find_owners();
+    if (version_of_owners != selected.version()) find_owners();
     in.exchange.owner = owner_of_atom.data();
   }
   return in;
@@ -110,7 +110,7 @@ void ComputeCoordOrder::find_owners()
   std::iota(index.begin(), index.end(), 0.0);
   forward(index.data(), 1);
   owner_of_atom.assign(index.begin(), index.end());
-  version_of_owners = cells_version;
+  version_of_owners = selected.version();
 }
 
 // Returns this rank's part of S.

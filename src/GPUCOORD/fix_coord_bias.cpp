@@ -39,9 +39,9 @@ using namespace LAMMPS_NS;
 using namespace FixConst;
 
 // First number of the state in restart files: minus the version of the format. The size of an
-// Archive in bytes follows, as an int, and then the Archive, with ArchiveParts. LAMMPS does not pass
-// the size of the state, so it is read in place: a wrong size is noticed before it is used. Parts
-// have versions of their own.
+// Archive in bytes follows, as an int, and then the Archive, with ArchiveParts. LAMMPS does not
+// pass the size of the state, so it is read in place: a wrong size is noticed before it is used.
+// Parts have versions of their own.
 static constexpr double ARCHIVE = -2.0;
 // Largest version that a damaged number is not taken for.
 static constexpr double LAST_FORMAT = 100.0;

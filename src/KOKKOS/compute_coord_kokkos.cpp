@@ -256,7 +256,7 @@ void ComputeCoordKokkos<DeviceType, Base>::start_local(LocalEvaluation &local)
   state = State::UNKNOWN;     // overwrites enqueued results, and the gradients on the GPU
   if (args->check_every) {    // the reference reads atoms
     atoms_to_host();
-    this->select_atoms();
+    selected.select();
   }
   gpucoord::Request request;
   request.want = local.want;
@@ -282,9 +282,7 @@ void ComputeCoordKokkos<DeviceType, Base>::finish_local(LocalEvaluation &local)
     if (local.peratom && !local.bad_atom) on_device()->peratom(local.peratom, device->stream());
     if (function && !local.bad_atom) fetch_function(local);
   });
-  this->nlocal_selected = Base::NOT_SELECTED;    // the host copy is stale
-  nowned_a = static_cast<int>(on_device()->natoms_a());
-  nowned_b = static_cast<int>(on_device()->natoms_b());
+  selected.set_counts(on_device()->natoms_a(), on_device()->natoms_b());
 }
 
 /* ----------------------------------------------------------------------
@@ -433,7 +431,7 @@ template <class DeviceType, class Base>
 bigint ComputeCoordKokkos<DeviceType, Base>::id_of_bad_atom()
 {
   atoms_to_host();
-  return this->select_atoms();
+  return selected.select();
 }
 
 template <class DeviceType, class Base>

@@ -72,9 +72,8 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   using Base::lmp;
   using Base::name;
   using Base::neighbor;
-  using Base::nowned_a;
-  using Base::nowned_b;
   using Base::scale;
+  using Base::selected;
   using Base::state;
   using Base::table;
   using Base::wanted;

@@ -539,8 +539,7 @@ TEST_F(Kinds, parts_of_other_versions)
   const auto save = [&bias](ArchiveParts &parts) {
     bias->save(parts);
   };
-  const std::string way_out =
-      " - continue with the version that wrote it, or use another fix ID";
+  const std::string way_out = " - continue with the version that wrote it, or use another fix ID";
   EXPECT_EQ(error_of(save), "");
   EXPECT_EQ(error_of([&](ArchiveParts &parts) {
               save(parts);
@@ -554,7 +553,9 @@ TEST_F(Kinds, parts_of_other_versions)
             "part bias of its saved state has version 2, but this version of GPUCOORD needs "
             "version 1" +
                 way_out);
-  EXPECT_EQ(error_of([](ArchiveParts &) {}), "its saved state has no part bias" + way_out);
+  EXPECT_EQ(error_of([](ArchiveParts &) {
+            }),
+            "its saved state has no part bias" + way_out);
   for (const std::string name : {"", "Bias", "b1", std::string(50, 'b').c_str()}) {
     ArchiveParts parts;
     parts.add(name, 1, {});

@@ -1,6 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. A library for LD_PRELOAD, for test_plumed_messages.py. Rank 0 prints the
-// number of collective calls of MPI at MPI_Finalize(). The names are those that MPI's profiling
-// interface gives tools.
+// Part of GPUCOORD, GPL-2.0. A library for LD_PRELOAD, for test_plumed_messages.py. Rank 0 prints
+// the number of collective calls of MPI at MPI_Finalize(), counted by MPI's profiling interface.
 
 #include <mpi.h>
 

@@ -138,10 +138,9 @@ class ArchiveParts {
     for (Part &part : parts) {
       if (part.name != name) continue;
       if (part.version != version)
-        throw std::runtime_error("part " + name + " of its saved state has version " +
-                                 std::to_string(part.version) +
-                                 ", but this version of GPUCOORD needs version " +
-                                 std::to_string(version) + WAY_OUT);
+        throw std::runtime_error(
+            "part " + name + " of its saved state has version " + std::to_string(part.version) +
+            ", but this version of GPUCOORD needs version " + std::to_string(version) + WAY_OUT);
       Archive content = Archive::of_bytes(part.bytes.data(), part.bytes.size());
       work(content);
       if (content.unread()) throw damaged();

@@ -1,0 +1,130 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
+#include "coord_variable.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "memory.h"
+#include "update.h"
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+// Returns the name of a style without the suffix of its variant for KOKKOS.
+static std::string without_suffix(const std::string &style)
+{
+  return style.substr(0, style.find("/kk"));
+}
+
+CoordVariable::CoordVariable(LAMMPS *lmp, int narg, char **arg) :
+    Compute(lmp, narg, arg), name(fmt::format("Compute {} {}", without_suffix(style), id)),
+    wanted(0), state(State::UNKNOWN), known_value(0.0), must_print_value(false), is_in_setup(false),
+    nmax(0)
+{
+}
+
+// Thermodynamic output must not divide S by the number of atoms, whatever thermo_modify norm is.
+void CoordVariable::set_outputs(int vector_size, int array_columns)
+{
+  scalar_flag = 1;
+  extscalar = 0;
+  vector_flag = 1;
+  extvector = 0;
+  size_vector = vector_size;
+  vector = new double[size_vector];
+  peratom_flag = 1;
+  size_peratom_cols = array_columns;
+}
+
+CoordVariable::~CoordVariable()
+{
+  delete[] vector;
+  memory->destroy(array_atom);
+}
+
+void CoordVariable::init()
+{
+  wanted = 0;
+  state = State::UNKNOWN;
+  is_in_setup = false;    // remains true if an error ends setup()
+}
+
+/* ---------------------------------------------------------------------- */
+
+bool CoordVariable::begin_setup()
+{
+  is_in_setup = true;
+  return true;
+}
+
+void CoordVariable::end_setup()
+{
+  is_in_setup = false;
+  state = State::UNKNOWN;
+}
+
+void CoordVariable::announce(unsigned want)
+{
+  wanted = want;
+  state = State::UNKNOWN;
+}
+
+/* ---------------------------------------------------------------------- */
+
+double CoordVariable::compute_scalar()
+{
+  invoked_scalar = update->ntimestep;
+  scalar = evaluate_now(gpucoord::VALUE);
+  return scalar;
+}
+
+void CoordVariable::compute_vector()
+{
+  invoked_vector = update->ntimestep;
+  evaluate_now(gpucoord::VIRIAL);
+}
+
+void CoordVariable::compute_peratom()
+{
+  invoked_peratom = update->ntimestep;
+  triclinic_warning.warn(lmp, name);
+  evaluate_now(gpucoord::DERIVATIVES);
+}
+
+void CoordVariable::reserve_array()
+{
+  if (atom->nmax <= nmax) return;
+  memory->destroy(array_atom);
+  nmax = atom->nmax;
+  memory->create(array_atom, nmax, size_peratom_cols, "coord:array_atom");
+}
+
+double CoordVariable::memory_usage()
+{
+  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordVariable::print_once(const std::string &text, const std::string &groups)
+{
+  if (text != printed && comm->me == 0) utils::logmesg(lmp, text);
+  int changes = text != printed || groups != printed_groups ? 1 : 0;
+  MPI_Bcast(&changes, 1, MPI_INT, 0, world);    // texts may differ between ranks
+  if (changes) must_print_value = true;
+  printed = text;
+  printed_groups = groups;
+}

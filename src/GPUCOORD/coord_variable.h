@@ -1,0 +1,75 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_COORD_VARIABLE_H
+#define LMP_COORD_VARIABLE_H
+
+#include "compute.h"
+
+#include "gpucoord_variable.h"
+
+#include <string>
+
+namespace LAMMPS_NS {
+
+// Base class of all styles of collective variables: a compute with the scalar S, a vector that
+// begins with W, and an array that has dS/dx. This class has the state of an evaluation and the
+// output; a style evaluates.
+
+class CoordVariable : public Compute, public CollectiveVariable {
+ public:
+  ~CoordVariable() override;
+  void init() override;
+  double compute_scalar() override;
+  void compute_vector() override;
+  void compute_peratom() override;
+  double memory_usage() override;
+
+  bool begin_setup() override;
+  void end_setup() override;
+  void announce(unsigned want) override;
+  bool is_started() const override { return state == State::STARTED; }
+  bool is_known() const override { return state == State::DEVICE || state == State::HOST; }
+  double value() const override { return known_value; }
+  bool is_without_kokkos() const override { return !kokkosable; }
+
+ protected:
+  // The constructor of a style calls set_outputs().
+  CoordVariable(class LAMMPS *, int, char **);
+  void set_outputs(int vector_size, int array_columns);
+
+  // State of the value and the gradients in this force evaluation. UNKNOWN: not evaluated.
+  // ENQUEUED: on the GPU. STARTED: evaluation started. DEVICE: value on the host, gradients on the
+  // GPU. HOST: both on the host.
+  enum class State { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
+
+  // Collective. Evaluates S outside of force evaluations, with these outputs, and returns it.
+  virtual double evaluate_now(unsigned want) = 0;
+  // Makes room for the owned atoms in array_atom.
+  void reserve_array();
+  // Collective. Prints a text once, and again after a change. rerun calls init() for each frame. S
+  // must then be printed, also if only the groups have changed.
+  void print_once(const std::string &text, const std::string &groups = "");
+
+  const std::string name;    // 'Compute coord/gpu ID', beginning of messages
+  unsigned wanted;           // announced outputs, with ON_HOST
+  State state;
+  double known_value;       // S
+  bool must_print_value;    // the setup line has changed; the same on all ranks
+  bool is_in_setup;         // between begin_setup() and end_setup()
+
+ private:
+  std::string printed, printed_groups;
+  int nmax;    // rows of array_atom
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
