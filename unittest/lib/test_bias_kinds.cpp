@@ -556,7 +556,8 @@ TEST_F(Kinds, parts_of_other_versions)
   EXPECT_EQ(error_of([](ArchiveParts &) {
             }),
             "its saved state has no part bias" + way_out);
-  for (const std::string name : {"", "Bias", "b1", std::string(50, 'b').c_str()}) {
+  const std::vector<std::string> names = {"", "Bias", "b1", std::string(50, 'b')};
+  for (const std::string &name : names) {
     ArchiveParts parts;
     parts.add(name, 1, {});
     Archive archive;
