@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # lammps-with-kokkos.sh LAMMPS_TREE KOKKOS_TREE FOLDER [CMAKE_OPTION ...]: on a machine with a GPU, builds LAMMPS with KOKKOS
-# for this GPU in FOLDER/build, with the packages and only the KOKKOS styles that the tests use, in about ten minutes on 16
-# cores instead of an hour. FOLDER/lammps is a copy of the tree without the other styles. A further call continues.
+# for this GPU in FOLDER/build, with the packages and only the KOKKOS styles that the tests use, in about eight minutes on
+# 32 cores. FOLDER/lammps is a copy of the tree without the other styles. A further call continues.
 # Environment: JOBS, CUDACXX, CXX (default /usr/bin/g++: with a compiler that links libstdc++ statically, PLUMED cannot be
 # loaded).
 set -euo pipefail

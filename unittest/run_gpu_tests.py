@@ -4,9 +4,10 @@ with the label gpu2. run-gpu-tests.sh calls this script.
 usage: run-gpu-tests.sh BUILD_DIR [--seconds N] [ctest options]
 With --seconds, no test runs longer than N seconds from now, and a further call continues with the tests
 that have not passed. BUILD_DIR/gpu-tests-passed has those that have, and those that have failed, for one
-state of the build, of the tests, of the GPUs and of GPUCOORD_TEST_FRESH. Tests that fail only because the GPU had no room for a further process run again, one at a
-time. A test that passed after it had failed is named. The last line says how many tests passed. A test that is skipped has not passed. Skipped parts of
-a test are counted: with KOKKOS, LAMMPS lacks some features.
+state of the build, of the tests, of the GPUs and of GPUCOORD_TEST_FRESH. Tests that fail only because the
+GPU had no room for a further process run again, one at a time. A test that passed after it had failed is
+named. The last line says how many tests passed. A test that is skipped has not passed. Skipped parts of a
+test are counted: with KOKKOS, LAMMPS lacks some features.
 """
 
 import hashlib
@@ -19,8 +20,6 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUSY = re.compile(r"cudaErrorDevicesUnavailable|busy or unavailable|cudaErrorMpsConnectionFailed")
-
-
 # Options of ctest that choose tests. With them, ctest would count the numbers of -I among the chosen tests.
 CHOOSE = {"-R", "--tests-regex", "-E", "--exclude-regex", "-L", "--label-regex", "-LE", "--label-exclude"}
 
@@ -112,10 +111,12 @@ def main():
         return subprocess.run([build / "unittest" / "find_gpu", str(number)], stdout=subprocess.PIPE, text=True,
                               env={**os.environ, "GPUCOORD_REQUIRE_GPU": "0"}, check=False)
 
-    gpus, labels = (2, "^gpu2?$") if find_gpus(2).returncode == 0 else (1, "^gpu$")
+    found = find_gpus(2)
+    gpus, labels = (2, "^gpu2?$") if found.returncode == 0 else (1, "^gpu$")
+    names = (found if gpus == 2 else find_gpus(1)).stdout
     os.environ["GPUCOORD_REQUIRE_GPU"] = str(gpus)
     numbers = numbers_of(build, ["--label-regex", labels, *choice])
-    record = Record(build / "gpu-tests-passed", state_of(build, find_gpus(gpus).stdout))
+    record = Record(build / "gpu-tests-passed", state_of(build, names))
     earlier = len(record.passed.keys() & numbers)
     results = {}
     todo, workers = numbers.keys() - record.passed, ["-j", "2", *options]

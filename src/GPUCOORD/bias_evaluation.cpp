@@ -24,7 +24,6 @@
 #include "update.h"
 #include "variable.h"
 
-#include <algorithm>
 #include <cmath>
 #include <exception>
 
@@ -99,30 +98,41 @@ void BiasEvaluation::call(const std::function<void()> &work) const
   call(work, no_results);
 }
 
+// Calls visit(number) for each number of a state.
+template <class State, class Visit> static void visit_numbers(State &state, const Visit &visit)
+{
+  visit(state.energy);
+  visit(state.work);
+  for (auto *list : {&state.s, &state.dVdS, &state.own})
+    for (auto &number : *list) visit(number);
+}
+
 void BiasEvaluation::call_and_share(const std::function<void()> &work,
                                     std::vector<double> &results) const
 {
+  if (!bias.on_rank_0()) {
+    call(work, results);
+    return;
+  }
   gpucoord::BiasState state = bias.state();
-  std::vector<double *> members = {&state.energy, &state.work};
-  for (auto *list : {&state.s, &state.dVdS, &state.own})
-    for (double &number : *list) members.push_back(&number);
   const std::size_t n = results.size();
-  results.resize(n + members.size());
+  visit_numbers(state, [&](double) {
+    results.push_back(0.0);
+  });
   call(
       [&] {
         work();
-        const gpucoord::BiasState &now = bias.state();
         double *next = &results[n];
-        *next++ = now.energy;
-        *next++ = now.work;
-        for (const auto *list : {&now.s, &now.dVdS, &now.own})
-          next = std::copy(list->begin(), list->end(), next);
+        visit_numbers(bias.state(), [&](double number) {
+          *next++ = number;
+        });
       },
       results);
-  if (bias.on_rank_0()) {
-    for (std::size_t k = 0; k < members.size(); ++k) *members[k] = results[n + k];
-    bias.set_state(state);
-  }
+  const double *next = &results[n];
+  visit_numbers(state, [&](double &number) {
+    number = *next++;
+  });
+  bias.set_state(state);
   results.resize(n);
 }
 

@@ -220,9 +220,9 @@ void ComputeCoordCustom::setup()
   end_setup();
 }
 
-static std::string gpu_failure(const char *id, const char *what)
+static std::string gpu_failure(const std::string &name, const char *what)
 {
-  return fmt::format("Compute coord/custom {}: {} - use device host for its variables", id, what);
+  return fmt::format("{}: {} - use device host for its variables", name, what);
 }
 
 // LAMMPS initializes computes in the order of their definition, the children before this one.
@@ -245,7 +245,7 @@ void ComputeCoordCustom::make_resident()
   } catch (const std::length_error &e) {
     gpu_limit = e.what();
   } catch (const gpucoord::DeviceError &e) {
-    error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
+    error->all(FLERR, Error::NOLASTLINE, gpu_failure(name, e.what()));
   }
 }
 
@@ -255,21 +255,21 @@ CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
   auto *const compute = modify->get_compute_by_id(child.compute_id);
   if (!compute)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/custom {}: compute {} no longer exists - keep it while compute {} "
+               "{}: compute {} no longer exists - keep it while compute {} "
                "uses it",
-               id, child.compute_id, id);
+               name, child.compute_id, id);
   auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
   if (!variable || variable->number() != child.number)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/custom {}: compute {} was deleted and defined again - define "
+               "{}: compute {} was deleted and defined again - define "
                "compute {} again after it",
-               id, child.compute_id, id);
+               name, child.compute_id, id);
   return variable;
 }
 
 void ComputeCoordCustom::print_setup()
 {
-  std::string mesg = fmt::format("Compute coord/custom {}: S = {} with", id, text);
+  std::string mesg = fmt::format("{}: S = {} with", name, text);
   for (const Child &child : list)
     mesg += fmt::format("{} {} = c_{}", &child == &list.front() ? "" : ",", child.name,
                         child.compute_id);
@@ -282,7 +282,7 @@ void ComputeCoordCustom::print_setup()
 void ComputeCoordCustom::print_value()
 {
   must_print_value = false;
-  std::string mesg = fmt::format("Compute coord/custom {}: S {:.6g} with", id, known_value);
+  std::string mesg = fmt::format("{}: S {:.6g} with", name, known_value);
   for (std::size_t k = 0; k < list.size(); ++k)
     mesg += fmt::format("{} {} {:.6g}", k ? "," : "", list[k].name, values[k]);
   if (comm->me == 0) utils::logmesg(lmp, mesg + "\n");
@@ -377,7 +377,7 @@ gpucoord::DeviceValue ComputeCoordCustom::enqueue()
     try {
       resident->evaluate(child_values, stream());
     } catch (const gpucoord::DeviceError &e) {
-      error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
+      error->all(FLERR, Error::NOLASTLINE, gpu_failure(name, e.what()));
     }
     state = State::ENQUEUED;
   }
@@ -401,9 +401,9 @@ void ComputeCoordCustom::raise_not_finite()
 {
   board->evaluate_now(this, gpucoord::DERIVATIVES);
   error->all(FLERR, Error::NOLASTLINE,
-             "Compute coord/custom {}: S = {} or a derivative of it was not finite in an earlier "
+             "{}: S = {} or a derivative of it was not finite in an earlier "
              "step, but must be - use an expression that is smooth at all values of its variables",
-             id, text);
+             name, text);
 }
 
 void ComputeCoordCustom::reneighbored(bool due)
@@ -469,9 +469,9 @@ void ComputeCoordCustom::check_finite(bool has_derivatives) const
   for (std::size_t k = 0; k < list.size(); ++k)
     problem += fmt::format("{} {} = {}", k ? "," : " at", list[k].name, values[k]);
   error->all(FLERR, Error::NOLASTLINE,
-             "Compute coord/custom {}: {}, but must be finite - use an expression that is smooth "
+             "{}: {}, but must be finite - use an expression that is smooth "
              "at all values of its variables",
-             id, problem);
+             name, problem);
 }
 
 void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
@@ -480,7 +480,7 @@ void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
     try {
       resident->multiply(factor.device, stream());
     } catch (const gpucoord::DeviceError &e) {
-      error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
+      error->all(FLERR, Error::NOLASTLINE, gpu_failure(name, e.what()));
     }
     for (std::size_t k = 0; k < list.size(); ++k)
       variables[k]->add_forces({factor.host, resident->product(static_cast<int>(k))});
@@ -539,9 +539,7 @@ void ComputeCoordCustom::add_gradients(double factor, double **array, int first_
 
 double ComputeCoordCustom::evaluate_now(unsigned want)
 {
-  if (!is_initialized())
-    error->all(FLERR, Error::NOLASTLINE, "{} is used before a run has set it up - use run 0 first",
-               name);
+  need_init();
   board->evaluate_now(this, want);
   return known_value;
 }

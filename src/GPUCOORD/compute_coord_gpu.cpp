@@ -339,9 +339,7 @@ std::string ComputeCoordGPU::failure(Path path, const char *what, const std::str
 
 ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
 {
-  if (!is_initialized())
-    error->all(FLERR, Error::NOLASTLINE, "{} is used before a run has set it up - use run 0 first",
-               name);
+  need_init();
   box = current_box();
   const Path path = last_path = choose_path(box);
   if (path == Path::CELLS || path == Path::LIST) {

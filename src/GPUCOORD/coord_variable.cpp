@@ -16,6 +16,7 @@
 
 #include "atom.h"
 #include "comm.h"
+#include "error.h"
 #include "memory.h"
 #include "update.h"
 
@@ -23,14 +24,15 @@ using namespace LAMMPS_NS;
 
 /* ---------------------------------------------------------------------- */
 
-// Returns the name of a style without the suffix of its variant for KOKKOS.
-static std::string without_suffix(const std::string &style)
+// Returns the name of a style without the suffix of its variant for KOKKOS. In coord/gpu, /gpu is
+// no suffix.
+static std::string without_kokkos(const std::string &style)
 {
   return style.substr(0, style.find("/kk"));
 }
 
 CoordVariable::CoordVariable(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), name(fmt::format("Compute {} {}", without_suffix(style), id)),
+    Compute(lmp, narg, arg), name(fmt::format("Compute {} {}", without_kokkos(style), id)),
     wanted(0), state(State::UNKNOWN), known_value(0.0), must_print_value(false), is_in_setup(false),
     nmax(0)
 {
@@ -53,6 +55,13 @@ CoordVariable::~CoordVariable()
 {
   delete[] vector;
   memory->destroy(array_atom);
+}
+
+void CoordVariable::need_init() const
+{
+  if (!is_initialized())
+    error->all(FLERR, Error::NOLASTLINE, "{} is used before a run has set it up - use run 0 first",
+               name);
 }
 
 void CoordVariable::init()

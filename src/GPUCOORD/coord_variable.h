@@ -52,6 +52,8 @@ class CoordVariable : public Compute, public CollectiveVariable {
 
   // Collective. Evaluates S outside of force evaluations, with these outputs, and returns it.
   virtual double evaluate_now(unsigned want) = 0;
+  // Raises an error before init().
+  void need_init() const;
   // Makes room for the owned atoms in array_atom.
   void reserve_array();
   // Collective. Prints a text once, and again after a change. rerun calls init() for each frame. S

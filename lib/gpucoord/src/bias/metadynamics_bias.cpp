@@ -436,7 +436,11 @@ namespace {
 
   void MetadynamicsBias::on_device(const Step &, DeviceTerms &result) const
   {
-    result.grid = {options.grid, options.interval, &metad->grid_values(), metad->nhills()};
+    // Assigned one by one, so that no memory is allocated in each step
+    result.grid.axes = options.grid;
+    result.grid.interval = options.interval;
+    result.grid.values = &metad->grid_values();
+    result.grid.version = metad->nhills();
   }
 
   std::vector<Bias::File> MetadynamicsBias::written_files() const
