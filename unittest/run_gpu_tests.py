@@ -67,8 +67,9 @@ class Record:
 
 
 def numbers_of(build, options):
-    """Return the numbers of the selected tests by name."""
-    done = subprocess.run(["ctest", "--test-dir", build, "-N", *options], stdout=subprocess.PIPE, text=True, check=True)
+    """Return the numbers of the selected tests by name, among all tests: without -R in front, ctest does not
+    number the tests that -E excludes."""
+    done = subprocess.run(["ctest", "--test-dir", build, "-N", "-R", ".", *options], stdout=subprocess.PIPE, text=True, check=True)
     return {name: int(number) for number, name in re.findall(r"^ *Test +#(\d+): (.*)$", done.stdout, re.MULTILINE)}
 
 

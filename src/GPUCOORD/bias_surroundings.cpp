@@ -52,7 +52,11 @@ BiasSurroundings::BiasSurroundings(LAMMPS *lmp, const FixCoordBias *fix, std::st
     Pointers(lmp),
     mine(fix), owner(std::move(owner_in)), temperature(temperature_in), steps_to_thermostats(0)
 {
-  // Thermostats set their targets at various points of a timestep. After one timestep, all have.
+}
+
+// Thermostats set their targets at various points of a timestep. After one timestep, all have.
+void BiasSurroundings::begin_run()
+{
   if (temperature > 0.0) steps_to_thermostats = 2;
 }
 
@@ -137,15 +141,15 @@ void BiasSurroundings::check_order_of_fixes(bool warns) const
 }
 
 /* ----------------------------------------------------------------------
-   Warns once if a thermostat, and none of several, has the temperature of the bias. Fix nvt and npt
-   tell between which targets they ramp, and may pass through it.
+   Warns, once of the same fixes, if a thermostat, and none of several, has the temperature of the
+   bias. Fix nvt and npt tell between which targets they ramp, and may pass through it.
 ------------------------------------------------------------------------- */
 
 void BiasSurroundings::check_thermostats()
 {
   if (steps_to_thermostats == 0 || --steps_to_thermostats > 0) return;
   const double tolerance = SAME_TEMPERATURE * temperature;
-  std::string others;
+  std::string others, ids;
   for (auto *fix : modify->get_fix_list()) {
     const std::string style = fix->style;
     const auto number = [fix](const char *name) {
@@ -167,7 +171,10 @@ void BiasSurroundings::check_thermostats()
       continue;
     others += fmt::format("{}fix {} of style {} has the target {:.10g}", others.empty() ? "" : ", ",
                           fix->id, style, *target);
+    ids += fmt::format(" {}", fix->id);
   }
+  if (ids == warned_of) return;
+  warned_of = ids;
   if (!others.empty() && comm->me == 0)
     error->warning(FLERR,
                    "{}: temp is {:.10g}, but {} - temp must be the temperature of the thermostat",

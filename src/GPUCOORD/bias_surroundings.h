@@ -33,7 +33,8 @@ class BiasSurroundings : protected Pointers {
   // Collective. Raises an error for a barostat that is defined before the fix. warns: also warns
   // about other fixes before it
   void check_order_of_fixes(bool warns) const;
-  // Called after each timestep.
+  // Called at the beginning of each run, and after each timestep.
+  void begin_run();
   void check_thermostats();
   // Collective. Raises an error if another fix writes one of the files that this fix is about to
   // open. Only rank 0 knows the files of metadynamics and PLUMED.
@@ -47,6 +48,7 @@ class BiasSurroundings : protected Pointers {
   const std::string owner;
   const double temperature;
   int steps_to_thermostats;                        // timesteps until thermostats are checked, or 0
+  std::string warned_of;                           // IDs of the thermostats in the last warning
   std::vector<gpucoord::Bias::File> open_files;    // with absolute paths
 };
 

@@ -16,6 +16,7 @@
 
 #include "coord_arguments.h"
 #include "coord_gather.h"
+#include "coord_switch.h"
 #include "gpucoord_backend.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_ghost_atoms.h"
@@ -55,6 +56,14 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
       return std::make_unique<CoordArguments>(lmp, narg, arg);
     })
 {
+  if (function && function->options().kind == gpucoord::AtomFunctionKind::MIN)
+    for (const CoordArguments::Function &f : args->functions) {
+      if (f.is_none() || !f.function->has_end()) continue;
+      const std::string why =
+          CoordSwitch::why_negative(*f.function, "function min divides by sums of s, which");
+      if (!why.empty())
+        error->all(FLERR, f.position, "Compute coord/gpu {} {}: {}", f.words, arg[f.position], why);
+    }
   backend =
       std::make_unique<Backend>(lmp, args->device, "Compute coord/gpu", args->device_position);
   if (function && backend->is_cuda() && comm->nprocs == 1 &&
@@ -524,7 +533,10 @@ double ComputeCoordGPU::finish_evaluation(const double *sums)
   if (running.seeks_partners) {
     const bool are_alone = all.has_partners == 0.0 && all.natoms_a > 0.0 && all.natoms_b > 0.0;
     seeks_partners = !are_alone && seeks_partners_in_run();
-    if (are_alone) warn_without_partners(static_cast<bigint>(all.natoms_a), *value);
+    if (are_alone)
+      warn_without_partners(static_cast<bigint>(all.natoms_a), *value);
+    else if (function)
+      warn_of_beta(*value);
   }
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * virial[k];

@@ -161,7 +161,7 @@ class ComputeCoordGPU : public CoordVariable {
   // The pair that is nearest to its range.
   struct NearestPair {
     double r = 0.0, dmax = 0.0;
-    double s = 0.0;    // if functions have no end
+    double s = 0.0, slope = 0.0;    // |r ds/dr|; both if r < dmax
     int number = 0;    // of its function, on the rank of the pair
     bool exists = false;
     bool is_of_all = true;    // false: of the pairs of a part of the atoms
@@ -170,6 +170,7 @@ class ComputeCoordGPU : public CoordVariable {
   bool
   compare_samples(const std::function<void(const double *, const double *, int, int)> &consider);
   void warn_without_partners(bigint natoms_a, double sum);
+  void warn_of_beta(double value);
 
   const std::unique_ptr<CoordArguments> args;
   std::unique_ptr<gpucoord::AtomFunction> function;    // null: S is the sum of s(r_ij) over pairs

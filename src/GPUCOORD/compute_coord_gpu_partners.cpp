@@ -30,17 +30,17 @@ using Groups = CoordArguments::Groups;
 
 /* ---------------------------------------------------------------------- */
 
-// Largest s of an atom without a partner, if functions have no end.
+// Largest s of an atom that has almost no partner: a range in another unit leaves the tail of s.
 static constexpr double ALMOST_NONE = 1e-3;
+static constexpr double ALMOST_FLAT = 1e-2;    // |r ds/dr|: the tail of a power or exponential
 
-// Without a function, S is a sum of values of s, which are 0 beyond dmax.
+// Without a function, S is a sum of values of s.
 bool ComputeCoordGPU::has_partners()
 {
-  const double limit = table->has_end() ? 0.0 : ALMOST_NONE;
-  if (!function) return std::fabs(running.value) > limit * selected.nfirst();
+  if (!function) return std::fabs(running.value) > ALMOST_NONE * selected.nfirst();
   const auto &s = function_numbers.s;
-  return std::any_of(s.begin(), s.end(), [limit](double number) {
-    return std::fabs(number) > limit;
+  return std::any_of(s.begin(), s.end(), [](double number) {
+    return std::fabs(number) > ALMOST_NONE;
   });
 }
 
@@ -78,11 +78,12 @@ void ComputeCoordGPU::warn_without_partners(bigint natoms_a, double sum)
   }
 
   const NearestPair nearest = nearest_pair();
-  const bool is_in_range = nearest.exists && nearest.r < nearest.dmax && table->has_end();
-  // s is 0 in a part of the range, or values of s cancel.
-  if (is_in_range && !seeks_partners_in_run()) return;
-  if (!table->has_end() && nearest.exists) {
-    if (std::fabs(nearest.s) > ALMOST_NONE) return;
+  const bool is_in_range = nearest.exists && nearest.r < nearest.dmax;
+  // Order parameters count partners, whatever their s.
+  const bool has_small_s = is_in_range && !seeks_partners_in_run();
+  if (has_small_s) {
+    // Values of s cancel, or s crosses 0.
+    if (std::fabs(nearest.s) > ALMOST_NONE || nearest.slope > ALMOST_FLAT) return;
     // The sample may lack pairs with larger s.
     if (!function && !nearest.is_of_all && std::fabs(sum) > ALMOST_NONE) return;
   }
@@ -94,7 +95,7 @@ void ComputeCoordGPU::warn_without_partners(bigint natoms_a, double sum)
                    takes_group2() ? "group2" + (coeff.empty() ? "" : " and " + coeff) : coeff);
     return;
   }
-  if (nearest.exists && nearest.s != 0.0 && !table->has_end()) {
+  if (has_small_s && nearest.s != 0.0) {
     error->warning(
         FLERR,
         "{}: s is almost 0 for all pairs of group {}, {} and a bias has almost no force: the "
@@ -108,19 +109,44 @@ void ComputeCoordGPU::warn_without_partners(bigint natoms_a, double sum)
     return;
   }
   std::string distance;
-  if (nearest.exists && !is_in_range) {
+  if (nearest.exists && (has_small_s || !is_in_range)) {
     distance = fmt::format(": the nearest pair{} is {:.6g} apart",
                            nearest.is_of_all ? "" : " of a sample", nearest.r);
-    if (table->has_end() && nearest.dmax != table->dmax())
+    if (!is_in_range && nearest.dmax != table->dmax())
       distance +=
           fmt::format(", beyond the {} {:.10g} of its types", args->range_word(), nearest.dmax);
   }
-  const std::string none = table->has_end()
-      ? fmt::format("no atom of group {} has a partner within {}", group->names[igroup],
-                    range_of_partners())
-      : fmt::format("s is 0 for all pairs of group {}", group->names[igroup]);
+  const std::string none = has_small_s
+      ? fmt::format("s is 0 for all pairs of group {}", group->names[igroup])
+      : fmt::format("no atom of group {} has a partner within {}", group->names[igroup],
+                    range_of_partners());
   error->warning(FLERR, "{}: {}, {}{} - are its lengths in {}, as units {} requires?", name, none,
                  result, distance, unit_of_length(update->unit_style), update->unit_style);
+}
+
+/* ----------------------------------------------------------------------
+   Collective. Warns if beta of a function min, alt_min or max does not select the smallest or
+   largest number: S then is mostly the logarithm of the number of atoms.
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::warn_of_beta(double value)
+{
+  using Kind = gpucoord::AtomFunctionKind;
+  constexpr double FAR = 0.2;    // of the number, or of 1 if it is less
+  const Kind kind = function->options().kind;
+  const bool is_max = kind == Kind::MAX;
+  if (!is_max && kind != Kind::MIN && kind != Kind::ALT_MIN) return;
+  const double sign = is_max ? 1.0 : -1.0;
+  double mine = -HUGE_VAL, all;
+  for (const double s : function_numbers.s) mine = MAX(mine, sign * s);
+  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
+  const double number = sign * all;
+  if (!std::isfinite(number)) return;
+  if (std::fabs(value - number) > FAR * MAX(1.0, std::fabs(number)) && comm->me == 0)
+    error->warning(
+        FLERR, "{}: function {} gives {:.6g}, but the {} of the {} is {:.6g} - give a {} beta",
+        name, function->description(), value, is_max ? "largest" : "smallest", words.numbers,
+        number, is_max ? "smaller" : "larger");
 }
 
 /* ----------------------------------------------------------------------
@@ -183,16 +209,18 @@ ComputeCoordGPU::NearestPair ComputeCoordGPU::nearest_pair()
   } mine = {HUGE_VAL, comm->me}, least;
   if (nearest.exists) mine.excess = table->has_end() ? nearest.r - nearest.dmax : nearest.r;
   MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, world);
-  if (nearest.exists && !table->has_end()) {
+  if (nearest.exists && nearest.r < nearest.dmax && !table->functions().empty()) {
     gpucoord::SwitchEvaluator s(table->functions()[nearest.number]);
-    nearest.s = s(nearest.r);
+    nearest.s = s(nearest.r, &nearest.slope);
+    nearest.slope = std::fabs(nearest.r * nearest.slope);
   }
-  double numbers[3] = {nearest.r, nearest.dmax, nearest.s};
-  MPI_Bcast(numbers, 3, MPI_DOUBLE, least.rank, world);
+  double numbers[4] = {nearest.r, nearest.dmax, nearest.s, nearest.slope};
+  MPI_Bcast(numbers, 4, MPI_DOUBLE, least.rank, world);
   nearest.exists = least.excess < HUGE_VAL;
   nearest.r = numbers[0];
   nearest.dmax = numbers[1];
   nearest.s = numbers[2];
+  nearest.slope = numbers[3];
   return nearest;
 }
 

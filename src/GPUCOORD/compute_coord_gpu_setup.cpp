@@ -22,6 +22,7 @@
 #include "group.h"
 #include "input.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace LAMMPS_NS;
@@ -31,7 +32,9 @@ namespace {
 
 std::string at_dmax(const gpucoord::Switch &function)
 {
-  if (function.value_at_dmax() == 0.0 && function.derivative_at_dmax() == 0.0)
+  constexpr double ROUNDING = 1e-12;
+  if (std::fabs(function.value_at_dmax()) < ROUNDING &&
+      std::fabs(function.derivative_at_dmax()) * function.dmax() < ROUNDING)
     return fmt::format("at dmax = {:.10g}: s and ds/dr go to 0", function.dmax());
   return fmt::format("at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0", function.dmax(),
                      function.value_at_dmax(), function.derivative_at_dmax());

@@ -354,7 +354,7 @@ CoordSwitch::OptionsOrNone CoordSwitch::read_restart(RestartReader &in)
 // Only expressions can be negative. All functions are sampled nevertheless, because that needs no
 // knowledge of their formulas. A value of the order of rounding errors counts as 0: of s of the
 // order of 1, of smaller s, and of a strong stretch.
-std::string CoordSwitch::why_no_weight(const gpucoord::Switch &function)
+std::string CoordSwitch::why_negative(const gpucoord::Switch &function, const char *reason)
 {
   constexpr int NSAMPLES = 5000, NBISECTIONS = 60;
   const double rounding = std::max(1e-10, 4.0 * function.rounding(gpucoord::Precision::DOUBLE));
@@ -379,9 +379,9 @@ std::string CoordSwitch::why_no_weight(const gpucoord::Switch &function)
         smallest = s(other);
         r = other;
       }
-  return fmt::format("s is {:.6g} at distance {:.6g}, but it weights partners and must not be "
-                     "negative - use an expression that is >= 0 up to dmax, or a smaller dmax",
-                     smallest, r);
+  return fmt::format("s is {:.6g} at distance {:.6g}, but {} must not be negative - use an "
+                     "expression that is >= 0 up to dmax, or a smaller dmax",
+                     smallest, r, reason);
 }
 
 std::string CoordSwitch::why_no_potential(const gpucoord::Switch &function)

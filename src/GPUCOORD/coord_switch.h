@@ -64,7 +64,7 @@ class CoordSwitch : protected Pointers {
   static bool is_name(const std::string &);
 
   // Returns why the terms of an order parameter cannot have this function as their weight, or "".
-  static std::string why_no_weight(const gpucoord::Switch &);
+  static std::string why_negative(const gpucoord::Switch &, const char *reason);
 
   // Returns why a function cannot be a pair potential: infinite dmax, or an infinite force at dmax.
   // Returns "" if it can.

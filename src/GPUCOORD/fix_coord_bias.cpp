@@ -126,6 +126,7 @@ void FixCoordBias::init()
   find_variables();
   evaluation->begin_run();
   surroundings().check_order_of_fixes(!is_set_up);
+  its_surroundings->begin_run();
   find_level();
 
   if (!has_begun) begin();
@@ -306,6 +307,29 @@ void FixCoordBias::setup(int vflag)
   if (respa) respa->copy_flevel_f(ilevel_respa);
   apply(vflag, Phase::SETUP);
   if (respa) respa->copy_f_flevel(ilevel_respa);
+  compare_with_restart();
+}
+
+// Collective. A variable that is defined differently than in the earlier run would make S jump.
+// Constraints may have moved atoms a little since.
+void FixCoordBias::compare_with_restart()
+{
+  constexpr double SAME = 1e-3, ROUNDING = 1e-6;
+  if (restart_values.empty()) return;
+  if (restart_step == update->ntimestep) {
+    const auto &now = evaluation->state().s;
+    for (std::size_t v = 0; v < now.size(); ++v) {
+      const double saved = restart_values[v];
+      const double limit = SAME * MAX(std::fabs(now[v]), std::fabs(saved)) + ROUNDING;
+      if (std::fabs(now[v] - saved) > limit && comm->me == 0)
+        error->warning(FLERR,
+                       "{}: {} is {:.6g} at the step of the restart file, but in the earlier run "
+                       "it was {:.6g} - check that the variable and its groups are those of that "
+                       "run",
+                       owner, bias->labels()[v], now[v], saved);
+    }
+  }
+  restart_values.clear();
 }
 
 void FixCoordBias::min_setup(int vflag)
@@ -509,6 +533,12 @@ void FixCoordBias::restart(char *buf)
                "after the present step {} - leave out reset_timestep, or use another fix ID",
                owner, first_step, update->ntimestep);
   restart_step = update->ntimestep;
+  // A bias that has not acted, or not in this timestep, has no S of it.
+  const auto &values = bias->state().s;
+  const bool has_acted = std::any_of(values.begin(), values.end(), [](double s) {
+    return s != 0.0;
+  });
+  if (has_acted && restart_step % bias->stride() == 0) restart_values = values;
 
   // A restart file written during a run contains the time at the beginning of that run. The next
   // run would use it as the time of the restarted timestep, and the times of hills would go back.

@@ -74,6 +74,7 @@ class FixCoordBias : public Fix, public VariableUser {
   FixCoordBias(class LAMMPS *, int, char **, const std::string &style_name, const MakeBias &);
 
   void print_outputs() const;
+  void compare_with_restart();
   CollectiveVariable *variable_of(std::size_t) const;    // null: no such variable
   void find_variables();
   void find_level();
@@ -96,6 +97,7 @@ class FixCoordBias : public Fix, public VariableUser {
   std::unique_ptr<BiasSurroundings> its_surroundings;
   bigint first_step;       // timestep of the definition of the bias, without minimizations
   bigint restart_step;     // timestep at which a restart file was read, or NONE
+  std::vector<double> restart_values;    // S in that file; empty: unknown, or compared
   bool has_begun;          // bias->begin() has been called
   bool is_set_up;          // init() has been called
   bool warned_of_rerun;    // in this rerun

@@ -75,8 +75,11 @@ void FixCoordPlumed::find_largest_id()
   const int largest = PlumedAtoms::largest_id(lmp);
   plumed->set_natoms(MAX(1, largest));
   if (comm->me == 0 && largest > MANY_IDS &&
-      largest > IDS_PER_ATOM * static_cast<double>(atom->natoms))
+      largest > IDS_PER_ATOM * static_cast<double>(atom->natoms)) {
     error->warning(FLERR, "{}: there are {} atoms{}", owner, atom->natoms, plumed->memory_advice());
+    // The system may end the process for lack of memory.
+    utils::flush_buffers(lmp);
+  }
 }
 
 // Work that all ranks do and that allocates memory for the requested atoms.

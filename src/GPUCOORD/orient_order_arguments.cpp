@@ -140,7 +140,7 @@ void OrientOrderArguments::check_range(char **arg) const
     else if (std::isinf(f.options.dmax))
       why = "dmax is infinite, but partners need a finite range - give a finite dmax";
     else
-      why = CoordSwitch::why_no_weight(*f.function);
+      why = CoordSwitch::why_negative(*f.function, "it weights partners and");
     if (!why.empty())
       error->all(FLERR, f.position, "Compute coord/orientorder {} {}: {}", f.words, arg[f.position],
                  why);

@@ -468,8 +468,8 @@ TEST_F(Kinds, other_words_after_a_restart)
   again->begin(start);
   for (int run = 0; run < 2; ++run) evaluate(*again, {2.0}, step(10, Phase::SETUP));
   EXPECT_EQ(warned,
-            std::vector<std::string>{"c_s continues with s0 2.05 and k 1, but the restart file had "
-                                     "2.1 and 1 - check the values of this command"});
+            std::vector<std::string>{"continues with steps 200, but the restart file had steps "
+                                     "100 - check the values of this command"});
 }
 
 // Parameters that do not move are those of the command, not of the restart file.

@@ -596,8 +596,8 @@ class Warnings(unittest.TestCase):
              "with the biasfactor of the file"),
             (FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 100\nrun 10\nwrite_restart w{0}\nclear\nread_restart w{0}\n" +
              VARIABLES.strip() + "\n" + FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 200\nrun 1\nrun 1",
-             "Fix coord/bias b: c_cv continues with s0 2.05 and k 1, but the restart file had 2.1 and 1 - check the "
-             "values of this command")])
+             "Fix coord/bias b: continues with steps 200, but the restart file had steps 100 - check the values of this "
+             "command")])
 
 
 class Partitions(unittest.TestCase):

@@ -156,6 +156,8 @@ class Thermostats(Warnings):
             self.cases("variable T atom 600\n" + langevin.format("v_T", 600)),    # has no target
             self.cases(nve + "fix n all temp/rescale 1 300 300 1 0.5\nfix o b langevin 600 600 0.1 4711"),
             self.cases(nvt.format(600, 600), "", "minimize 0 0 3 10"),
+            # Fixes that are defined after a first run
+            self.cases(nve, has.format("langevin", 600), "run 3\nfix n all langevin 600 600 0.1 4711\nrun 3\nrun 3"),
             self.cases(nvt.format(600, 600), "", bias=self.BIAS.replace("temp 300", "").replace("biasfactor 5", ""))]
         if not coordtest.lacks_package("EXTRA-FIX"):
             cases += [self.cases(nve + f"fix n all temp/{style} 600 600 0.1 4711", has.format(f"temp/{style}", 600))
@@ -250,7 +252,35 @@ class OtherSettings(Warnings):
             self.case("c_cv c_cw wall/lower k 1 1 s0 2 2", [("s0 2 2", "s0 2 2 offset 0 1")],
                       differs("offset 0 1", "offset 0 0")),
             self.case("c_cv harmonic k 1 s0 2", [("s0 2", "s0 2 stride 2")], differs("stride 2", "stride 1")),
-            self.case("c_cv moving k 1 s0 2 s0/stop 3 steps 100", [])])
+            self.case("c_cv moving k 1 s0 2 s0/stop 3 steps 100", []),
+            # The same s0 at the step of the restart file
+            self.case("c_cv moving k 1 s0 2 s0/stop 4 steps 100", [("stop 4 steps 100", "stop 3 steps 50")],
+                      differs("s0/stop 3, steps 50", "s0/stop 4, steps 100"))])
+
+    def test_other_variables(self):
+        """A compute with the ID of the earlier run but another S, and the same computes in another order."""
+        harmonic = FIX + "c_cv c_cw harmonic k 1 1 s0 2 2\n"
+        for second, changed, order, labels in (
+                (harmonic, VARIABLES.replace("group2 b ", "group2 b norm mean ", 1), [], ["c_cv"]),
+                (harmonic.replace("c_cv c_cw", "c_cw c_cv"), VARIABLES, ["variables c_cw c_cv", "variables c_cv c_cw"],
+                 ["c_cw", "c_cv"])):
+            for ranks in (1, 2):
+                with self.subTest(second, ranks=ranks):
+                    code, output = run_script(SYSTEM + harmonic + "run 20\nwrite_restart v\n"
+                                              f"clear\nread_restart v\n{changed.strip()}\n{second}{TWICE}", ranks)
+                    self.assertEqual(code, 0, output)
+                    found = warnings_of(output)
+                    if order:
+                        self.assertEqual(found.pop(0), f"Fix coord/bias b: continues with {order[0]}, but the restart file had "
+                                         f"{order[1]} - check the values of this command")
+                    values = [re.fullmatch(r"Fix coord/bias b: (\S+) is (\S+) at the step of the restart file, but in the earlier run "
+                                           r"it was (\S+) - check that the variable and its groups are those of that run",
+                                           text).groups() for text in found]
+                    self.assertEqual([value[0] for value in values], labels)
+                    if order:    # the values are exchanged
+                        self.assertEqual(values[0][1:], values[1][:0:-1])
+                    else:    # 8 atoms
+                        self.assertAlmostEqual(float(values[0][1]) * 8, float(values[0][2]), delta=1e-4)
 
     def test_plumed(self):
         if not os.environ.get("GPUCOORD_TEST_PLUMED"):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import coordtest
 
@@ -106,19 +107,17 @@ class Counts(unittest.TestCase):
         self.assertEqual(sum("Start " in line for line in lines), 2)
         self.assertRegex(lines[-2], r"^GPU tests: 2 passed now in \d+ s, 2 before$")
         self.assertRegex(lines[-3], r"^GPU tests that have also failed: gpu/bad( gpu/slow)?$")
-        for fresh, again in ("", 0), ("1", 4):
-            os.environ["GPUCOORD_TEST_FRESH"] = fresh
-            try:
+        now = os.environ.get("GPUCOORD_TEST_FRESH", "")
+        for fresh, again in (now, 0), ("" if now else "1", 4):
+            with unittest.mock.patch.dict(os.environ, GPUCOORD_TEST_FRESH=fresh):
                 status, lines = self.run_tests(GPU_COUNTER, tests)
-            finally:
-                del os.environ["GPUCOORD_TEST_FRESH"]
             self.assertEqual(status, 0)
             self.assertRegex(lines[-2], rf"^GPU tests: {again} passed now in \d+ s, {4 - again} before$")
         status, lines = self.run_tests(GPU_COUNTER, {**tests, "gpu/one": "false"})
         self.assertEqual((status, lines[-1]), (1, "GPU tests: 2 of 4 passed, 1 in part (3 parts skipped), 0 skipped, 1 failed"))
 
     def test_gpu_chosen(self):
-        tests = {"gpu/one": "true", "gpu/two": "true", "gpu/three": "false"}
+        tests = {"gpu/three": "false", "gpu/one": "true", "gpu/two": "true"}
         for options in ("-R", "o"), ("-E", "three", "-j", "2"):
             status, lines = self.run_tests(GPU_COUNTER, tests, *options)
             self.assertEqual((status, lines[-1]), (0, "GPU tests: 2 of 2 passed, 0 in part (0 parts skipped), 0 skipped, 0 failed"))

@@ -187,6 +187,37 @@ class NoPair(unittest.TestCase):
             self.assertTrue(0.99 < float(found[1]) / s < 1.3, warning)
         self.check("na coord/gpu group2 ow switch exp 0.6 image minimum", None)    # s = 0.0067
 
+    def test_small_values_with_end(self):
+        """Pairs in range of a dmax in Angstrom, with an r0 in nm."""
+        for switch, s in (("rational 0.26 nn 6 mm 12 dmax 6 nostretch", 1 / (1 + (3 / 0.26)**6)),
+                          ("gaussian 0.5 dmax 4 nostretch", np.exp(-18))):
+            text = run(f"compute c na coord/gpu group2 ow switch {switch}", "thermo_style custom step c_c", "run 0").text
+            warning, = warnings_of(text)
+            found = re.fullmatch(r"Compute coord/gpu c: s is almost 0 for all pairs of group na, S is (\S+) and a bias has almost no "
+                                 r"force: the nearest pair is 3 apart with s = (\S+)" + re.escape(self.UNITS), warning)
+            self.assertTrue(found, text)
+            self.assertAlmostEqual(float(found[2]) / s, 1, delta=0.01)
+        self.check("na coord/gpu group2 ow switch gaussian 0.01 dmax 4",
+                   "Compute coord/gpu c: s is 0 for all pairs of group na, S is 0 and a bias has no force: the nearest pair is 3 "
+                   "apart" + self.UNITS, BOTH)
+        self.check("na coord/gpu group2 ow switch rational 1.0 dmax 6 nostretch", None)    # s = 0.0014
+
+    def test_beta(self):
+        """Functions that are mostly the logarithm of the number of atoms, next to the extreme of the column of the atoms."""
+        for words, warning in (("min 0.1", "min beta 0.1 gives {}, but the smallest of the coordination numbers is {} - give a larger beta"),
+                               ("alt_min 0.1", "alt_min beta 0.1 gives {}, but the smallest of the coordination numbers is {} - give a "
+                                "larger beta"),
+                               ("max 10", "max beta 10 gives {}, but the largest of the coordination numbers is {} - give a smaller "
+                                "beta"), ("min 100", None), ("alt_min 100", None), ("max 0.01", None)):
+            for ranks in (1, 2):
+                with self.subTest(words, ranks=ranks):
+                    text = run(f"compute c all coord/gpu {NEAR} function {words}", f"compute n all coord/gpu {NEAR}",
+                               f"compute r all reduce {words.split()[0][-3:]} c_n[1]", "thermo_style custom step c_c c_n c_r",
+                               "thermo_modify format float %.6g", "run 0", ranks=ranks).text
+                    value, _, number = re.search(r"^ +0 +(\S+) +(\S+) +(\S+) *$", text, re.MULTILINE).groups()
+                    expected = warning and "Compute coord/gpu c: function " + warning.format(value, number)
+                    self.assertEqual(warnings_of(text), [expected] if expected else [], text)
+
     def test_no_pair_of_the_types(self):
         """Atoms whose types have no function, and a group whose second group is the same single atom."""
         warning = ("Compute coord/gpu c: there is no pair of atoms of these groups and types, S is 0 and a bias has no force - "

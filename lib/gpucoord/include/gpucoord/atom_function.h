@@ -66,6 +66,7 @@ class GPUCOORD_API AtomFunction {
   explicit AtomFunction(const AtomFunctionOptions &);
   ~AtomFunction();
 
+  const AtomFunctionOptions &options() const { return opt; }
   // Returns one line with the kind and its numbers: 'more_than rational r0 6 n 12 m 24'.
   std::string description() const;
   // Returns whether S is a sum over atoms. The caller may then divide it by the number of atoms.

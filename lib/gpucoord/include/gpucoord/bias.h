@@ -195,8 +195,8 @@ class GPUCOORD_API Bias {
     std::string text;    // "biasfactor 5" or "no biasfactor"
   };
   virtual std::vector<Setting> settings() const { return {}; }
-  // Warns of settings that differ from those of load().
-  void warn_of_other_settings() const;
+  // Warns of settings that differ from those of load(). Returns whether any differ.
+  bool warn_of_other_settings() const;
 
   // Adds outputs: S, dV/dS, and two numbers of the kind.
   void add_outputs_of_variable(int v, const std::string &first, std::function<double()> first_value,
@@ -206,6 +206,8 @@ class GPUCOORD_API Bias {
   BiasState now;
 
  private:
+  std::vector<Setting> all_settings() const;    // with the names of the variables
+
   const std::string kind_name;
   const int every;
   std::vector<Output> shown;

@@ -78,7 +78,7 @@ void Bias::save(ArchiveParts &parts) const
   parts.add("bias", 1, archive);
 
   Archive saved;
-  const auto list = settings();
+  const auto list = all_settings();
   saved.write(static_cast<std::int64_t>(list.size()));
   for (const auto &setting : list) {
     saved.write(setting.name);
@@ -108,10 +108,17 @@ void Bias::load(ArchiveParts &parts)
   });
 }
 
-void Bias::warn_of_other_settings() const
+std::vector<Bias::Setting> Bias::all_settings() const
+{
+  auto list = settings();
+  list.push_back({"variables", "variables " + joined(context.labels, 0, " ")});
+  return list;
+}
+
+bool Bias::warn_of_other_settings() const
 {
   std::vector<std::string> found, saved;
-  for (const auto &setting : settings())
+  for (const auto &setting : all_settings())
     for (const auto &old : saved_settings)
       if (old.name == setting.name && old.text != setting.text) {
         found.push_back(setting.text);
@@ -120,6 +127,7 @@ void Bias::warn_of_other_settings() const
   if (!found.empty())
     context.warn("continues with " + joined(found, 0, ", ") + ", but the restart file had " +
                  joined(saved, 0, ", ") + " - check the values of this command");
+  return !found.empty();
 }
 
 /* ---------------------------------------------------------------------- */

@@ -33,8 +33,8 @@ namespace {
     std::vector<std::string> caller_variables() const override;
     void begin(const BiasStart &start) override
     {
-      if (has_loaded) restart_step = start.restart_step;
-      warn_of_other_settings();
+      // Other settings explain other parameters.
+      if (!warn_of_other_settings() && has_loaded) restart_step = start.restart_step;
     }
     void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
     bool needs_host(const Step &) const override { return false; }
@@ -319,6 +319,17 @@ namespace {
     }
     std::vector<Setting> list = {{"stride", "stride " + std::to_string(stride())}};
     if (is_wall()) list.insert(list.end(), {{"exponent", exponents}, {"offset", offsets}});
+    if (steps) {
+      std::string stops = "s0/stop", k_stops = "k/stop";
+      for (int v = 0; v < nvariables(); ++v) {
+        stops += " " + shortest_text(s0[v].stop);
+        k_stops += " " + shortest_text(k[v].stop);
+      }
+      list.insert(list.end(),
+                  {{"s0/stop", stops},
+                   {"k/stop", k_stops},
+                   {"steps", "steps " + std::to_string(steps)}});
+    }
     return list;
   }
 
