@@ -59,22 +59,14 @@ static bool is_libstdcxx(const std::string &file)
   return file.compare(file.rfind('/') + 1, 9, "libstdc++") == 0;
 }
 
-static int find_libstdcxx(dl_phdr_info *info, std::size_t, void *found)
-{
-  if (is_libstdcxx(info->dlpi_name)) *static_cast<bool *>(found) = true;
-  return 0;
-}
 #endif
 
 // Returns the program or library whose copy of the C++ library replaces functions of the shared one
-// in this process, or "". Such a mixture of two copies ends the process while PLUMED is loaded. A
-// copy in a process without the shared library does no harm.
+// in this process, or "". Such a mixture of two copies ends the process while PLUMED, which needs
+// the shared one, is loaded.
 static std::string static_libstdcxx()
 {
 #if defined(GPUCOORD_FIND_STATIC_LIBSTDCXX)
-  bool has_shared = false;
-  dl_iterate_phdr(find_libstdcxx, &has_shared);
-  if (!has_shared) return "";
   // A program exports only the functions that its libraries use. Memory checkers and other tools
   // replace none of these.
   const char *const functions[] = {"_ZNSt6locale7classicEv",        // std::locale::classic()
@@ -114,7 +106,7 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
   const std::string copy = static_libstdcxx();
   if (!copy.empty())
     throw std::runtime_error(
-        "PLUMED cannot be loaded, because this process has two copies of the C++ library, "
+        "PLUMED cannot be loaded, because this process then has two copies of the C++ library, "
         "libstdc++: " +
         copy +
         " has its own - build LAMMPS and GPUCOORD without the option "

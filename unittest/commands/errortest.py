@@ -157,7 +157,7 @@ def run_program(program, ranks, **environment):
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         # with KOKKOS on a GPU, which other tests share, each of hundreds of runs takes longer
-        output, _ = process.communicate(timeout=300 if ON_KOKKOS_GPU else 60)
+        output, _ = process.communicate(timeout=300 if ON_KOKKOS_GPU else 180)
     except subprocess.TimeoutExpired:
         process.terminate()  # mpirun passes the signal on to the ranks
         output, _ = process.communicate()

@@ -214,7 +214,8 @@ TEST(FarOnGpu, SizesOfCharges)
   }
 }
 
-TEST(FarOnGpu, SaysWhenThereIsNoMemory)
+// Takes nearly all memory of the GPU.
+TEST(WholeGpu, FarFieldSaysWhenThereIsNoMemory)
 {
   const FarBox box = boxes()[0];
   const int large[3] = {400, 400, 400}, few[3] = {12, 12, 12};

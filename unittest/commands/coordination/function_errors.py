@@ -67,6 +67,9 @@ def arguments(keywords, switches, takes):
          "name t at character 3 - known are s"),
         ("switch exp 1.0 function moment 2 [norm] mean", "Compute coord/gpu function moment is not a sum over atoms and "
          "takes no norm - leave norm out"),
+        ("switch [custom] 1.0 func 1-2*x dmax 1.5 nostretch function min 100", "Compute coord/gpu switch custom: s is -2 at "
+         "distance 1.5, but function min divides by sums of s, which must not be negative - use an expression that is >= 0 up to "
+         "dmax, or a smaller dmax"),
         ("[norm] sum switch exp 1.0 function min 1", "Compute coord/gpu function min is not a sum over atoms and takes no "
          "norm - leave norm out"),
     ]
