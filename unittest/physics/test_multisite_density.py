@@ -98,12 +98,13 @@ class Density(unittest.TestCase):
         self.assertLess(abs(pressure - liquid.pressure), 6 * errors[3])
 
     def test_ethane(self):
-        for temperature, pressure, density, spacing in (236.0, 1.1, 469.4, 4.74), (256.0, 1.8, 434.42, 4.86):
-            liquid = Liquid(COMPONENTS, "ethane", spacing, temperature, pressure / ATM, 7, 14.0, 40000, 5.0, 4711)
+        # The density fluctuates more at the higher temperature.
+        for temperature, pressure, density, spacing, steps in (236.0, 1.1, 469.4, 4.74, 20000), (256.0, 1.8, 434.42, 4.86, 40000):
+            liquid = Liquid(COMPONENTS, "ethane", spacing, temperature, pressure / ATM, 7, 14.0, steps, 5.0, 4711)
             self.check(liquid, density, 0.01, 0.006)
 
     def test_quadrupole(self):
-        liquid = Liquid(QUADRUPOLAR, "2CLJQ", 1.23, 2.2368, 0.01255, 7, 5.0, 40000, 0.0015, 4712)
+        liquid = Liquid(QUADRUPOLAR, "2CLJQ", 1.23, 2.2368, 0.01255, 7, 5.0, 20000, 0.0015, 4712)
         self.check(liquid, 0.5340, 0.015, 0.006)
 
 
