@@ -27,7 +27,7 @@ SHARED = {
 PUBLIC = {
     "core": {"archive", "box", "counters", "export", "printable", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
-    "pairs": {"contribution", "pair_pass", "pairs", "variable"},
+    "pairs": {"contribution", "pair_pass", "pairs", "resident_numbers", "variable"},
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "resident_atoms", "resident_bias", "hills_file", "metadynamics", "restraint", "trim_file"},
     "expression": {"expression", "resident_expression"},

@@ -76,11 +76,11 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
     CoordVariable(lmp, narg, arg), args(read()), list(nullptr), list_version(0),
     list_ncalls(-1), nevaluations{}, scale(1.0), warned_empty(false), seeks_partners(false),
-    is_rerun(false), groupbit2(0), last_path(Path::CELLS), version_of_owners(0), selected(lmp)
+    is_rerun(false), groupbit2(0), last_path(Path::CELLS), selected(lmp)
 {
   if (args->function) {
     function = std::make_unique<gpucoord::AtomFunction>(*args->function);
-    comm_forward = 1;
+    ghosts.set_columns(1);
   }
   table = std::make_unique<gpucoord::SwitchTable>(args->table());
   gather = std::make_unique<CoordGather>(lmp, name);
@@ -588,8 +588,5 @@ double ComputeCoordGPU::memory_usage()
 {
   return CoordVariable::memory_usage() + selected.memory_usage() +
       static_cast<double>(ten_columns.capacity() + four_columns.capacity()) * sizeof(double) +
-      static_cast<double>(owner_of_atom.capacity()) * sizeof(int) +
-      static_cast<double>(function_numbers.s_of_atoms.capacity() +
-                          function_numbers.weights.capacity()) *
-      sizeof(double);
+      static_cast<double>(function_numbers.s_of_atoms.capacity()) * sizeof(double);
 }

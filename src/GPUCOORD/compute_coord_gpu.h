@@ -46,8 +46,6 @@ class ComputeCoordGPU : public CoordVariable {
   void init() override;
   void init_list(int, class NeighList *) override;
   void setup() override;
-  int pack_forward_comm(int, int *, double *, int, int *) override;
-  void unpack_forward_comm(int, int, double *) override;
   double memory_usage() override;
 
   std::string dynamic_group() const override;
@@ -142,9 +140,8 @@ class ComputeCoordGPU : public CoordVariable {
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference,
                                        const gpucoord::SecondPass *);
   gpucoord::Contribution evaluate_function(LocalEvaluation &, bool reference);
-  void begin_function(Path);
+  void begin_function();
   void list_rows();
-  void find_owners();
   const double *evaluate_weights(LocalEvaluation &);
   gpucoord::AtomFunction::Reduce reduction() const;
   std::string not_finite(int row, double s) const;
@@ -206,14 +203,11 @@ class ComputeCoordGPU : public CoordVariable {
     std::vector<int> rows;             // owned atoms that s and f refer to
     std::vector<double> s, f, dSds;    // [rows]
     std::vector<double> s_of_atoms;    // [nlocal]
-    std::vector<double> weights;       // [nlocal + nghost]
     bool is_reduced = false;           // this rank has taken part in the sums over ranks
   } function_numbers;
 
   // The function that a GPU evaluates without KOKKOS; null: the host evaluates it.
   std::unique_ptr<gpucoord::DeviceFunction> on_gpu;
-  std::vector<int> owner_of_atom;    // DeviceFunction::owner
-  std::int64_t version_of_owners;    // version of the atoms of owner_of_atom
 
   // Data of this evaluation.
   gpucoord::Box box;

@@ -56,17 +56,15 @@ void ComputeCoordGPU::list_rows()
   function_numbers.is_reduced = false;
 }
 
-void ComputeCoordGPU::begin_function(Path path)
+void ComputeCoordGPU::begin_function()
 {
   list_rows();
-  const bool has_ghosts = path == Path::CELLS || path == Path::LIST;
-  // Communication may include more atoms than there are now (delete_atoms before a run).
-  function_numbers.weights.assign(has_ghosts ? atom->nmax : atom->nlocal, 0.0);
+  ghosts.reserve();
 }
 
 void ComputeCoordGPU::begin_local(const LocalEvaluation &local)
 {
-  if (function) begin_function(local.path);
+  if (function) begin_function();
 }
 
 void ComputeCoordGPU::complete_exchanges(LocalEvaluation &local)
@@ -74,17 +72,6 @@ void ComputeCoordGPU::complete_exchanges(LocalEvaluation &local)
   if (!function || function_numbers.is_reduced) return;
   function_numbers.rows.clear();
   evaluate_weights(local);
-}
-
-// Finds the owned atom whose image each atom is.
-void ComputeCoordGPU::find_owners()
-{
-  for (int i = 0; i < atom->nlocal; ++i) function_numbers.weights[i] = i;
-  comm->forward_comm(this);
-  owner_of_atom.assign(function_numbers.weights.begin(),
-                       function_numbers.weights.begin() + atom->nlocal + atom->nghost);
-  version_of_owners = selected.version();
-  std::fill(function_numbers.weights.begin(), function_numbers.weights.end(), 0.0);
 }
 
 /* ----------------------------------------------------------------------
@@ -106,16 +93,16 @@ try {
     local.failed = not_finite(function_numbers.rows[result.bad], function_numbers.s[result.bad]);
   if (!(local.want & (DERIVATIVES | VIRIAL))) return nullptr;
 
-  for (std::int64_t k = 0; k < n; ++k)
-    function_numbers.weights[function_numbers.rows[k]] = function_numbers.dSds[k];
+  double *const weights = ghosts.zeros();
+  for (std::int64_t k = 0; k < n; ++k) weights[function_numbers.rows[k]] = function_numbers.dSds[k];
   switch (local.path) {
     case Path::PAIRS:
-      return gather->numbers_of_pairs(function_numbers.weights.data()).data();
+      return gather->numbers_of_pairs(weights).data();
     case Path::ALLPAIRS:
-      return gather->numbers_of_group(function_numbers.weights.data()).data();
+      return gather->numbers_of_group(weights).data();
     default:
-      comm->forward_comm(this);
-      return function_numbers.weights.data();
+      ghosts.forward();
+      return weights;
   }
 } catch (const std::bad_alloc &) {
   out_of_memory();    // other ranks wait for this one
@@ -157,9 +144,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(LocalEvaluation &local
   const bool may_be_on_gpu =
       on_gpu && local.path == Path::CELLS && !reference && !local.seeks_partners;
   if (may_be_on_gpu) {
-    if (local.want & (DERIVATIVES | VIRIAL) && version_of_owners != selected.version())
-      find_owners();
-    on_gpu->owner = owner_of_atom.data();
+    if (local.want & (DERIVATIVES | VIRIAL)) on_gpu->owner = ghosts.owners(selected.version());
     on_gpu->f = local.is_for_forces ? nullptr
                                     : function_numbers.f.data();    // biases only read gradients
     second.on_device = on_gpu.get();
@@ -177,7 +162,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const LocalEvaluation
 {
   if (!function) return evaluate_path(local.path, local.want, peratom, true, nullptr);
   const FunctionNumbers kept = function_numbers;
-  begin_function(local.path);
+  begin_function();
   LocalEvaluation again = local;
   again.peratom = peratom;
   gpucoord::Contribution reference = evaluate_function(again, true);
@@ -201,18 +186,4 @@ std::string ComputeCoordGPU::why_no_bias() const
   return function && function->nbins()
       ? "its function histogram is for output only - bias a function such as between"
       : "";
-}
-
-/* ---------------------------------------------------------------------- */
-
-int ComputeCoordGPU::pack_forward_comm(int n, int *list_of_atoms, double *buf, int /*pbc_flag*/,
-                                       int * /*pbc*/)
-{
-  for (int k = 0; k < n; ++k) buf[k] = function_numbers.weights[list_of_atoms[k]];
-  return n;
-}
-
-void ComputeCoordGPU::unpack_forward_comm(int n, int first, double *buf)
-{
-  std::copy_n(buf, n, function_numbers.weights.begin() + first);
 }

@@ -21,15 +21,12 @@
 #include "comm.h"
 #include "domain.h"
 
-#include <algorithm>
-#include <numeric>
-
 using namespace LAMMPS_NS;
 
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
-    ComputeCoordGPU(lmp, narg, arg, read), is_global(false), natoms_with_partners(0), ncolumns(0)
+    ComputeCoordGPU(lmp, narg, arg, read), is_global(false), natoms_with_partners(0)
 {
   order_backend = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
                                                  args->device_position);
@@ -45,7 +42,6 @@ void ComputeCoordOrder::set_global()
 
 /* ---------------------------------------------------------------------- */
 
-// Comm allocates its buffers after init() of computes. find_owners() sends one column.
 void ComputeCoordOrder::init_backend()
 {
   order_backend->init(
@@ -53,10 +49,9 @@ void ComputeCoordOrder::init_backend()
         return order_backend->is_cuda() ? make_cuda(device) : make_host();
       },
       name);
-  comm_forward = MAX(1, (*order_backend)->exchange_columns());
-  if (!args->check_every) return;
-  if (!reference) reference = make_reference();
-  comm_forward = MAX(comm_forward, reference->exchange_columns());
+  const int columns = (*order_backend)->exchange_columns();
+  if (args->check_every && !reference) reference = make_reference();
+  ghosts.set_columns(reference ? MAX(columns, reference->exchange_columns()) : columns);
 }
 
 DeviceChoice &ComputeCoordOrder::device_choice() const
@@ -86,13 +81,11 @@ gpucoord::OrderInput ComputeCoordOrder::input()
   in.nall = atom->nlocal + atom->nghost;
   in.volume = volume();
   in.exchange.forward = [this](double *numbers, int columns) {
-    forward(numbers, columns);
+    ghosts.forward(numbers, columns);
   };
   in.exchange.reduce = reduction();
-  if (order_backend->is_cuda() && comm->nprocs == 1) {
-    if (version_of_owners != selected.version()) find_owners();
-    in.exchange.owner = owner_of_atom.data();
-  }
+  if (order_backend->is_cuda() && comm->nprocs == 1)
+    in.exchange.owner = ghosts.owners(selected.version());
   return in;
 }
 
@@ -101,16 +94,6 @@ double ComputeCoordOrder::volume() const
 {
   const bool is_periodic = domain->xperiodic && domain->yperiodic && domain->zperiodic;
   return is_periodic ? domain->xprd * domain->yprd * domain->zprd : 0.0;
-}
-
-// Finds the owned atom whose image each atom is.
-void ComputeCoordOrder::find_owners()
-{
-  std::vector<double> index(atom->nlocal + atom->nghost);
-  std::iota(index.begin(), index.end(), 0.0);
-  forward(index.data(), 1);
-  owner_of_atom.assign(index.begin(), index.end());
-  version_of_owners = selected.version();
 }
 
 // Returns this rank's part of S.
@@ -125,20 +108,13 @@ void ComputeCoordOrder::begin_local(const LocalEvaluation &local)
   list_rows();
   f_of_atoms.assign(atom->nlocal, 0.0);
   begin_numbers(local);
-  reserve_exchange();
+  ghosts.reserve();
 }
 
 void ComputeCoordOrder::begin_numbers(const LocalEvaluation & /*local*/)
 {
   natoms_with_partners = 0;
   wanted_numbers = {};
-}
-
-// Communication may include more atoms than there are now (delete_atoms before a run).
-void ComputeCoordOrder::reserve_exchange()
-{
-  const std::size_t size = comm_forward * static_cast<std::size_t>(atom->nmax);
-  if (exchanged.size() < size) exchanged.resize(size);
 }
 
 void ComputeCoordOrder::evaluate_local(LocalEvaluation &local)
@@ -173,40 +149,11 @@ gpucoord::Contribution ComputeCoordOrder::evaluate_reference(const LocalEvaluati
   return result;
 }
 
-/* ----------------------------------------------------------------------
-   Sends numbers of owned atoms to their ghosts.
-------------------------------------------------------------------------- */
-
-void ComputeCoordOrder::forward(double *numbers, int columns)
-{
-  ncolumns = columns;
-  const std::size_t nlocal = atom->nlocal, nall = nlocal + atom->nghost;
-  std::copy_n(numbers, columns * nlocal, exchanged.data());
-  comm->forward_comm(this);
-  std::copy(exchanged.data() + columns * nlocal, exchanged.data() + columns * nall,
-            numbers + columns * nlocal);
-}
-
-int ComputeCoordOrder::pack_forward_comm(int n, int *atoms, double *buf, int /*pbc_flag*/,
-                                         int * /*pbc*/)
-{
-  const std::size_t columns = ncolumns;
-  for (int k = 0; k < n; ++k)
-    std::copy_n(exchanged.data() + columns * atoms[k], columns, buf + columns * k);
-  return n * ncolumns;
-}
-
-void ComputeCoordOrder::unpack_forward_comm(int n, int first, double *buf)
-{
-  const std::size_t columns = ncolumns;
-  std::copy_n(buf, columns * n, exchanged.data() + columns * first);
-}
-
 /* ---------------------------------------------------------------------- */
 
 double ComputeCoordOrder::memory_usage()
 {
   const double library_bytes = order_backend->exists() ? (*order_backend)->bytes() : 0.0;
   return ComputeCoordGPU::memory_usage() + library_bytes +
-      static_cast<double>(f_of_atoms.capacity() + exchanged.capacity()) * sizeof(double);
+      static_cast<double>(f_of_atoms.capacity()) * sizeof(double);
 }

@@ -30,8 +30,6 @@ class OrderBackend;
 class ComputeCoordOrder : public ComputeCoordGPU {
  public:
   ~ComputeCoordOrder() override;
-  int pack_forward_comm(int, int *, double *, int, int *) override;
-  void unpack_forward_comm(int, int, double *) override;
   double memory_usage() override;
 
  protected:
@@ -56,7 +54,6 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   virtual void begin_numbers(const LocalEvaluation &);
 
   DeviceChoice &device_choice() const override;
-  void reserve_exchange();
   double local_value(double value) const;
   double volume() const;
   const gpucoord::OrderParameter &
@@ -65,9 +62,6 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   bool is_global;
   std::int64_t natoms_with_partners;    // on this rank; with a GPU: 1 if there are any
   gpucoord::OrderNumbers wanted_numbers;
-  // Numbers sent to ghost atoms, [nmax][ncolumns], with at most comm_forward columns.
-  std::vector<double> exchanged;
-  int ncolumns;
 
  private:
   void begin_local(const LocalEvaluation &) override;
@@ -78,8 +72,6 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   std::string description() const override;
 
   gpucoord::OrderInput input();
-  void forward(double *numbers, int columns);
-  void find_owners();
 
   std::unique_ptr<OrderBackend> order_backend;
   std::unique_ptr<gpucoord::OrderParameter> reference;    // for keyword check; null: not needed

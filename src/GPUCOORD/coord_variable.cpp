@@ -34,7 +34,7 @@ static std::string without_kokkos(const std::string &style)
 CoordVariable::CoordVariable(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), name(fmt::format("Compute {} {}", without_kokkos(style), id)),
     wanted(0), state(State::UNKNOWN), known_value(0.0), must_print_value(false), is_in_setup(false),
-    nmax(0)
+    ghosts(lmp, this), nmax(0)
 {
 }
 
@@ -121,9 +121,20 @@ void CoordVariable::reserve_array()
   memory->create(array_atom, nmax, size_peratom_cols, "coord:array_atom");
 }
 
+int CoordVariable::pack_forward_comm(int n, int *atoms, double *buf, int /*pbc_flag*/,
+                                     int * /*pbc*/)
+{
+  return ghosts.pack(n, atoms, buf);
+}
+
+void CoordVariable::unpack_forward_comm(int n, int first, double *buf)
+{
+  ghosts.unpack(n, first, buf);
+}
+
 double CoordVariable::memory_usage()
 {
-  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double);
+  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) + ghosts.memory_usage();
 }
 
 /* ---------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 
 #include "compute.h"
 
+#include "coord_ghost_numbers.h"
 #include "gpucoord_variable.h"
 
 #include <string>
@@ -30,6 +31,8 @@ class CoordVariable : public Compute, public CollectiveVariable {
   double compute_scalar() override;
   void compute_vector() override;
   void compute_peratom() override;
+  int pack_forward_comm(int, int *, double *, int, int *) override;
+  void unpack_forward_comm(int, int, double *) override;
   double memory_usage() override;
 
   bool begin_setup() override;
@@ -66,6 +69,7 @@ class CoordVariable : public Compute, public CollectiveVariable {
   double known_value;       // S
   bool must_print_value;    // the setup line has changed; the same on all ranks
   bool is_in_setup;         // between begin_setup() and end_setup()
+  GhostNumbers ghosts;      // for styles whose ghost atoms get numbers from their owners
 
  private:
   std::string printed, printed_groups;

@@ -165,6 +165,14 @@ namespace LammpsCompat {
       return std::make_unique<Transform>(arguments..., 0);
   }
 
+  // Lets KOKKOS pack the numbers of a compute on the device. Releases whose KOKKOS styles the
+  // package does not support lack the flag.
+  template <class T> using ForwardCommDevice = decltype(T::forward_comm_device);
+  template <class T> void communicate_on_device(T *compute, bool on_device)
+  {
+    if constexpr (Has<ForwardCommDevice, T>) compute->forward_comm_device = on_device ? 1 : 0;
+  }
+
 }    // namespace LammpsCompat
 }    // namespace LAMMPS_NS
 

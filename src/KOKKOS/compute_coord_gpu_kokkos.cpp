@@ -186,12 +186,10 @@ void ComputeCoordGPUKokkos<DeviceType>::evaluate_on_device(LocalEvaluation &loca
   if (has_second && comm->nprocs > 1) {
     if (local.failed.empty())
       this->attempt(local, [&] {
-        this->send_weights();
+        ghosts.forward(*function_on_device, device->stream());
       });
-    else {    // other ranks wait for this one
-      function_numbers.weights.assign(atom->nmax, 0.0);
-      comm->forward_comm(this);
-    }
+    else
+      ghosts.forward_zeros(1);    // other ranks wait for this one
   }
   this->attempt(local, [&] {
     if (has_second) enqueue_second(request);

@@ -46,6 +46,7 @@ class ComputeCoordGPUKokkos : public ComputeCoordKokkos<DeviceType, ComputeCoord
   using Shared::function;
   using Shared::function_numbers;
   using Shared::function_on_device;
+  using Shared::ghosts;
   using Shared::groupbit;
   using Shared::groupbit2;
   using Shared::igroup;

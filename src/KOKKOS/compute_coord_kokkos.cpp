@@ -38,7 +38,7 @@ using gpucoord::DERIVATIVES;
 template <class DeviceType, class Base>
 ComputeCoordKokkos<DeviceType, Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, char **arg) :
     Base(lmp, narg, arg), warned_moved(false), uses_neighbors(false), skin(0.0),
-    function_is_resident(false), function_version(0), owners_version(0), weights(Weights::HOST)
+    function_is_resident(false), function_version(0)
 {
   this->kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -63,7 +63,8 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
     on_device()->discard_errors(device->stream());    // errors may belong to an earlier run
     if (function_is_resident)
       function_on_device = gpucoord::make_resident_function(*args->function, args->precision);
-    function_version = owners_version = 0;
+    function_version = 0;
+    ghosts.forget_device_owners();
   } catch (const gpucoord::DeviceError &e) {
     failed = gpu_failure(e.what());
   }
@@ -297,65 +298,11 @@ void ComputeCoordKokkos<DeviceType, Base>::begin_function(const gpucoord::Device
 {
   function_version = 0;    // stays 0 if an exception is thrown
   gpucoord::DeviceAtoms all = atoms;
-  all.nall = atom->nmax;    // see ComputeCoordGPU::begin_function()
+  all.nall = atom->nmax;    // see GhostNumbers::reserve()
   function_on_device->select(all, groupbit, device->stream());
-  if (comm->nprocs == 1 && sends_numbers() && device->version() != owners_version) {
-    owners_version = 0;
-    function_on_device->find_owners(
-        [this] {
-          send_weights();
-        },
-        device->stream());
-    owners_version = device->version();
-  }
+  if (comm->nprocs == 1 && sends_numbers())
+    ghosts.owners(*function_on_device, device->version(), device->stream());
   function_version = version;
-}
-
-// Collective. Sends weights to ghost atoms. Throws DeviceError after the communication. LAMMPS
-// decides whether it packs on the GPU or on the host.
-template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::send_weights()
-{
-  failed_to_send.clear();
-  weights = Weights::DEVICE;
-  this->forward_comm_device = 1;
-  comm->forward_comm(this);
-  this->forward_comm_device = 0;
-  if (weights == Weights::COPIED)
-    function_on_device->set_weights(function_numbers.weights.data(), device->stream());
-  weights = Weights::HOST;
-  if (!failed_to_send.empty()) throw gpucoord::DeviceError(failed_to_send);
-}
-
-template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::weights_to_host()
-{
-  if (weights != Weights::DEVICE) return;
-  function_numbers.weights.assign(atom->nmax, 0.0);
-  weights = Weights::COPIED;
-  try {
-    function_on_device->get_weights(function_numbers.weights.data(), device->stream());
-  } catch (const gpucoord::DeviceError &e) {
-    failed_to_send = e.what();
-  }
-}
-
-template <class DeviceType, class Base>
-int ComputeCoordKokkos<DeviceType, Base>::pack_forward_comm(int n, int *atoms, double *buf,
-                                                            int pbc_flag, int *pbc)
-{
-  if (weights == Weights::HOST) return Base::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
-  weights_to_host();
-  return ComputeCoordGPU::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
-}
-
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::unpack_forward_comm(int n, int first, double *buf)
-{
-  if (weights == Weights::HOST) {
-    Base::unpack_forward_comm(n, first, buf);
-    return;
-  }
-  weights_to_host();
-  ComputeCoordGPU::unpack_forward_comm(n, first, buf);
 }
 
 template <class DeviceType, class Base>
@@ -363,24 +310,14 @@ int ComputeCoordKokkos<DeviceType, Base>::pack_forward_comm_kokkos(int n, DAT::t
                                                                    DAT::tdual_double_1d &k_buf,
                                                                    int /*pbc_flag*/, int * /*pbc*/)
 {
-  try {
-    function_on_device->pack(k_list.view_device().data(), n, k_buf.view_device().data(),
-                             device->stream());
-  } catch (const gpucoord::DeviceError &e) {
-    failed_to_send = e.what();
-  }
-  return n;
+  return ghosts.pack_on_device(n, k_list.view_device().data(), k_buf.view_device().data());
 }
 
 template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(int n, int first,
                                                                       DAT::tdual_double_1d &k_buf)
 {
-  try {
-    function_on_device->unpack(k_buf.view_device().data(), n, first, device->stream());
-  } catch (const gpucoord::DeviceError &e) {
-    failed_to_send = e.what();
-  }
+  ghosts.unpack_on_device(n, first, k_buf.view_device().data());
 }
 
 template <class DeviceType, class Base>

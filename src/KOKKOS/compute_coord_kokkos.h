@@ -35,8 +35,6 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
  public:
   ComputeCoordKokkos(class LAMMPS *, int, char **);
   void init() override;
-  int pack_forward_comm(int, int *, double *, int, int *) override;
-  void unpack_forward_comm(int, int, double *) override;
   int pack_forward_comm_kokkos(int, DAT::tdual_int_1d, DAT::tdual_double_1d &, int, int *) override;
   void unpack_forward_comm_kokkos(int, int, DAT::tdual_double_1d &) override;
   double memory_usage() override;
@@ -66,6 +64,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   using Base::force;
   using Base::function;
   using Base::function_numbers;
+  using Base::ghosts;
   using Base::groupbit;
   using Base::groupbit2;
   using Base::igroup;
@@ -122,8 +121,6 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   }
   void begin_function(const gpucoord::DeviceAtoms &, std::int64_t version);
   const int *owners() const { return comm->nprocs == 1 ? function_on_device->owners() : nullptr; }
-  void send_weights();
-  void weights_to_host();
   void fetch_function(LocalEvaluation &);
   std::string dSds_too_large(int row, double s, double dSds) const;
   void warn_of_moved_atoms();
@@ -140,11 +137,6 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   std::unique_ptr<gpucoord::ResidentFunction> function_on_device;
   bool function_is_resident;        // if atoms are resident
   std::int64_t function_version;    // version of the selected atoms; 0: no atoms are selected
-  std::int64_t owners_version;      // version of the owners of ghost atoms; 0: unknown
-  // Location of the weights for pack and unpack: in 'of', on the GPU, or copied from the GPU to
-  // 'of'.
-  enum class Weights { HOST, DEVICE, COPIED } weights;
-  std::string failed_to_send;    // why this rank has sent wrong numbers; "": all are right
 };
 
 }    // namespace LAMMPS_NS

@@ -21,7 +21,6 @@
 #include "atom.h"
 #include "comm.h"
 
-#include <algorithm>
 #include <vector>
 
 using namespace LAMMPS_NS;
@@ -32,7 +31,7 @@ template <class DeviceType, class Base>
 ComputeCoordOrderKokkos<DeviceType, Base>::ComputeCoordOrderKokkos(LAMMPS *lmp, int narg,
                                                                    char **arg) :
     Shared(lmp, narg, arg),
-    nexchanges(0), numbers(Numbers::NOT_SENT)
+    nexchanges(0)
 {
 }
 
@@ -72,7 +71,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(LocalEvaluati
                                                                    const gpucoord::Request &request)
 {
   this->begin_numbers(local);
-  if (comm->nprocs > 1 || this->checks_gradients()) this->reserve_exchange();
+  if (comm->nprocs > 1 || this->checks_gradients()) ghosts.reserve();
   this->attempt(local, [&] {
     enqueue_first(request, true);
     function_on_device->evaluate(device->stream());
@@ -93,7 +92,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::finish_local(LocalEvaluation &lo
 }
 
 /* ----------------------------------------------------------------------
-   Communication on several ranks. LAMMPS decides whether it packs on the GPU or on the host.
+   Communication on several ranks.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType, class Base>
@@ -105,7 +104,8 @@ gpucoord::DeviceExchange ComputeCoordOrderKokkos<DeviceType, Base>::exchange()
     return exchange;
   }
   exchange.forward = [this] {
-    send_numbers();
+    ++nexchanges;    // also after an error, which ends no communication
+    ghosts.forward(*on_device(), device->stream());
   };
   exchange.reduce = [this, reduce = this->reduction()](double *sums, int n,
                                                        gpucoord::AtomFunction::Reduction by) {
@@ -113,22 +113,6 @@ gpucoord::DeviceExchange ComputeCoordOrderKokkos<DeviceType, Base>::exchange()
     ++nexchanges;
   };
   return exchange;
-}
-
-// Throws DeviceError after the communication.
-template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::send_numbers()
-{
-  failed_to_send.clear();
-  numbers = Numbers::DEVICE;
-  this->forward_comm_device = 1;
-  comm->forward_comm(this);
-  this->forward_comm_device = 0;
-  ++nexchanges;
-  const bool were_copied = numbers == Numbers::COPIED;
-  numbers = Numbers::NOT_SENT;
-  if (!failed_to_send.empty()) throw gpucoord::DeviceError(failed_to_send);
-  if (were_copied) on_device()->set_numbers(exchanged.data(), device->stream());
 }
 
 // Called after a failure of this rank, because other ranks wait for it.
@@ -142,73 +126,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::make_missing_exchanges(const Loc
       this->reduction()(zeros.data(), calls[nexchanges].n, gpucoord::AtomFunction::Reduction::SUM);
       continue;
     }
-    std::fill(exchanged.begin(), exchanged.end(), 0.0);
-    this->ncolumns = on_device()->exchange_columns();
-    comm->forward_comm(this);
-  }
-}
-
-template <class DeviceType, class Base>
-int ComputeCoordOrderKokkos<DeviceType, Base>::pack_forward_comm(int n, int *atoms, double *buf,
-                                                                 int pbc_flag, int *pbc)
-{
-  if (numbers == Numbers::NOT_SENT) return Shared::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
-  numbers_to_host();
-  return ComputeCoordOrder::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
-}
-
-template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::unpack_forward_comm(int n, int first, double *buf)
-{
-  if (numbers == Numbers::NOT_SENT) {
-    Shared::unpack_forward_comm(n, first, buf);
-    return;
-  }
-  numbers_to_host();
-  ComputeCoordOrder::unpack_forward_comm(n, first, buf);
-}
-
-template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::numbers_to_host()
-{
-  if (numbers == Numbers::COPIED) return;
-  numbers = Numbers::COPIED;
-  this->ncolumns = on_device()->exchange_columns();
-  try {
-    on_device()->get_numbers(exchanged.data(), device->stream());
-  } catch (const gpucoord::DeviceError &e) {
-    failed_to_send = e.what();
-  }
-}
-
-template <class DeviceType, class Base>
-int ComputeCoordOrderKokkos<DeviceType, Base>::pack_forward_comm_kokkos(int n,
-                                                                        DAT::tdual_int_1d k_list,
-                                                                        DAT::tdual_double_1d &k_buf,
-                                                                        int pbc_flag, int *pbc)
-{
-  if (numbers == Numbers::NOT_SENT)
-    return Shared::pack_forward_comm_kokkos(n, k_list, k_buf, pbc_flag, pbc);
-  try {
-    on_device()->pack(k_list.view_device().data(), n, k_buf.view_device().data(), device->stream());
-  } catch (const gpucoord::DeviceError &e) {
-    failed_to_send = e.what();
-  }
-  return n * on_device()->exchange_columns();
-}
-
-template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(
-    int n, int first, DAT::tdual_double_1d &k_buf)
-{
-  if (numbers == Numbers::NOT_SENT) {
-    Shared::unpack_forward_comm_kokkos(n, first, k_buf);
-    return;
-  }
-  try {
-    on_device()->unpack(k_buf.view_device().data(), n, first, device->stream());
-  } catch (const gpucoord::DeviceError &e) {
-    failed_to_send = e.what();
+    ghosts.forward_zeros(on_device()->exchange_columns());
   }
 }
 

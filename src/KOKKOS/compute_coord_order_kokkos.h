@@ -26,19 +26,14 @@ template <class DeviceType, class Base>
 class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
  public:
   ComputeCoordOrderKokkos(class LAMMPS *, int, char **);
-  int pack_forward_comm(int, int *, double *, int, int *) override;
-  void unpack_forward_comm(int, int, double *) override;
-  int pack_forward_comm_kokkos(int, DAT::tdual_int_1d, DAT::tdual_double_1d &, int, int *) override;
-  void unpack_forward_comm_kokkos(int, int, DAT::tdual_double_1d &) override;
 
  protected:
   using Shared = ComputeCoordKokkos<DeviceType, Base>;
   using Shared::atom;
   using Shared::comm;
   using Shared::device;
-  using Shared::exchanged;
-  using Shared::failed_to_send;
   using Shared::function_on_device;
+  using Shared::ghosts;
   using Shared::is_global;
   using typename Shared::LocalEvaluation;
 
@@ -58,14 +53,9 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   void enqueue_first(const gpucoord::Request &, bool needs_numbers);
   void enqueue_second(const gpucoord::Request &);
   gpucoord::DeviceExchange exchange();
-  void send_numbers();
-  void numbers_to_host();
   void make_missing_exchanges(const LocalEvaluation &);
 
   std::size_t nexchanges;    // number of exchanges made in this evaluation
-  // Location of the numbers for pack and unpack while order parameters are sent from the GPU: on
-  // the GPU, or copied from there to 'exchanged'.
-  enum class Numbers { NOT_SENT, DEVICE, COPIED } numbers;
 };
 
 }    // namespace LAMMPS_NS

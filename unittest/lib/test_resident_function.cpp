@@ -453,8 +453,8 @@ TEST(ResidentFunction, sends_weights_to_ghosts)
   for (int k = 0; k < 1000; ++k) ASSERT_EQ(owners[k], k);
   const std::vector<int> expected = {5, 999, 0, 999, 7};
   std::vector<double> given(1500, 0.25), found(1500);
-  device->set_weights(given.data(), nullptr);
-  device->get_weights(found.data(), nullptr);
+  device->set_numbers(given.data(), nullptr);
+  device->get_numbers(found.data(), nullptr);
   EXPECT_EQ(found, given);
   for (int k = 0; k < 5; ++k) EXPECT_EQ(owners[1000 + k], expected[k]);
 }

@@ -8,6 +8,7 @@
 
 #include "gpucoord/atom_function.h"
 #include "gpucoord/export.h"
+#include "gpucoord/resident_numbers.h"
 #include "gpucoord/types.h"
 
 #include <cstddef>
@@ -23,11 +24,9 @@ namespace gpucoord {
 GPUCOORD_API bool can_be_resident(const AtomFunctionOptions &);
 
 // The function and the per-atom numbers of one rank in device memory, owned atoms first, then
-// ghosts.
-class GPUCOORD_API ResidentFunction {
+// ghosts. Communication copies dS/ds.
+class GPUCOORD_API ResidentFunction : public ResidentNumbers {
  public:
-  virtual ~ResidentFunction() = default;
-
   // Allocates the numbers of these atoms and discards earlier ones. Enqueues a copy of the masks. S
   // is a sum over the owned atoms whose mask has a bit of 'bits'. Throws DeviceError.
   virtual void select(const DeviceAtoms &, int bits, DeviceStream) = 0;
@@ -55,14 +54,6 @@ class GPUCOORD_API ResidentFunction {
   // Waits, and copies s and f to the host, [nlocal]. Throws DeviceError.
   virtual void copy_numbers(double *s, double *f, DeviceStream) = 0;
 
-  // Waits, and copies dS/ds to or from the host, [nall]. Throws DeviceError.
-  virtual void get_weights(double *dSds, DeviceStream) = 0;
-  virtual void set_weights(const double *dSds, DeviceStream) = 0;
-  // For communication. pack() enqueues to[k] = dS/ds of atom list[k], k < n. unpack() enqueues
-  // dS/ds of atom first + k = from[k], k < n. All pointers are to device memory. Throws
-  // DeviceError.
-  virtual void pack(const int *list, int n, double *to, DeviceStream) = 0;
-  virtual void unpack(const double *from, int n, int first, DeviceStream) = 0;
   // Overwrites dS/ds by the indices of the atoms, calls send(), which enqueues the communication of
   // dS/ds, and stores the result as owners. All ghosts must be images of owned atoms.
   virtual void find_owners(const std::function<void()> &send, DeviceStream) = 0;

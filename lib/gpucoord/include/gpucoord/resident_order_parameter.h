@@ -9,6 +9,7 @@
 #include "gpucoord/atom_function.h"
 #include "gpucoord/export.h"
 #include "gpucoord/pairs.h"
+#include "gpucoord/resident_numbers.h"
 #include "gpucoord/types.h"
 #include "gpucoord/variable.h"
 
@@ -23,8 +24,8 @@ struct DeviceExchange {
   // [nall] the owned atom whose image each atom is, in device memory, on one rank; null: forward()
   // is called instead.
   const int *owner = nullptr;
-  // Collective call. Copies the numbers of owned atoms to their ghosts on all ranks, with pack()
-  // and unpack(), or with get_numbers() and set_numbers().
+  // Collective call. Copies the numbers of owned atoms to their ghosts on all ranks, with the
+  // functions of ResidentNumbers.
   std::function<void()> forward;
   // Sums over ranks, on the host. Called after a wait. Null: there is one rank.
   AtomFunction::Reduce reduce;
@@ -39,7 +40,7 @@ struct DeviceExchange {
 
 // S is a function of the v_i that the caller evaluates (atom_function.h, resident_function.h), or
 // one number of all atoms. In the second case, the value is S itself.
-class GPUCOORD_API ResidentOrderParameter : public Variable {
+class GPUCOORD_API ResidentOrderParameter : public Variable, public ResidentNumbers {
  public:
   // Enqueues the reading of positions. result() then tells whether the pairs are still valid. The
   // evaluations below read positions themselves if necessary. Throws DeviceError.
@@ -68,17 +69,6 @@ class GPUCOORD_API ResidentOrderParameter : public Variable {
   // Returns the calls of DeviceExchange in the two evaluations on several ranks, in order. A rank
   // that fails can then make the calls that the others wait for.
   virtual std::vector<DeviceExchange::Call> exchanges(unsigned want) const = 0;
-
-  // For DeviceExchange::forward. pack() enqueues the copy of the numbers of n atoms to
-  // to[n][exchange_columns()]. unpack() enqueues the copy of such numbers to n atoms from 'first'
-  // on. Pointers are to device memory. get_numbers() and set_numbers() wait, and copy the numbers
-  // of owned atoms to the host, and those of ghost atoms from the host, in arrays
-  // [nall][exchange_columns()]. Throws DeviceError.
-  virtual int exchange_columns() const = 0;
-  virtual void pack(const int *list, int n, double *to, DeviceStream) = 0;
-  virtual void unpack(const double *from, int n, int first, DeviceStream) = 0;
-  virtual void get_numbers(double *to, DeviceStream) = 0;
-  virtual void set_numbers(const double *from, DeviceStream) = 0;
 };
 
 }    // namespace gpucoord

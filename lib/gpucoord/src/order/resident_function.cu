@@ -263,17 +263,18 @@ namespace {
       enqueue_numbers(s, f, nlocal, stream_of_copy);
       wait(stream_of_copy);
     }
-    void get_weights(double *dSds, DeviceStream stream_of_copy) override
+    void get_numbers(double *dSds, DeviceStream stream_of_copy) override
     {
       copy(dSds, derivatives.data(), nall, cudaMemcpyDeviceToHost, stream_of_copy);
       wait(stream_of_copy);
     }
-    void set_weights(const double *dSds, DeviceStream stream_of_copy) override
+    void set_numbers(const double *dSds, DeviceStream stream_of_copy) override
     {
       copy(derivatives.data(), dSds, nall, cudaMemcpyHostToDevice, stream_of_copy);
       wait(stream_of_copy);
     }
 
+    int exchange_columns() const override { return 1; }
     void pack(const int *list, int n, double *to, DeviceStream stream_of_copy) override
     {
       if (n == 0) return;
