@@ -173,11 +173,6 @@ class ComputeCoordGPU : public CoordVariable {
   std::unique_ptr<gpucoord::AtomFunction> function;    // null: S is the sum of s(r_ij) over pairs
   std::unique_ptr<gpucoord::SwitchTable> table;
   std::unique_ptr<Backend> backend;    // null: the style has its own backend
-  // Words for the per-atom numbers in messages.
-  struct NumberWords {
-    const char *symbol = "s", *number = "s_i", *numbers = "coordination numbers",
-               *ghost_numbers = "weights";    // numbers sent to ghost atoms
-  } words;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
   std::int64_t list_version;

@@ -67,7 +67,7 @@ void ComputeCoordGPU::compare_with_reference(const LocalEvaluation &local)
   };
   compare("S (before norm)", fabs(total[0]), fabs(difference_sums[0]));
   if (peratom) {
-    compare(words.number, peaks[0], peaks[1]);
+    compare(args->words().number, peaks[0], peaks[1]);
     compare("dS/dx", peaks[2], peaks[3]);
     compare("the virial of an atom", peaks[4], peaks[5]);
   }

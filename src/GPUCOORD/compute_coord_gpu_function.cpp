@@ -62,7 +62,7 @@ void ComputeCoordGPU::begin_function()
   ghosts.reserve();
 }
 
-void ComputeCoordGPU::begin_local(const LocalEvaluation &local)
+void ComputeCoordGPU::begin_local(const LocalEvaluation & /*local*/)
 {
   if (function) begin_function();
 }
@@ -122,7 +122,8 @@ std::string ComputeCoordGPU::not_finite(int row, double s) const
 {
   return fmt::format("{}: function {} or its derivative is not a finite number at {} = {:.10g}{} - "
                      "use a function that is finite and smooth at all {}",
-                     name, function->description(), words.symbol, s, atom_text(row), words.numbers);
+                     name, function->description(), args->words().symbol, s, atom_text(row),
+                     args->words().numbers);
 }
 
 std::string ComputeCoordGPU::atom_text(int row) const

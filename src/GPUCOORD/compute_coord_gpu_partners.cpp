@@ -102,7 +102,7 @@ void ComputeCoordGPU::warn_without_partners(bigint natoms_a, double sum)
         "nearest pair{} is {:.6g} apart with s = {:.3g} - are its lengths in {}, as units {} "
         "requires?",
         name, group->names[igroup],
-        function ? fmt::format("all {} are almost 0", words.numbers)
+        function ? fmt::format("all {} are almost 0", args->words().numbers)
                  : fmt::format("S is {:.3g}", scale * sum),
         nearest.is_of_all ? "" : " of a sample", nearest.r, nearest.s,
         unit_of_length(update->unit_style), update->unit_style);

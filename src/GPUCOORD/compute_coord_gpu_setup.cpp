@@ -171,7 +171,7 @@ std::string ComputeCoordGPU::data_path(Path path) const
 
 std::string ComputeCoordGPU::functions_in_words() const
 {
-  if (args->functions.empty()) return words.number;
+  if (args->functions.empty()) return args->words().number;
   if (args->functions.size() == 1)
     return "the switching function " + table->functions()[0].description();
   std::string text;
@@ -216,5 +216,5 @@ void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
 
 std::string ComputeCoordGPU::without_partners() const
 {
-  return function ? fmt::format("all {} are 0", words.numbers) : "S is 0";
+  return function ? fmt::format("all {} are 0", args->words().numbers) : "S is 0";
 }

@@ -13,61 +13,102 @@
 ------------------------------------------------------------------------- */
 
 #include "compute_coord_order.h"
+#include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
 #include "gpucoord_backend.h"
+#include "order_definition.h"
 
 #include "atom.h"
 #include "comm.h"
 #include "domain.h"
+#include "error.h"
 
 using namespace LAMMPS_NS;
 
 /* ---------------------------------------------------------------------- */
 
-ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
-    ComputeCoordGPU(lmp, narg, arg, read), is_global(false), natoms_with_partners(0)
+ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg) :
+    ComputeCoordOrder(lmp, narg, arg, OrderStyle::find(arg[2]))
 {
-  order_backend = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
-                                                 args->device_position);
-  words = {"order parameter", "the order parameter", "order parameters", "numbers"};
+}
+
+ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg,
+                                     const OrderStyle &order_style) :
+    ComputeCoordGPU(lmp, narg, arg,
+                    [&] {
+                      return order_style.read(lmp, narg, arg);
+                    }),
+    order(order_style.make(*args, *table)), natoms_with_partners(0), has_columns(false)
+{
+  backend_of_order = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
+                                                    args->device_position);
+  set_outputs(size_vector + order->nvector(), size_peratom_cols + order->ncolumns());
 }
 
 ComputeCoordOrder::~ComputeCoordOrder() = default;
 
-void ComputeCoordOrder::set_global()
-{
-  is_global = true;
-}
-
 /* ---------------------------------------------------------------------- */
+
+void ComputeCoordOrder::init()
+{
+  check_box();
+  ComputeCoordGPU::init();
+}
 
 void ComputeCoordOrder::init_backend()
 {
-  order_backend->init(
+  backend_of_order->init(
       [this](int device) {
-        return order_backend->is_cuda() ? make_cuda(device) : make_host();
+        return backend_of_order->is_cuda() ? order->make_cuda(device, comm->nthreads)
+                                           : order->make_host(comm->nthreads);
       },
       name);
-  const int columns = (*order_backend)->exchange_columns();
-  if (args->check_every && !reference) reference = make_reference();
+  const int columns = (*backend_of_order)->exchange_columns();
+  if (args->check_every && !reference) reference = order->make_reference();
   ghosts.set_columns(reference ? MAX(columns, reference->exchange_columns()) : columns);
+}
+
+void ComputeCoordOrder::check_box() const
+{
+  const std::string why = order->why_not_in(domain);
+  if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, why);
 }
 
 DeviceChoice &ComputeCoordOrder::device_choice() const
 {
-  return *order_backend;
+  return *backend_of_order;
 }
 
-const gpucoord::OrderParameter &ComputeCoordOrder::order_parameter() const
-{
-  return *order_backend->operator->();
-}
+/* ----------------------------------------------------------------------
+   texts
+------------------------------------------------------------------------- */
 
 std::string ComputeCoordOrder::description() const
 {
-  const std::string text = order_in_words();
-  return is_global ? text : text + ", function " + function->description();
+  const std::string text = order->description();
+  return order->is_global() ? text : text + ", function " + function->description();
+}
+
+std::string ComputeCoordOrder::range_of_partners() const
+{
+  const std::string range = order->range_of_partners();
+  return range.empty() ? ComputeCoordGPU::range_of_partners() : range;
+}
+
+std::string ComputeCoordOrder::without_partners() const
+{
+  return order->without_partners();
+}
+
+std::string ComputeCoordOrder::with_empty_group2() const
+{
+  return order->with_empty_group2();
+}
+
+bool ComputeCoordOrder::takes_group2() const
+{
+  return order->takes_group2();
 }
 
 /* ----------------------------------------------------------------------
@@ -84,7 +125,7 @@ gpucoord::OrderInput ComputeCoordOrder::input()
     ghosts.forward(numbers, columns);
   };
   in.exchange.reduce = reduction();
-  if (order_backend->is_cuda() && comm->nprocs == 1)
+  if (backend_of_order->is_cuda() && comm->nprocs == 1)
     in.exchange.owner = ghosts.owners(selected.version());
   return in;
 }
@@ -99,7 +140,7 @@ double ComputeCoordOrder::volume() const
 // Returns this rank's part of S.
 double ComputeCoordOrder::local_value(double value) const
 {
-  const bool is_sum = !is_global && function->is_sum();
+  const bool is_sum = !order->is_global() && function->is_sum();
   return is_sum || comm->me == 0 ? value : 0.0;    // S itself is the same on all ranks
 }
 
@@ -111,10 +152,15 @@ void ComputeCoordOrder::begin_local(const LocalEvaluation &local)
   ghosts.reserve();
 }
 
-void ComputeCoordOrder::begin_numbers(const LocalEvaluation & /*local*/)
+// Checks the box again: change_box may change the boundary after init(). Biases only read
+// gradients.
+void ComputeCoordOrder::begin_numbers(const LocalEvaluation &local)
 {
+  check_box();
   natoms_with_partners = 0;
   wanted_numbers = {};
+  has_columns = local.peratom && !local.is_for_forces;
+  if (has_columns) order->request_columns(atom->nlocal, wanted_numbers);
 }
 
 void ComputeCoordOrder::evaluate_local(LocalEvaluation &local)
@@ -122,7 +168,7 @@ void ComputeCoordOrder::evaluate_local(LocalEvaluation &local)
   wanted_numbers.order = function_numbers.s_of_atoms.data();
   wanted_numbers.f = f_of_atoms.data();
   const auto result =
-      (*order_backend)->evaluate(input(), local.want, local.peratom, wanted_numbers);
+      (*backend_of_order)->evaluate(input(), local.want, local.peratom, wanted_numbers);
   natoms_with_partners = result.natoms_with_partners;
   function_numbers.is_reduced = true;
   local.mine = result;
@@ -138,7 +184,7 @@ void ComputeCoordOrder::evaluate_local(LocalEvaluation &local)
 
 void ComputeCoordOrder::complete_exchanges(LocalEvaluation &local)
 {
-  if (!function_numbers.is_reduced) (*order_backend)->complete_exchanges(input(), local.want);
+  if (!function_numbers.is_reduced) (*backend_of_order)->complete_exchanges(input(), local.want);
 }
 
 gpucoord::Contribution ComputeCoordOrder::evaluate_reference(const LocalEvaluation &local,
@@ -151,9 +197,24 @@ gpucoord::Contribution ComputeCoordOrder::evaluate_reference(const LocalEvaluati
 
 /* ---------------------------------------------------------------------- */
 
+double ComputeCoordOrder::finish_evaluation(const double *sums)
+{
+  const double value = ComputeCoordGPU::finish_evaluation(sums);
+  if (running.want & gpucoord::VIRIAL) set_vector();
+  if (has_columns) order->set_columns(atom->nlocal, array_atom, 5);
+  return value;
+}
+
+void ComputeCoordOrder::set_vector()
+{
+  order->set_vector(*backend_of_order->operator->(), vector + 6);
+}
+
+/* ---------------------------------------------------------------------- */
+
 double ComputeCoordOrder::memory_usage()
 {
-  const double library_bytes = order_backend->exists() ? (*order_backend)->bytes() : 0.0;
-  return ComputeCoordGPU::memory_usage() + library_bytes +
+  const double library_bytes = backend_of_order->exists() ? (*backend_of_order)->bytes() : 0.0;
+  return ComputeCoordGPU::memory_usage() + library_bytes + order->memory_usage() +
       static_cast<double>(f_of_atoms.capacity()) * sizeof(double);
 }

@@ -304,6 +304,11 @@ std::string CoordArguments::longest_coeff() const
   return functions.size() < 2 ? "" : " of " + longest().words;
 }
 
+CoordArguments::NumberWords CoordArguments::words() const
+{
+  return {"s", "s_i", "coordination numbers", "weights"};
+}
+
 const char *CoordArguments::range_word() const
 {
   return functions.empty() ? "cutoff" : "dmax";

@@ -73,6 +73,13 @@ class CoordArguments : protected Pointers {
   const Function &longest() const;           // returns the function with the largest dmax
   std::string longest_coeff() const;         // ' of coeff I J' for errors; "" without keyword coeff
   virtual const char *range_word() const;    // returns 'dmax' or 'cutoff'
+  // Returns words for the per-atom numbers in messages.
+  struct NumberWords {
+    const char *symbol, *number, *numbers, *ghost_numbers;    // the last: sent to ghost atoms
+  };
+  virtual NumberWords words() const;
+  static constexpr NumberWords ORDER_PARAMETERS = {"order parameter", "the order parameter",
+                                                   "order parameters", "numbers"};
 
  protected:
   // For a style that accepts these keywords. example: a switching function, if the style accepts

@@ -46,6 +46,7 @@ void CoordVariable::set_outputs(int vector_size, int array_columns)
   vector_flag = 1;
   extvector = 0;
   size_vector = vector_size;
+  delete[] vector;
   vector = new double[size_vector];
   peratom_flag = 1;
   size_peratom_cols = array_columns;

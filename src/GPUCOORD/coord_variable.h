@@ -44,7 +44,7 @@ class CoordVariable : public Compute, public CollectiveVariable {
   bool is_without_kokkos() const override { return !kokkosable; }
 
  protected:
-  // The constructor of a style calls set_outputs().
+  // The constructor of a style calls set_outputs(). The last call counts.
   CoordVariable(class LAMMPS *, int, char **);
   void set_outputs(int vector_size, int array_columns);
 

@@ -27,6 +27,10 @@ class EnvsimArguments : public CoordArguments {
 
   gpucoord::EnvironmentOptions options;
   const char *range_word() const override { return "reach (longest vector + cutoff*sigma)"; }
+  NumberWords words() const override
+  {
+    return {"similarity", "the similarity", "similarities", "weights"};
+  }
 
  private:
   void read_own(int &iarg, int narg, char **arg) override;

@@ -14,11 +14,9 @@
 #include "gpucoord_plugin.h"
 
 #include "compute_coord_custom.h"
-#include "compute_coord_envsim.h"
 #include "compute_coord_force.h"
 #include "compute_coord_gpu.h"
-#include "compute_coord_orientorder.h"
-#include "compute_coord_pairentropy.h"
+#include "compute_coord_order.h"
 #include "fix_coord_bias.h"
 #include "fix_coord_plumed.h"
 #include "pair_coord.h"
@@ -35,13 +33,13 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   styles.add("compute", "coord/custom", "GPUCOORD expression of collective variables v0.1",
              &gpucoord_create<Compute, ComputeCoordCustom>);
   styles.add("compute", "coord/envsim", "GPUCOORD environment similarity v0.1",
-             &gpucoord_create<Compute, ComputeCoordEnvsim>);
+             &gpucoord_create<Compute, ComputeCoordOrder>);
   styles.add("compute", "coord/force", "GPUCOORD forces of a bias on atoms v0.1",
              &gpucoord_create<Compute, ComputeCoordForce>);
   styles.add("compute", "coord/orientorder", "GPUCOORD bond-orientational order parameter v0.1",
-             &gpucoord_create<Compute, ComputeCoordOrientOrder>);
+             &gpucoord_create<Compute, ComputeCoordOrder>);
   styles.add("compute", "coord/pairentropy", "GPUCOORD pair entropy v0.1",
-             &gpucoord_create<Compute, ComputeCoordPairEntropy>);
+             &gpucoord_create<Compute, ComputeCoordOrder>);
   styles.add("fix", "coord/bias", "GPUCOORD bias potential v0.1",
              &gpucoord_create<Fix, FixCoordBias>);
   styles.add("fix", "coord/plumed", "GPUCOORD biases of PLUMED v0.1",

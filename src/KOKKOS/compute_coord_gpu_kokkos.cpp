@@ -47,9 +47,8 @@ static bool is_full_on_device(const NeighRequest *request)
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType>
-ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
-    Shared(lmp, narg, arg), list_is_made(false), full_list(nullptr)
+ResidentCoordGPU::ResidentCoordGPU(LAMMPS *lmp, int narg, char **arg, const KokkosSpace &space) :
+    ComputeCoordKokkos(lmp, narg, arg, space), list_is_made(false), full_list(nullptr)
 {
 }
 
@@ -61,7 +60,7 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
    before init().
 ------------------------------------------------------------------------- */
 
-template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_use_neighbors() const
+bool ResidentCoordGPU::may_use_neighbors() const
 {
   constexpr double MAX_REACH =
       1.1;    // in units of the necessary reach; allows a third more neighbors
@@ -89,8 +88,7 @@ template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_use_neig
   return true;
 }
 
-template <class DeviceType>
-void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
+void ResidentCoordGPU::init_list(int id, NeighList *ptr)
 {
   if (uses_neighbors)
     full_list = ptr;
@@ -99,10 +97,10 @@ void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
 }
 
 // LAMMPS has built its lists for the run.
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
+void ResidentCoordGPU::setup()
 {
   list_is_made = true;
-  Shared::setup();
+  ComputeCoordKokkos::setup();
 }
 
 // Returns LAMMPS' list, or an empty one if it does not belong to the current positions and atoms. A
@@ -110,14 +108,13 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
 // may change ghost atoms (write_data) or create atoms (create_atoms). A fix may add exclusions
 // after init().
 
-template <class DeviceType>
-gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
+gpucoord::DeviceNeighbors ResidentCoordGPU::neighbors() const
 {
   gpucoord::DeviceNeighbors neighbors;
   if (!uses_neighbors || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal ||
       neighbor->exclude)
     return neighbors;
-  const auto *const list = static_cast<NeighListKokkos<DeviceType> *>(full_list);
+  const auto *const list = static_cast<NeighListKokkos<LMPDeviceType> *>(full_list);
   neighbors.neighbor = list->d_neighbors.data();
   neighbors.count = list->d_numneigh.data();
   neighbors.atom_stride = static_cast<std::int64_t>(list->d_neighbors.stride(0));
@@ -126,18 +123,18 @@ gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
   return neighbors;
 }
 
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
+void ResidentCoordGPU::init()
 {
   uses_neighbors = may_use_neighbors();    // if unchanged, Neighbor may not assign the list again
   list_is_made = false;
-  Shared::init();
+  ComputeCoordKokkos::init();
   if (!uses_neighbors) return;
   auto *const request = neighbor->add_request(this, NeighConst::REQ_FULL);
   request->set_kokkos_host(0);
   request->set_kokkos_device(1);
 }
 
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_on_device()
+void ResidentCoordGPU::make_on_device()
 {
   // Functions that depend on types need their own lists.
   const auto pairs = table->ntypes() == 0
@@ -148,18 +145,16 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_on_devi
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType>
-void ComputeCoordGPUKokkos<DeviceType>::enqueue_evaluation(const gpucoord::Request &request)
+void ResidentCoordGPU::enqueue_evaluation(const gpucoord::Request &request)
 {
   enqueue_first(request);
   if (function) enqueue_second(request);
 }
 
 // Without a function, this is the whole evaluation.
-template <class DeviceType>
-void ComputeCoordGPUKokkos<DeviceType>::enqueue_first(const gpucoord::Request &request)
+void ResidentCoordGPU::enqueue_first(const gpucoord::Request &request)
 {
-  const auto atoms = this->rebuild();
+  const auto atoms = rebuild();
   if (function) {
     coordination->evaluate_first(atoms, request.positions, function_on_device->s(),
                                  device->stream());
@@ -168,52 +163,41 @@ void ComputeCoordGPUKokkos<DeviceType>::enqueue_first(const gpucoord::Request &r
     coordination->evaluate(atoms, request, device->stream());
 }
 
-template <class DeviceType>
-void ComputeCoordGPUKokkos<DeviceType>::enqueue_second(const gpucoord::Request &request)
+void ResidentCoordGPU::enqueue_second(const gpucoord::Request &request)
 {
-  coordination->evaluate_second(request, {function_on_device->dSds(), this->owners()},
-                                device->stream());
+  coordination->evaluate_second(request, {function_on_device->dSds(), owners()}, device->stream());
 }
 
-template <class DeviceType>
-void ComputeCoordGPUKokkos<DeviceType>::evaluate_on_device(LocalEvaluation &local,
-                                                           const gpucoord::Request &request)
+void ResidentCoordGPU::evaluate_on_device(LocalEvaluation &local, const gpucoord::Request &request)
 {
-  this->attempt(local, [&] {
+  attempt(local, [&] {
     enqueue_first(request);
   });
   const bool has_second = function && local.want != gpucoord::VALUE;
   if (has_second && comm->nprocs > 1) {
     if (local.failed.empty())
-      this->attempt(local, [&] {
+      attempt(local, [&] {
         ghosts.forward(*function_on_device, device->stream());
       });
     else
       ghosts.forward_zeros(1);    // other ranks wait for this one
   }
-  this->attempt(local, [&] {
+  attempt(local, [&] {
     if (has_second) enqueue_second(request);
     coordination->enqueue_result(device->stream());
   });
 }
 
 // Waits if S is a function of coordination numbers. Their copy on the host is for output only.
-template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::has_partners()
+bool ResidentCoordGPU::has_partners()
 {
-  LocalEvaluation &local = this->running;
-  if (function && this->is_resident(local.path))
-    this->attempt(local, [&] {
+  LocalEvaluation &local = running;
+  if (function && is_resident(local.path))
+    attempt(local, [&] {
       function_numbers.s.resize(atom->nlocal);
       function_numbers.f.resize(atom->nlocal);
       function_on_device->copy_numbers(function_numbers.s.data(), function_numbers.f.data(),
                                        device->stream());
     });
-  return local.failed.empty() && Shared::has_partners();
+  return local.failed.empty() && ComputeCoordKokkos::has_partners();
 }
-
-namespace LAMMPS_NS {
-template class ComputeCoordGPUKokkos<LMPDeviceType>;
-#ifdef LMP_KOKKOS_GPU
-template class ComputeCoordGPUKokkos<LMPHostType>;
-#endif
-}    // namespace LAMMPS_NS

@@ -27,35 +27,14 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordGPUKokkos<LMPHostType>);
 
 namespace LAMMPS_NS {
 
-template <class DeviceType>
-class ComputeCoordGPUKokkos : public ComputeCoordKokkos<DeviceType, ComputeCoordGPU> {
+class ResidentCoordGPU : public ComputeCoordKokkos<ComputeCoordGPU> {
  public:
-  ComputeCoordGPUKokkos(class LAMMPS *, int, char **);
+  ResidentCoordGPU(class LAMMPS *, int, char **, const KokkosSpace &);
   void init() override;
   void init_list(int, class NeighList *) override;
   void setup() override;
 
  private:
-  using Shared = ComputeCoordKokkos<DeviceType, ComputeCoordGPU>;
-  using Shared::args;
-  using Shared::atom;
-  using Shared::comm;
-  using Shared::device;
-  using Shared::domain;
-  using Shared::force;
-  using Shared::function;
-  using Shared::function_numbers;
-  using Shared::function_on_device;
-  using Shared::ghosts;
-  using Shared::groupbit;
-  using Shared::groupbit2;
-  using Shared::igroup;
-  using Shared::neighbor;
-  using Shared::table;
-  using Shared::uses_gpu;
-  using Shared::uses_neighbors;
-  using typename Shared::LocalEvaluation;
-
   gpucoord::Variable *on_device() const override { return coordination.get(); }
   void make_on_device() override;
   void enqueue_evaluation(const gpucoord::Request &) override;
@@ -71,6 +50,9 @@ class ComputeCoordGPUKokkos : public ComputeCoordKokkos<DeviceType, ComputeCoord
   class NeighList *full_list;
   std::unique_ptr<gpucoord::ResidentCoordination> coordination;
 };
+
+template <class DeviceType>
+using ComputeCoordGPUKokkos = ComputeCoordOn<DeviceType, ResidentCoordGPU>;
 
 }    // namespace LAMMPS_NS
 

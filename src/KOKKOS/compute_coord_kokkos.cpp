@@ -14,9 +14,7 @@
 
 #include "compute_coord_kokkos.h"
 
-#include "compute_coord_envsim.h"
-#include "compute_coord_orientorder.h"
-#include "compute_coord_pairentropy.h"
+#include "compute_coord_order.h"
 #include "coord_arguments.h"
 #include "gpucoord_backend.h"
 
@@ -35,22 +33,24 @@ using gpucoord::DERIVATIVES;
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType, class Base>
-ComputeCoordKokkos<DeviceType, Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, char **arg) :
-    Base(lmp, narg, arg), warned_moved(false), uses_neighbors(false), skin(0.0),
-    function_is_resident(false), function_version(0)
+template <class Base>
+ComputeCoordKokkos<Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, char **arg,
+                                             const KokkosSpace &space) :
+    Base(lmp, narg, arg),
+    warned_moved(false), uses_neighbors(false), skin(0.0), function_is_resident(false),
+    function_version(0)
 {
   this->kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  this->execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
+  this->execution_space = space.space;
   this->datamask_read = EMPTY_MASK;
   this->datamask_modify = EMPTY_MASK;
-  uses_gpu = coord_is_cuda<DeviceType>() && device_choice().is_cuda();
+  uses_gpu = space.is_cuda && device_choice().is_cuda();
   if (uses_gpu) device = KokkosDevice::get(lmp);
   function_is_resident = uses_gpu && function && gpucoord::can_be_resident(*args->function);
 }
 
-template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::init()
+template <class Base> void ComputeCoordKokkos<Base>::init()
 {
   if (uses_gpu) device->begin_run();
   skin = neighbor->skin;
@@ -74,8 +74,7 @@ template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base
   if (any) device_choice().stop(failed);
 }
 
-template <class DeviceType, class Base>
-std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
+template <class Base> std::string ComputeCoordKokkos<Base>::data_path(Path path) const
 {
   if (is_resident(path)) {
     std::string text = "atoms and derivatives resident on the GPU";
@@ -83,15 +82,14 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
     const bool packs_on_host = comm->style != Comm::BRICK ||
         lmp->kokkos->forward_compute_comm_legacy;
     if (sends_numbers() && comm->nprocs > 1 && packs_on_host)
-      text += fmt::format(", {} of ghost atoms through the host", this->words.ghost_numbers);
+      text += fmt::format(", {} of ghost atoms through the host", args->words().ghost_numbers);
     return text + device->ghosts_path();
   }
   return Base::data_path(path) + coord_host_path();
 }
 
 // On one rank, the host may not wait for any evaluation of a run.
-template <class DeviceType, class Base>
-bool ComputeCoordKokkos<DeviceType, Base>::seeks_partners_in_setup() const
+template <class Base> bool ComputeCoordKokkos<Base>::seeks_partners_in_setup() const
 {
   return is_resident(this->last_path) ? comm->nprocs == 1 : Base::seeks_partners_in_setup();
 }
@@ -99,28 +97,25 @@ bool ComputeCoordKokkos<DeviceType, Base>::seeks_partners_in_setup() const
 /* ---------------------------------------------------------------------- */
 
 // With another version of the atoms, the next evaluation rebuilds its pairs.
-template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::end_setup()
+template <class Base> void ComputeCoordKokkos<Base>::end_setup()
 {
   Base::end_setup();
   if (device) device->begin_run();
 }
 
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::announce(unsigned want)
+template <class Base> void ComputeCoordKokkos<Base>::announce(unsigned want)
 {
   Base::announce(want);
   if (device) device->positions_change();
 }
 
 // Keyword check compares gradients on the host.
-template <class DeviceType, class Base>
-bool ComputeCoordKokkos<DeviceType, Base>::is_resident() const
+template <class Base> bool ComputeCoordKokkos<Base>::is_resident() const
 {
   return uses_gpu && !checks_gradients() && is_resident(this->choose_path(this->current_box()));
 }
 
-template <class DeviceType, class Base>
-bool ComputeCoordKokkos<DeviceType, Base>::checks_gradients() const
+template <class Base> bool ComputeCoordKokkos<Base>::checks_gradients() const
 {
   return args->check_every != 0;
 }
@@ -129,14 +124,12 @@ bool ComputeCoordKokkos<DeviceType, Base>::checks_gradients() const
    The host must wait if it needs S or W: for the sum over ranks, and for the pressure.
 ------------------------------------------------------------------------- */
 
-template <class DeviceType, class Base>
-bool ComputeCoordKokkos<DeviceType, Base>::can_enqueue() const
+template <class Base> bool ComputeCoordKokkos<Base>::can_enqueue() const
 {
   return comm->nprocs == 1 && wanted == DERIVATIVES && is_resident();
 }
 
-template <class DeviceType, class Base>
-gpucoord::DeviceValue ComputeCoordKokkos<DeviceType, Base>::enqueue()
+template <class Base> gpucoord::DeviceValue ComputeCoordKokkos<Base>::enqueue()
 {
   if (state != State::ENQUEUED) {
     this->begin_evaluation(true);
@@ -156,24 +149,22 @@ gpucoord::DeviceValue ComputeCoordKokkos<DeviceType, Base>::enqueue()
   return enqueued;
 }
 
-template <class DeviceType, class Base>
-gpucoord::DeviceStream ComputeCoordKokkos<DeviceType, Base>::stream() const
+template <class Base> gpucoord::DeviceStream ComputeCoordKokkos<Base>::stream() const
 {
   return device->stream();
 }
 
 // If a change of the box has moved the variable to the host, the evaluation on the host raises the
 // error.
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::raise_device_errors(bool has_moved, bool is_not_finite)
+template <class Base>
+void ComputeCoordKokkos<Base>::raise_device_errors(bool has_moved, bool is_not_finite)
 {
   if (!is_resident()) return;
   if (has_moved) warn_of_moved_atoms();
   if (is_not_finite) this->evaluate(gpucoord::VALUE, true);    // raises an error with the atom or S
 }
 
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::add_forces(gpucoord::Factor factor)
+template <class Base> void ComputeCoordKokkos<Base>::add_forces(gpucoord::Factor factor)
 {
   if (factor.host == 0.0) return;
   if (state == State::HOST) {
@@ -191,8 +182,7 @@ void ComputeCoordKokkos<DeviceType, Base>::add_forces(gpucoord::Factor factor)
   device->end_forces();
 }
 
-template <class DeviceType, class Base>
-double ComputeCoordKokkos<DeviceType, Base>::bytes_copied() const
+template <class Base> double ComputeCoordKokkos<Base>::bytes_copied() const
 {
   // Uses the path of the last evaluation, not of the current box, which may be unsupported after
   // the last timestep.
@@ -202,8 +192,7 @@ double ComputeCoordKokkos<DeviceType, Base>::bytes_copied() const
                              (function ? function_on_device->bytes_copied() : 0));
 }
 
-template <class DeviceType, class Base>
-std::string ComputeCoordKokkos<DeviceType, Base>::gpu_failure(const char *what) const
+template <class Base> std::string ComputeCoordKokkos<Base>::gpu_failure(const char *what) const
 {
   return fmt::format("{}: rank {} failed with {} owned and {} ghost atoms: {} - "
                      "use device host, more GPUs "
@@ -212,8 +201,7 @@ std::string ComputeCoordKokkos<DeviceType, Base>::gpu_failure(const char *what) 
 }
 
 // Rebuilds the pairs, unless they belong to the current neighbor lists. Returns the atoms.
-template <class DeviceType, class Base>
-gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
+template <class Base> gpucoord::DeviceAtoms ComputeCoordKokkos<Base>::rebuild()
 {
   const bool is_dynamic = !this->dynamic_group().empty();
   const bool needs_mask = igroup != 0 || groupbit2;
@@ -236,8 +224,7 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
    has no evaluation, rebuild the pairs only if this needs no search.
 ------------------------------------------------------------------------- */
 
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::reneighbored(bool due)
+template <class Base> void ComputeCoordKokkos<Base>::reneighbored(bool due)
 {
   if (!is_resident() || !this->dynamic_group().empty() || (!due && !uses_neighbors)) return;
   // After an error, the evaluation calls rebuild() again and reports the error on all ranks.
@@ -250,8 +237,7 @@ void ComputeCoordKokkos<DeviceType, Base>::reneighbored(bool due)
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::start_local(LocalEvaluation &local)
+template <class Base> void ComputeCoordKokkos<Base>::start_local(LocalEvaluation &local)
 {
   if (!is_resident(local.path)) return;
   state = State::UNKNOWN;     // overwrites enqueued results, and the gradients on the GPU
@@ -267,8 +253,7 @@ void ComputeCoordKokkos<DeviceType, Base>::start_local(LocalEvaluation &local)
   evaluate_on_device(local, request);
 }
 
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::finish_local(LocalEvaluation &local)
+template <class Base> void ComputeCoordKokkos<Base>::finish_local(LocalEvaluation &local)
 {
   if (!is_resident(local.path)) {
     Base::finish_local(local);
@@ -292,9 +277,9 @@ void ComputeCoordKokkos<DeviceType, Base>::finish_local(LocalEvaluation &local)
    evaluation.
 ------------------------------------------------------------------------- */
 
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::begin_function(const gpucoord::DeviceAtoms &atoms,
-                                                          std::int64_t version)
+template <class Base>
+void ComputeCoordKokkos<Base>::begin_function(const gpucoord::DeviceAtoms &atoms,
+                                              std::int64_t version)
 {
   function_version = 0;    // stays 0 if an exception is thrown
   gpucoord::DeviceAtoms all = atoms;
@@ -305,36 +290,34 @@ void ComputeCoordKokkos<DeviceType, Base>::begin_function(const gpucoord::Device
   function_version = version;
 }
 
-template <class DeviceType, class Base>
-int ComputeCoordKokkos<DeviceType, Base>::pack_forward_comm_kokkos(int n, DAT::tdual_int_1d k_list,
-                                                                   DAT::tdual_double_1d &k_buf,
-                                                                   int /*pbc_flag*/, int * /*pbc*/)
+template <class Base>
+int ComputeCoordKokkos<Base>::pack_forward_comm_kokkos(int n, DAT::tdual_int_1d k_list,
+                                                       DAT::tdual_double_1d &k_buf,
+                                                       int /*pbc_flag*/, int * /*pbc*/)
 {
   return ghosts.pack_on_device(n, k_list.view_device().data(), k_buf.view_device().data());
 }
 
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(int n, int first,
-                                                                      DAT::tdual_double_1d &k_buf)
+template <class Base>
+void ComputeCoordKokkos<Base>::unpack_forward_comm_kokkos(int n, int first,
+                                                          DAT::tdual_double_1d &k_buf)
 {
   ghosts.unpack_on_device(n, first, k_buf.view_device().data());
 }
 
-template <class DeviceType, class Base>
-std::string ComputeCoordKokkos<DeviceType, Base>::dSds_too_large(int row, double s,
-                                                                 double dSds) const
+template <class Base>
+std::string ComputeCoordKokkos<Base>::dSds_too_large(int row, double s, double dSds) const
 {
   return fmt::format(
       "{}: the derivative of function {} is {:.3g} at {} = {:.10g}{}, "
       "above {:.3g}, the limit of precision mixed and single with KOKKOS on a GPU - use precision "
       "double or device host",
-      name, function->description(), dSds, this->words.symbol, s, this->atom_text(row),
+      name, function->description(), dSds, args->words().symbol, s, this->atom_text(row),
       gpucoord::max_dSds(args->precision));
 }
 
 // Waits for S and, if requested, for the per-atom numbers and their f.
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::fetch_function(LocalEvaluation &local)
+template <class Base> void ComputeCoordKokkos<Base>::fetch_function(LocalEvaluation &local)
 {
   const auto result = function_on_device->result();
   if (is_sum_of_function()) local.value = result.value;
@@ -357,42 +340,32 @@ void ComputeCoordKokkos<DeviceType, Base>::fetch_function(LocalEvaluation &local
   for (std::size_t i = 0; i < nlocal; ++i) local.peratom[columns * i] += function_numbers.s[i];
 }
 
-template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::atoms_to_host()
+template <class Base> void ComputeCoordKokkos<Base>::atoms_to_host()
 {
   // Engine list also considers bonds.
   const bool is_list = args->engine == CoordArguments::Engine::LIST;
   atomKK->sync(Host, is_list ? ALL_MASK : X_MASK | TAG_MASK | TYPE_MASK | MASK_MASK);
 }
 
-template <class DeviceType, class Base>
-bigint ComputeCoordKokkos<DeviceType, Base>::id_of_bad_atom()
+template <class Base> bigint ComputeCoordKokkos<Base>::id_of_bad_atom()
 {
   atoms_to_host();
   return selected.select();
 }
 
-template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::warn_of_moved_atoms()
+template <class Base> void ComputeCoordKokkos<Base>::warn_of_moved_atoms()
 {
   if (!warned_moved) device->warn_of_moved_atoms(name, args->range_word());
   warned_moved = true;
 }
 
-template <class DeviceType, class Base> double ComputeCoordKokkos<DeviceType, Base>::memory_usage()
+template <class Base> double ComputeCoordKokkos<Base>::memory_usage()
 {
   return Base::memory_usage() + (on_device() ? static_cast<double>(on_device()->bytes()) : 0.0) +
       (function_on_device ? static_cast<double>(function_on_device->bytes()) : 0.0);
 }
 
 namespace LAMMPS_NS {
-template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordGPU>;
-template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordEnvsim>;
-template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordOrientOrder>;
-template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordPairEntropy>;
-#ifdef LMP_KOKKOS_GPU
-template class ComputeCoordKokkos<LMPHostType, ComputeCoordGPU>;
-template class ComputeCoordKokkos<LMPHostType, ComputeCoordEnvsim>;
-template class ComputeCoordKokkos<LMPHostType, ComputeCoordOrientOrder>;
-template class ComputeCoordKokkos<LMPHostType, ComputeCoordPairEntropy>;
-#endif
+template class ComputeCoordKokkos<ComputeCoordGPU>;
+template class ComputeCoordKokkos<ComputeCoordOrder>;
 }    // namespace LAMMPS_NS

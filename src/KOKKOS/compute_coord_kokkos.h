@@ -24,16 +24,22 @@
 
 namespace LAMMPS_NS {
 
+// Device of KOKKOS on which a style runs.
+struct KokkosSpace {
+  ExecutionSpace space;
+  bool is_cuda;    // atoms can be resident on a GPU that lib/gpucoord uses
+};
+
 // Common part of KOKKOS styles that does not depend on their per-atom numbers. Base:
-// ComputeCoordGPU or a style derived from it.
+// ComputeCoordGPU or ComputeCoordOrder.
 //
 // If the GPU computes and all partners are owned or ghost atoms, atoms and gradients are resident
 // on the GPU. Only S and W are copied to the host; on one rank, they are copied only on request.
 // LAMMPS may pack numbers of ghost atoms on the host.
 
-template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, public KokkosBase {
+template <class Base> class ComputeCoordKokkos : public Base, public KokkosBase {
  public:
-  ComputeCoordKokkos(class LAMMPS *, int, char **);
+  ComputeCoordKokkos(class LAMMPS *, int, char **, const KokkosSpace &);
   void init() override;
   int pack_forward_comm_kokkos(int, DAT::tdual_int_1d, DAT::tdual_double_1d &, int, int *) override;
   void unpack_forward_comm_kokkos(int, int, DAT::tdual_double_1d &) override;
@@ -137,6 +143,17 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   std::unique_ptr<gpucoord::ResidentFunction> function_on_device;
   bool function_is_resident;        // if atoms are resident
   std::int64_t function_version;    // version of the selected atoms; 0: no atoms are selected
+};
+
+// A style on one device of KOKKOS.
+
+template <class DeviceType, class Style> class ComputeCoordOn : public Style {
+ public:
+  ComputeCoordOn(LAMMPS *lmp, int narg, char **arg) :
+      Style(lmp, narg, arg,
+            KokkosSpace{ExecutionSpaceFromDevice<DeviceType>::space, coord_is_cuda<DeviceType>()})
+  {
+  }
 };
 
 }    // namespace LAMMPS_NS

@@ -8,46 +8,47 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+#ifdef COMPUTE_CLASS
+// clang-format off
+ComputeStyle(coord/envsim/kk,ComputeCoordOrderKokkos<LMPDeviceType>);
+ComputeStyle(coord/envsim/kk/device,ComputeCoordOrderKokkos<LMPDeviceType>);
+ComputeStyle(coord/envsim/kk/host,ComputeCoordOrderKokkos<LMPHostType>);
+ComputeStyle(coord/orientorder/kk,ComputeCoordOrderKokkos<LMPDeviceType>);
+ComputeStyle(coord/orientorder/kk/device,ComputeCoordOrderKokkos<LMPDeviceType>);
+ComputeStyle(coord/orientorder/kk/host,ComputeCoordOrderKokkos<LMPHostType>);
+ComputeStyle(coord/pairentropy/kk,ComputeCoordOrderKokkos<LMPDeviceType>);
+ComputeStyle(coord/pairentropy/kk/device,ComputeCoordOrderKokkos<LMPDeviceType>);
+ComputeStyle(coord/pairentropy/kk/host,ComputeCoordOrderKokkos<LMPHostType>);
+// clang-format on
+#else
+
 #ifndef LMP_COMPUTE_COORD_ORDER_KOKKOS_H
 #define LMP_COMPUTE_COORD_ORDER_KOKKOS_H
 
 #include "compute_coord_kokkos.h"
+#include "compute_coord_order.h"
 
 #include "gpucoord/resident_order_parameter.h"
 
 #include <cstddef>
+#include <memory>
 
 namespace LAMMPS_NS {
 
-// Common part of the KOKKOS styles of all order parameters. Base: a style derived from
-// ComputeCoordOrder.
-
-template <class DeviceType, class Base>
-class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
+class ResidentCoordOrder : public ComputeCoordKokkos<ComputeCoordOrder> {
  public:
-  ComputeCoordOrderKokkos(class LAMMPS *, int, char **);
-
- protected:
-  using Shared = ComputeCoordKokkos<DeviceType, Base>;
-  using Shared::atom;
-  using Shared::comm;
-  using Shared::device;
-  using Shared::function_on_device;
-  using Shared::ghosts;
-  using Shared::is_global;
-  using typename Shared::LocalEvaluation;
-
-  gpucoord::ResidentOrderParameter *on_device() const override = 0;
-  // Called after the first evaluation. Computes the per-atom numbers of a style in addition to v_i.
-  // May wait, and throw DeviceError.
-  virtual void find_numbers(const LocalEvaluation &) {}
+  ResidentCoordOrder(class LAMMPS *, int, char **, const KokkosSpace &);
 
  private:
+  gpucoord::Variable *on_device() const override { return resident.get(); }
+  void make_on_device() override;
+  bool reads_types() const override;
   void enqueue_evaluation(const gpucoord::Request &) override;
   void evaluate_on_device(LocalEvaluation &, const gpucoord::Request &) override;
-  bool is_sum_of_function() const override { return !is_global; }
-  bool sends_numbers() const override { return !is_global; }
+  bool is_sum_of_function() const override;
+  bool sends_numbers() const override;
   void finish_local(LocalEvaluation &) override;
+  void set_vector() override;
 
   // needs_numbers: v_i of atoms. Required if S is a function of them.
   void enqueue_first(const gpucoord::Request &, bool needs_numbers);
@@ -55,9 +56,14 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   gpucoord::DeviceExchange exchange();
   void make_missing_exchanges(const LocalEvaluation &);
 
+  std::unique_ptr<gpucoord::ResidentOrderParameter> resident;
   std::size_t nexchanges;    // number of exchanges made in this evaluation
 };
 
+template <class DeviceType>
+using ComputeCoordOrderKokkos = ComputeCoordOn<DeviceType, ResidentCoordOrder>;
+
 }    // namespace LAMMPS_NS
 
+#endif
 #endif

@@ -16,11 +16,12 @@
 #include "fix.h"
 #include "pair.h"
 
+#include <string>
+#include <utility>
+
 // clang-format off
-#include "compute_coord_envsim_kokkos.h"
 #include "compute_coord_gpu_kokkos.h"
-#include "compute_coord_orientorder_kokkos.h"
-#include "compute_coord_pairentropy_kokkos.h"
+#include "compute_coord_order_kokkos.h"
 #include "compute_potential_grid_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
 #include "fix_coord_plumed_kokkos.h"
@@ -31,27 +32,33 @@
 
 namespace LAMMPS_NS {
 
+// Returns the text of an order parameter, or 'other'.
+static const char *info_of(const std::string &style, const char *other)
+{
+  const std::pair<const char *, const char *> texts[] = {
+      {"coord/orientorder/", "GPUCOORD bond-orientational order parameters, KOKKOS, v0.1"},
+      {"coord/envsim/", "GPUCOORD environment similarity, KOKKOS, v0.1"},
+      {"coord/pairentropy/", "GPUCOORD pair entropy, KOKKOS, v0.1"}};
+  for (const auto &[name, text] : texts)
+    if (style.find(name) == 0) return text;
+  return other;
+}
+
 void gpucoord_register_kokkos(StyleRegistry &styles)
 {
   // The headers define names and classes. LAMMPS' lists of styles include them in the same way.
 #define PAIR_CLASS
 #define PairStyle(key, Class) styles.add("pair", #key, info, &gpucoord_create_pair<Class>)
 #define COMPUTE_CLASS
-#define ComputeStyle(key, Class) styles.add("compute", #key, info, &gpucoord_create<Compute, Class>)
+#define ComputeStyle(key, Class) \
+  styles.add("compute", #key, info_of(#key, info), &gpucoord_create<Compute, Class>)
 #define FIX_CLASS
 #define FixStyle(key, Class) styles.add("fix", #key, info, &gpucoord_create<Fix, Class>)
 
   const char *info = "GPUCOORD coordination number, KOKKOS, v0.1";
 #include "compute_coord_gpu_kokkos.h"
 
-  info = "GPUCOORD bond-orientational order parameters, KOKKOS, v0.1";
-#include "compute_coord_orientorder_kokkos.h"
-
-  info = "GPUCOORD environment similarity, KOKKOS, v0.1";
-#include "compute_coord_envsim_kokkos.h"
-
-  info = "GPUCOORD pair entropy, KOKKOS, v0.1";
-#include "compute_coord_pairentropy_kokkos.h"
+#include "compute_coord_order_kokkos.h"
 
   info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
 #include "compute_potential_grid_kokkos.h"

@@ -1,0 +1,102 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_ORDER_DEFINITION_H
+#define LMP_ORDER_DEFINITION_H
+
+#include "gpucoord/order_parameter.h"
+#include "gpucoord/resident_order_parameter.h"
+#include "gpucoord/switch_table.h"
+#include "gpucoord/types.h"
+
+#include <memory>
+#include <string>
+
+namespace LAMMPS_NS {
+class CoordArguments;
+class Domain;
+
+// An order parameter of compute coord/orientorder and similar styles, which are all of class
+// ComputeCoordOrder: how to make it, its outputs in addition to those of all variables, and texts.
+
+class OrderDefinition {
+ public:
+  virtual ~OrderDefinition() = default;
+
+  // Make the order parameter on the host, on the GPU 'device', by plain loops for keyword check,
+  // and for atoms that are resident on the current GPU.
+  virtual std::unique_ptr<gpucoord::OrderParameter> make_host(int nthreads) const = 0;
+  virtual std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device, int nthreads) const = 0;
+  virtual std::unique_ptr<gpucoord::OrderParameter> make_reference() const = 0;
+  virtual std::unique_ptr<gpucoord::ResidentOrderParameter> make_resident() const = 0;
+  // Returns whether the last one reads types of atoms. table_types: types in the table of functions
+  virtual bool reads_types(int table_types) const { return table_types > 0; }
+
+  // Returns whether S is one number of all atoms, not a sum over atoms.
+  virtual bool is_global() const { return false; }
+  virtual bool takes_group2() const { return true; }
+  // Returns why the order parameter is not defined in this box, with the way out, or "".
+  virtual std::string why_not_in(Domain *) const { return ""; }
+
+  // Returns a one-line description of the order parameter, without its function.
+  virtual std::string description() const = 0;
+  // Returns the range of partners, for warnings; "": that of the arguments.
+  virtual std::string range_of_partners() const { return ""; }
+  // Return the results if no atom has a partner, and if group2 is empty, for warnings.
+  virtual std::string without_partners() const { return "all order parameters are 0"; }
+  virtual std::string with_empty_group2() const { return without_partners(); }
+
+  // Elements of the vector after W. They are set after an evaluation with the virial.
+  virtual int nvector() const { return 0; }
+  virtual void set_vector(const gpucoord::OrderParameter &, double * /*to*/) const {}
+  virtual void set_vector(const gpucoord::ResidentOrderParameter &, double * /*to*/) const {}
+
+  // Columns of the array after f. An evaluation requests them, and then copies them from the
+  // request to column 'first' on. compute_columns() follows the first pass of
+  // ResidentOrderParameter; it may wait, and throw DeviceError.
+  virtual int ncolumns() const { return 0; }
+  virtual void request_columns(int /*nlocal*/, gpucoord::OrderNumbers &) {}
+  virtual void compute_columns(gpucoord::ResidentOrderParameter &, int /*nlocal*/, int /*nthreads*/,
+                               gpucoord::DeviceStream)
+  {
+  }
+  virtual void set_columns(int /*nlocal*/, double ** /*array*/, int /*first*/) const {}
+  virtual double memory_usage() const { return 0.0; }
+};
+
+// A style of ComputeCoordOrder.
+struct OrderStyle {
+  const char *name;
+  std::unique_ptr<CoordArguments> (*read)(class LAMMPS *, int narg, char **arg);
+  // The arguments are those of read(). Both remain valid.
+  std::unique_ptr<OrderDefinition> (*make)(const CoordArguments &, const gpucoord::SwitchTable &);
+
+  // Returns the style with this name, which may have the suffix of its variant for KOKKOS.
+  static const OrderStyle &find(const std::string &name);
+};
+
+// For the file that defines a style.
+template <class Definition, class Arguments> constexpr OrderStyle order_style(const char *name)
+{
+  return {name,
+          [](LAMMPS *lmp, int narg, char **arg) -> std::unique_ptr<CoordArguments> {
+            return std::make_unique<Arguments>(lmp, narg, arg);
+          },
+          [](const CoordArguments &args,
+             const gpucoord::SwitchTable &table) -> std::unique_ptr<OrderDefinition> {
+            return std::make_unique<Definition>(static_cast<const Arguments &>(args), table);
+          }};
+}
+
+extern const OrderStyle ENVSIM_STYLE, ORIENTORDER_STYLE, PAIRENTROPY_STYLE;
+
+}    // namespace LAMMPS_NS
+
+#endif
