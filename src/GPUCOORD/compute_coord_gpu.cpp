@@ -18,43 +18,34 @@
 #include "coord_gather.h"
 #include "coord_switch.h"
 #include "gpucoord_backend.h"
-#include "gpucoord_box_edges.h"
-#include "gpucoord_ghost_atoms.h"
-#include "gpucoord_ghost_range.h"
 #include "gpucoord_occasional_list.h"
 
 #include "atom.h"
 #include "comm.h"
-#include "domain.h"
 #include "error.h"
-#include "force.h"
 #include "group.h"
 #include "neigh_list.h"
 #include "neigh_request.h"
 #include "neighbor.h"
-#include "pair.h"
-#include "update.h"
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <numeric>
+#include <new>
 
 using namespace LAMMPS_NS;
-using gpucoord::ATOM_VIRIAL;
 using gpucoord::DERIVATIVES;
-using gpucoord::VALUE;
 using gpucoord::VIRIAL;
 using Groups = CoordArguments::Groups;
-using Image = CoordArguments::Image;
 using Engine = CoordArguments::Engine;
 
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
-    ComputeCoordGPU(lmp, narg, arg, [&] {
-      return std::make_unique<CoordArguments>(lmp, narg, arg);
-    })
+    CoordPairVariable(lmp, narg, arg,
+                      [&] {
+                        return std::make_unique<CoordArguments>(lmp, narg, arg);
+                      }),
+    list(nullptr), list_version(0), list_ncalls(-1)
 {
   if (function && function->options().kind == gpucoord::AtomFunctionKind::MIN)
     for (const CoordArguments::Function &f : args->functions) {
@@ -64,6 +55,7 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
       if (!why.empty())
         error->all(FLERR, f.position, "Compute coord/gpu {} {}: {}", f.words, arg[f.position], why);
     }
+  gather = std::make_unique<CoordGather>(lmp, name);
   backend =
       std::make_unique<Backend>(lmp, args->device, "Compute coord/gpu", args->device_position);
   if (function && backend->is_cuda() && comm->nprocs == 1 &&
@@ -73,82 +65,27 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
   }
 }
 
-ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
-    CoordVariable(lmp, narg, arg), args(read()), list(nullptr), list_version(0),
-    list_ncalls(-1), nevaluations{}, scale(1.0), warned_empty(false), seeks_partners(false),
-    is_rerun(false), groupbit2(0), last_path(Path::CELLS), selected(lmp)
-{
-  if (args->function) {
-    function = std::make_unique<gpucoord::AtomFunction>(*args->function);
-    ghosts.set_columns(1);
-  }
-  table = std::make_unique<gpucoord::SwitchTable>(args->table());
-  gather = std::make_unique<CoordGather>(lmp, name);
-
-  set_outputs(6 + (function ? function->nbins() : 0), function ? 5 : 4);
-}
-
 ComputeCoordGPU::~ComputeCoordGPU() = default;
 
-/* ---------------------------------------------------------------------- */
-
-void ComputeCoordGPU::init()
+// Neighbor assigns lists again only if requests have changed. Otherwise keep the last list.
+void ComputeCoordGPU::init_backend()
 {
-  groupbit2 = 0;
-  if (!args->group2.empty()) {
-    const int igroup2 = group->find(args->group2);
-    if (igroup2 < 0)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: group {} no longer exists - keep it while the compute uses it", name,
-                 args->group2);
-    groupbit2 = group->bitmask[igroup2];
-  }
-  selected.set_groups(groupbit, groupbit2);
-
-  init_backend();
-
-  const Path path = last_path = choose_path(current_box());
-  if (path == Path::CELLS || path == Path::LIST) {
-    // Neighbor and Comm set their cutoffs after init() of computes.
-    double cutghost = comm->cutghostuser;
-    if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
-    check_ghost_shell(cutghost);
-    const std::string also =
-        fmt::format(" and {}{}", args->range_word(),
-                    args->accepts("engine") ? ", or engine allpairs with image minimum" : "");
-    const std::string why = GhostRange::why_ghosts_too_many(
-        cutghost, table->dmax() + neighbor->skin, also, atom, comm, domain, force);
-    if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, why);
-  }
-
-  // Neighbor assigns lists again only if requests have changed. Otherwise keep the last list.
-  if (args->engine == Engine::LIST) {
-    if (neighbor->style == Neighbor::MULTI)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: engine list cannot use neighbor style multi - use style bin or "
-                 "nsq, or engine cells",
-                 name);
-    auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
-    request->set_cutoff(table->dmax() + neighbor->skin);
-    ++list_version;
-    list_ncalls = -1;
-  }
-
-  selected.begin_run();    // Neighbor's counts restart in each run
-  std::fill(nevaluations, nevaluations + NWANTS, 0);
-  CoordVariable::init();
-  begin_warnings();
-  print_setup(path);
+  backend->init(*table, args->precision, name);
+  if (args->engine != Engine::LIST) return;
+  if (neighbor->style == Neighbor::MULTI)
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: engine list cannot use neighbor style multi - use style bin or "
+               "nsq, or engine cells",
+               name);
+  auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
+  request->set_cutoff(table->dmax() + neighbor->skin);
+  ++list_version;
+  list_ncalls = -1;
 }
 
 void ComputeCoordGPU::init_list(int /*id*/, NeighList *ptr)
 {
   list = ptr;
-}
-
-void ComputeCoordGPU::init_backend()
-{
-  backend->init(*table, args->precision, name);
 }
 
 DeviceChoice &ComputeCoordGPU::device_choice() const
@@ -157,92 +94,90 @@ DeviceChoice &ComputeCoordGPU::device_choice() const
 }
 
 /* ----------------------------------------------------------------------
-   Returns the current box.
+   texts
 ------------------------------------------------------------------------- */
 
-gpucoord::Box ComputeCoordGPU::current_box() const
+std::string ComputeCoordGPU::description() const
 {
-  double edges[3][3];
-  get_box_edges(domain, edges);
-  const bool periodic[3] = {domain->xperiodic != 0, domain->yperiodic != 0,
-                            domain->zperiodic != 0 && domain->dimension == 3};
-  try {
-    return gpucoord::make_box(edges, periodic);
-  } catch (const std::exception &e) {
-    error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, e.what());
-  }
+  return function ? "function " + function->description() : "";
+}
+
+std::string ComputeCoordGPU::why_no_bias() const
+{
+  return function && function->nbins()
+      ? "its function histogram is for output only - bias a function such as between"
+      : "";
+}
+
+std::string ComputeCoordGPU::other_atoms(Path path) const
+{
+  return CoordPaths::uses_ghosts(path)
+      ? CoordPairVariable::other_atoms(path)
+      : fmt::format("{} atoms gathered over ranks", gather->natoms());
 }
 
 /* ----------------------------------------------------------------------
-   Chooses the engine. Raises an error if dmax is ambiguous.
+   atoms without partners
 ------------------------------------------------------------------------- */
 
-ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current) const
+PartnerWarnings::Texts ComputeCoordGPU::partner_texts() const
 {
-  // Pair mode knows only the nearest image.
-  if (args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE) return Path::PAIRS;
+  const std::string none = function ? fmt::format("all {} are 0", args->words().numbers) : "S is 0";
+  return {fmt::format("{}{} {:.10g}", args->range_word(), args->longest_coeff(), table->dmax()),
+          none, none, true, false};
+}
 
-  const double limit = gpucoord::first_ambiguous_range(current);
-  const double dmax = table->dmax();
-  const bool ambiguous = current.nperiodic > 0 && dmax >= limit;    // r = dmax is in range
+// Without a function, S is a sum of values of s.
+bool ComputeCoordGPU::has_partners()
+{
+  constexpr double LIMIT = PartnerWarnings::ALMOST_NONE;
+  if (!function) return std::fabs(running.value) > LIMIT * selected.nfirst();
+  const auto &s = function_numbers.s;
+  return std::any_of(s.begin(), s.end(), [](double number) {
+    return std::fabs(number) > LIMIT;
+  });
+}
 
-  if (ambiguous && args->image == Image::UNNAMED) {
-    if (!table->has_end())
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: the range{} is infinite, so all images of an atom are in range - use image "
-                 "minimum, or give dmax below {:.10g}, half the shortest period of the box",
-                 name, args->longest_coeff(), limit);
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "{}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of the box, so "
-        "several images of one atom are in range - give a smaller dmax, or use image minimum{}",
-        name, dmax, args->longest_coeff(),
-        std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
-        args->engine == Engine::ALLPAIRS ? "" : " or image all");
-  }
+// The GPU keeps the numbers of its function, which another evaluation would round differently.
+bool ComputeCoordGPU::seeks_partners_in_setup() const
+{
+  return on_gpu && paths.last() == Path::CELLS;
+}
 
-  const bool ghosts_differ = ambiguous && args->image == Image::MINIMUM;
-  switch (args->engine) {
-    case Engine::AUTO:
-      return ghosts_differ || !table->has_end() ? Path::ALLPAIRS : Path::CELLS;
-    case Engine::ALLPAIRS:
-      return Path::ALLPAIRS;
-    default:
-      if (ghosts_differ)
-        error->all(FLERR, Error::NOLASTLINE,
-                   "{}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
-                   "shortest period of the box, needs engine allpairs or auto",
-                   name, dmax, args->longest_coeff(), limit);
-      return args->engine == Engine::LIST ? Path::LIST : Path::CELLS;
-  }
+const gpucoord::PairsInput *ComputeCoordGPU::pairs_of_mode() const
+{
+  return args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE ? &pairs : nullptr;
 }
 
 /* ----------------------------------------------------------------------
-   Checks that every partner within dmax is an owned or ghost atom of this rank, until atoms have
-   moved by the skin.
+   atoms and lists of an evaluation
 ------------------------------------------------------------------------- */
 
-void ComputeCoordGPU::check_ghost_shell(double cutghost) const
+void ComputeCoordGPU::begin_local(LocalEvaluation &local)
 {
-  const auto or_allpairs = [this](const char *verb) {
-    return args->accepts("engine") ? fmt::format(", or {}engine allpairs with image minimum", verb)
-                                   : "";
-  };
-  if (comm->mode != Comm::SINGLE)
+  if (local.path == Path::LIST) update_list();
+  if (!CoordPaths::uses_ghosts(local.path)) gather_atoms(local);
+  if (function) begin_function();
+}
+
+void ComputeCoordGPU::update_list()
+{
+  if (neighbor->exclude)
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: cannot use the ghost atoms of comm_modify mode multi - use mode single{}", name,
-               or_allpairs(""));
-  if (GhostAtoms::are_of_a_group(comm))
+               "{}: engine list would miss the pairs that neigh_modify exclude removes from the "
+               "neighbor list - use engine cells",
+               name);
+  if (neighbor->includegroup)
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: cannot use the ghost atoms of comm_modify group - remove it{}", name,
-               or_allpairs("use "));
-  const double need = table->dmax() + neighbor->skin;
-  if (need > cutghost * (1.0 + 1e-9))
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: {}{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
-               "comm_modify cutoff {} or more",
-               name, args->range_word(), args->longest_coeff(), need, cutghost,
-               GhostAtoms::in_four_digits(need));
+               "{}: engine list would miss the atoms that neigh_modify include "
+               "leaves out of the neighbor list - use engine cells",
+               name);
+  // In KOKKOS runs, a build at the same timestep as the last one (run 0 twice) does not make
+  // occasional lists due.
+  const bool must_build = lmp->kokkos && list_ncalls != neighbor->ncalls;
+  list_ncalls = neighbor->ncalls;
+  if (build_occasional_list(neighbor, list, must_build)) ++list_version;
+  check_list_is_complete();
 }
 
 /* ----------------------------------------------------------------------
@@ -291,6 +226,20 @@ void ComputeCoordGPU::check_list_is_complete()
              name, bad[0], bad[1]);
 }
 
+void ComputeCoordGPU::gather_atoms(LocalEvaluation &local)
+{
+  if (args->groups == Groups::PAIRS_FILE)
+    gather->ids(args->pair_ids);
+  else
+    gather->groups(groupbit, selected.second_bit());
+  local.bad_atom = gather->bad_atom();
+  // These functions raise errors on all ranks. Do not call them if one rank can fail alone.
+  if (local.path == Path::PAIRS && !local.bad_atom)
+    pairs = args->groups == Groups::PAIRS
+        ? gather->pairs_of_groups(paths.box())
+        : gather->pairs_of_ids(paths.box(), args->id_pairs, groupbit, group->names[igroup]);
+}
+
 /* ----------------------------------------------------------------------
    Returns this rank's contribution, computed by the backend or by the reference loops.
 ------------------------------------------------------------------------- */
@@ -305,7 +254,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
       return reference ? gpucoord::reference_pairs(*table, pairs, want, peratom)
                        : (*backend)->pairs(pairs, want, peratom);
     case Path::ALLPAIRS: {
-      auto in = gather->allpairs(box);
+      auto in = gather->allpairs(paths.box());
       in.second = second;
       return reference ? gpucoord::reference_allpairs(*table, in, want, peratom)
                        : (*backend)->allpairs(in, want, peratom);
@@ -332,89 +281,6 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
   }
 }
 
-/* ----------------------------------------------------------------------
-   Returns the error message of a rank whose backend failed.
-------------------------------------------------------------------------- */
-
-std::string ComputeCoordGPU::failure(Path path, const char *what, const std::string &way_out) const
-{
-  const std::size_t nowned = selected.nall() - selected.nghosts();
-  const std::string others = path == Path::CELLS || path == Path::LIST
-      ? fmt::format("{} ghost atoms", selected.nghosts())
-      : fmt::format("{} atoms gathered over ranks", gather->natoms());
-  return fmt::format("{}: rank {} failed with {} owned atoms of the groups and {}: {} - {}", name,
-                     comm->me, nowned, others, what, way_out);
-}
-
-ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
-{
-  need_init();
-  box = current_box();
-  const Path path = last_path = choose_path(box);
-  if (path == Path::CELLS || path == Path::LIST) {
-    check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
-    // Fix deform and fix press/berendsen change the box and the owned atoms at the end of a
-    // timestep. The ghost atoms then still belong to the old box.
-    if (domain->box_change && !ghosts_are_current) comm->forward_comm();
-  }
-  return path;
-}
-
-/* ---------------------------------------------------------------------- */
-
-void ComputeCoordGPU::finish_local(LocalEvaluation &local)
-{
-  const Path path = local.path;
-  atoms_to_host();
-  local.bad_atom = selected.select();
-
-  if (path == Path::LIST) {
-    if (neighbor->exclude)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: engine list would miss the pairs that neigh_modify exclude removes from the "
-                 "neighbor list - use engine cells",
-                 name);
-    if (neighbor->includegroup)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: engine list would miss the atoms that neigh_modify include "
-                 "leaves out of the neighbor list - use engine cells",
-                 name);
-    // In KOKKOS runs, a build at the same timestep as the last one (run 0 twice) does not make
-    // occasional lists due.
-    const bool must_build = lmp->kokkos && list_ncalls != neighbor->ncalls;
-    list_ncalls = neighbor->ncalls;
-    if (build_occasional_list(neighbor, list, must_build)) ++list_version;
-    check_list_is_complete();
-  }
-  if (path == Path::ALLPAIRS || path == Path::PAIRS) {
-    if (args->groups == Groups::PAIRS_FILE)
-      gather->ids(args->pair_ids);
-    else
-      gather->groups(groupbit, groupbit2);
-    local.bad_atom = gather->bad_atom();
-    // These functions raise errors on all ranks. Do not call them if one rank can fail alone.
-    if (path == Path::PAIRS && !local.bad_atom)
-      pairs = args->groups == Groups::PAIRS
-          ? gather->pairs_of_groups(box)
-          : gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
-  }
-
-  begin_local(local);
-  if (!local.bad_atom) {
-    try {
-      evaluate_local(local);
-    } catch (const gpucoord::DeviceError &e) {
-      local.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
-    } catch (const std::bad_alloc &) {
-      local.failed = failure(path, "out of memory",
-                             fmt::format("use more ranks or a smaller {}", args->range_word()));
-    }
-  }
-  // Other ranks wait for the numbers of this rank. Gathered atoms are the same on all ranks.
-  const bool can_fail_alone = path == Path::CELLS || path == Path::LIST || !local.bad_atom;
-  if (can_fail_alone) complete_exchanges(local);
-}
-
 void ComputeCoordGPU::evaluate_local(LocalEvaluation &local)
 {
   if (function) {
@@ -426,167 +292,96 @@ void ComputeCoordGPU::evaluate_local(LocalEvaluation &local)
 }
 
 /* ----------------------------------------------------------------------
-   Evaluates S on all ranks. Sets array_atom and vector if dS/dx and W are requested. If a rank
-   fails alone, its numbers contain an error flag. All ranks therefore reach the sum over ranks.
+   S as a function of coordination numbers: the steps between the two passes over pairs
 ------------------------------------------------------------------------- */
 
-double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
+void ComputeCoordGPU::begin_function()
 {
-  const int n = nnumbers(want);
-  std::vector<double> numbers(n), sums(n);
-  if (state == State::STARTED) state = State::UNKNOWN;    // discard the started evaluation
-  start_evaluation(want, is_for_forces);
-  get_local_numbers(numbers.data());
-  MPI_Allreduce(numbers.data(), sums.data(), n, MPI_DOUBLE, MPI_SUM, world);
-  return finish_evaluation(sums.data());
+  if (args->groups == Groups::PAIRS_FILE)
+    function_numbers.begin(pairs, atom->nlocal);
+  else
+    function_numbers.begin(selected, atom->nlocal);
+  ghosts.reserve();
 }
 
-void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
+void ComputeCoordGPU::complete_exchanges(LocalEvaluation &local)
 {
-  running = {};
-  running.path = begin_evaluation(is_for_forces);    // makes ghost atoms current
-  running.is_for_forces = is_for_forces;
-  running.seeks_partners = seeks_partners && (is_in_setup || !seeks_partners_in_setup());
-  running.want = want;
-  const bool is_copied = (want & ATOM_VIRIAL) || function;
-  if ((want & DERIVATIVES) && (!keeps_gradients(running) || (want & ATOM_VIRIAL))) {
-    reserve_array();
-    if (array_atom) {
-      const int ncolumns = gpucoord::peratom_columns(want);
-      std::vector<double> &copied = want & ATOM_VIRIAL ? ten_columns : four_columns;
-      if (is_copied)
-        with_memory([&] {
-          copied.resize(ncolumns * static_cast<std::size_t>(atom->nmax));
-        });
-      running.peratom = is_copied ? copied.data() : &array_atom[0][0];
-      std::fill_n(running.peratom, ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
-    }
+  if (!function || function_numbers.is_reduced) return;
+  function_numbers.rows.clear();
+  evaluate_weights(local);
+}
+
+/* ----------------------------------------------------------------------
+   Collective. Evaluates the function. Returns dS/ds_i of the owned and ghost atoms, the gathered
+   atoms or the pairs of the engine; null: derivatives are not requested.
+------------------------------------------------------------------------- */
+
+const double *ComputeCoordGPU::evaluate_weights(LocalEvaluation &local)
+try {
+  function_numbers.is_reduced = true;
+  const auto n = static_cast<std::int64_t>(function_numbers.rows.size());
+  for (std::int64_t k = 0; k < n; ++k)
+    function_numbers.s[k] = function_numbers.s_of_atoms[function_numbers.rows[k]];
+  const auto result = function->evaluate(n, function_numbers.s.data(), function_numbers.f.data(),
+                                         function_numbers.dSds.data(),
+                                         FunctionNumbers::reduction(world), comm->nthreads);
+  local.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
+  local.is_undefined = result.bad >= 0;
+  if (local.is_undefined)
+    local.failed = not_finite(function_numbers.rows[result.bad], function_numbers.s[result.bad]);
+  if (!(local.want & (DERIVATIVES | VIRIAL))) return nullptr;
+
+  double *const weights = ghosts.zeros();
+  for (std::int64_t k = 0; k < n; ++k) weights[function_numbers.rows[k]] = function_numbers.dSds[k];
+  switch (local.path) {
+    case Path::PAIRS:
+      return gather->numbers_of_pairs(weights).data();
+    case Path::ALLPAIRS:
+      return gather->numbers_of_group(weights).data();
+    default:
+      ghosts.forward();
+      return weights;
   }
-  with_memory([&] {
-    start_local(running);
-  });
+} catch (const std::bad_alloc &) {
+  out_of_memory();    // other ranks wait for this one
 }
 
-void ComputeCoordGPU::get_local_numbers(double *numbers)
+// Collective. reference: use plain loops
+gpucoord::Contribution ComputeCoordGPU::evaluate_function(LocalEvaluation &local, bool reference)
 {
-  VariableHeader mine;
-  with_memory([&] {
-    finish_local(running);
-    const bool is_valid = running.failed.empty() && !running.bad_atom;
-    if (running.seeks_partners && is_valid && has_partners()) mine.has_partners = 1.0;
-  });
-  const bool counts_rows = function && args->groups == Groups::PAIRS_FILE;
-  mine.natoms_a = counts_rows ? static_cast<double>(function_numbers.rows.size())
-                              : selected.nfirst();
-  mine.natoms_b = selected.npartners();
-  mine.has_bad_atom = running.bad_atom ? 1.0 : 0.0;
-  if (running.peratom) {
-    const std::size_t n =
-        gpucoord::peratom_columns(running.want) * static_cast<std::size_t>(atom->nlocal);
-    for (std::size_t k = 0; k < n; ++k) mine.not_finite += 0.0 * running.peratom[k];
+  gpucoord::SecondPass second;
+  second.s = function_numbers.s_of_atoms.data();
+  second.nweights = local.path == Path::PAIRS ? pairs.n
+      : local.path == Path::ALLPAIRS          ? gather->allpairs(paths.box()).a.n
+                                              : atom->nlocal + atom->nghost;
+  second.weights = [&] {
+    return evaluate_weights(local);
+  };
+  const bool may_be_on_gpu = on_gpu && local.path == Path::CELLS && !reference && !warnings.seeks();
+  if (may_be_on_gpu) {
+    if (local.want & (DERIVATIVES | VIRIAL)) on_gpu->owner = ghosts.owners(selected.version());
+    on_gpu->f = local.is_for_forces ? nullptr
+                                    : function_numbers.f.data();    // biases only read gradients
+    second.on_device = on_gpu.get();
   }
-  // In setup, a function that is not defined is no error.
-  const bool is_ignored = is_in_setup && running.is_undefined;
-  mine.has_failed = running.failed.empty() || is_ignored ? 0.0 : 1.0;
-  set_header(mine, numbers);
-  numbers[NHEADER] = is_ignored ? NAN : running.value;
-  if (running.want & VIRIAL) std::copy_n(running.mine.virial, 6, numbers + NHEADER + 1);
-}
-
-double ComputeCoordGPU::finish_evaluation(const double *sums)
-{
-  const unsigned want = running.want;
-  const VariableHeader all = header_of(sums);
-  const double *const value = sums + NHEADER, *const virial = value + 1;
-  const bool is_finite =
-      std::isfinite(std::accumulate(value, sums + nnumbers(want), all.not_finite));
-  if (is_in_setup && all.has_failed == 0.0 && (all.has_bad_atom > 0.0 || !is_finite)) return NAN;
-  if (all.has_bad_atom > 0.0) {
-    bigint any_bad;
-    MPI_Allreduce(&running.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: the position of {} is not a finite number - the simulation is "
-               "unstable, or positions were set wrongly",
-               name, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
+  const auto mine = evaluate_path(local.path, local.want, local.peratom, reference, &second);
+  if (may_be_on_gpu && on_gpu->is_evaluated) {
+    local.value = mine.value;
+    function_numbers.is_reduced = true;    // there are no other ranks
   }
-  if (all.has_failed > 0.0) device_choice().stop(running.failed);
-  if (!is_finite)
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "{}: S or a derivative is not a finite number, although all positions are - check {}: "
-        "values, derivatives and sums must be finite",
-        name, functions_in_words() + (function ? " or " + description() : ""));
-  if (args->check_every && !is_in_setup && nevaluations[want] % args->check_every == 0)
-    with_memory([&] {
-      compare_with_reference(running);
-    });
-  ++nevaluations[want];
-
-  double npairs_or_atoms = all.natoms_a;
-  if (args->groups == Groups::PAIRS_FILE) {
-    if (!function) npairs_or_atoms = static_cast<double>(args->id_pairs.size());
-  } else
-    warn_if_empty(static_cast<bigint>(all.natoms_a), static_cast<bigint>(all.natoms_b));
-
-  set_scale(npairs_or_atoms);
-  if (must_print_value) print_value(all.natoms_a, all.natoms_b, scale * *value);
-  if (running.seeks_partners) {
-    const bool are_alone = all.has_partners == 0.0 && all.natoms_a > 0.0 && all.natoms_b > 0.0;
-    seeks_partners = !are_alone && seeks_partners_in_run();
-    if (are_alone)
-      warn_without_partners(static_cast<bigint>(all.natoms_a), *value);
-    else if (function)
-      warn_of_beta(*value);
-  }
-  if (want & VIRIAL)
-    for (int k = 0; k < 6; ++k) vector[k] = scale * virial[k];
-  if (want & VIRIAL && function && function->nbins()) set_histogram();
-  double *const peratom = running.peratom;
-  const std::size_t nlocal = atom->nlocal;
-  const int ncolumns = gpucoord::peratom_columns(want);
-  if (peratom && scale != 1.0)
-    for (std::size_t i = 0; i < nlocal; ++i)
-      for (int k = 1; k < ncolumns; ++k) peratom[ncolumns * i + k] *= scale;
-  if (peratom && ((want & ATOM_VIRIAL) || function))
-    for (std::size_t i = 0; i < nlocal; ++i) std::copy_n(peratom + ncolumns * i, 4, array_atom[i]);
-  if (peratom && function) {
-    for (std::size_t i = 0; i < nlocal; ++i) array_atom[i][4] = 0.0;
-    for (std::size_t k = 0; k < function_numbers.rows.size(); ++k)
-      array_atom[function_numbers.rows[k]][4] = function_numbers.f[k];
-  }
-  return scale * *value;
+  return mine;
 }
 
-// Runs work. Lack of memory on one rank is an error of this rank.
-template <class Work> void ComputeCoordGPU::with_memory(const Work &work) const
+gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const LocalEvaluation &local,
+                                                           double *peratom)
 {
-  try {
-    work();
-  } catch (const std::bad_alloc &) {
-    out_of_memory();
-  }
-}
-
-void ComputeCoordGPU::out_of_memory() const
-{
-  error->one(FLERR, Error::NOLASTLINE,
-             "{}: out of memory on rank {} with {} atoms of the groups - use more "
-             "ranks or a smaller {}",
-             name, comm->me, selected.nall(), args->range_word());
-}
-
-void ComputeCoordGPU::set_scale(double npairs_or_atoms)
-{
-  scale = 1.0;
-  if (args->norm == CoordArguments::Norm::MEAN)
-    scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
-}
-
-/* ---------------------------------------------------------------------- */
-
-double ComputeCoordGPU::memory_usage()
-{
-  return CoordVariable::memory_usage() + selected.memory_usage() +
-      static_cast<double>(ten_columns.capacity() + four_columns.capacity()) * sizeof(double) +
-      static_cast<double>(function_numbers.s_of_atoms.capacity()) * sizeof(double);
+  if (!function) return evaluate_path(local.path, local.want, peratom, true, nullptr);
+  const FunctionNumbers kept = function_numbers;
+  begin_function();
+  LocalEvaluation again = local;
+  again.peratom = peratom;
+  gpucoord::Contribution reference = evaluate_function(again, true);
+  reference.value = again.value;
+  function_numbers = kept;
+  return reference;
 }

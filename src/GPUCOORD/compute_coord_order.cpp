@@ -35,10 +35,10 @@ ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg) :
 
 ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg,
                                      const OrderStyle &order_style) :
-    ComputeCoordGPU(lmp, narg, arg,
-                    [&] {
-                      return order_style.read(lmp, narg, arg);
-                    }),
+    CoordPairVariable(lmp, narg, arg,
+                      [&] {
+                        return order_style.read(lmp, narg, arg);
+                      }),
     order(order_style.make(*args, *table)), natoms_with_partners(0), has_columns(false)
 {
   backend_of_order = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
@@ -53,7 +53,7 @@ ComputeCoordOrder::~ComputeCoordOrder() = default;
 void ComputeCoordOrder::init()
 {
   check_box();
-  ComputeCoordGPU::init();
+  CoordPairVariable::init();
 }
 
 void ComputeCoordOrder::init_backend()
@@ -90,25 +90,14 @@ std::string ComputeCoordOrder::description() const
   return order->is_global() ? text : text + ", function " + function->description();
 }
 
-std::string ComputeCoordOrder::range_of_partners() const
+// Every evaluation seeks partners, at no cost.
+PartnerWarnings::Texts ComputeCoordOrder::partner_texts() const
 {
   const std::string range = order->range_of_partners();
-  return range.empty() ? ComputeCoordGPU::range_of_partners() : range;
-}
-
-std::string ComputeCoordOrder::without_partners() const
-{
-  return order->without_partners();
-}
-
-std::string ComputeCoordOrder::with_empty_group2() const
-{
-  return order->with_empty_group2();
-}
-
-bool ComputeCoordOrder::takes_group2() const
-{
-  return order->takes_group2();
+  return {range.empty() ? fmt::format("{}{} {:.10g}", args->range_word(), args->longest_coeff(),
+                                      table->dmax())
+                        : range,
+          order->without_partners(), order->with_empty_group2(), order->takes_group2(), true};
 }
 
 /* ----------------------------------------------------------------------
@@ -124,7 +113,7 @@ gpucoord::OrderInput ComputeCoordOrder::input()
   in.exchange.forward = [this](double *numbers, int columns) {
     ghosts.forward(numbers, columns);
   };
-  in.exchange.reduce = reduction();
+  in.exchange.reduce = FunctionNumbers::reduction(world);
   if (backend_of_order->is_cuda() && comm->nprocs == 1)
     in.exchange.owner = ghosts.owners(selected.version());
   return in;
@@ -144,9 +133,9 @@ double ComputeCoordOrder::local_value(double value) const
   return is_sum || comm->me == 0 ? value : 0.0;    // S itself is the same on all ranks
 }
 
-void ComputeCoordOrder::begin_local(const LocalEvaluation &local)
+void ComputeCoordOrder::begin_local(LocalEvaluation &local)
 {
-  list_rows();
+  function_numbers.begin(selected, atom->nlocal);
   f_of_atoms.assign(atom->nlocal, 0.0);
   begin_numbers(local);
   ghosts.reserve();
@@ -197,12 +186,10 @@ gpucoord::Contribution ComputeCoordOrder::evaluate_reference(const LocalEvaluati
 
 /* ---------------------------------------------------------------------- */
 
-double ComputeCoordOrder::finish_evaluation(const double *sums)
+void ComputeCoordOrder::copy_outputs()
 {
-  const double value = ComputeCoordGPU::finish_evaluation(sums);
   if (running.want & gpucoord::VIRIAL) set_vector();
   if (has_columns) order->set_columns(atom->nlocal, array_atom, 5);
-  return value;
 }
 
 void ComputeCoordOrder::set_vector()
@@ -215,6 +202,6 @@ void ComputeCoordOrder::set_vector()
 double ComputeCoordOrder::memory_usage()
 {
   const double library_bytes = backend_of_order->exists() ? (*backend_of_order)->bytes() : 0.0;
-  return ComputeCoordGPU::memory_usage() + library_bytes + order->memory_usage() +
+  return CoordPairVariable::memory_usage() + library_bytes + order->memory_usage() +
       static_cast<double>(f_of_atoms.capacity()) * sizeof(double);
 }

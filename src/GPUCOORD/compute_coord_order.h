@@ -19,7 +19,7 @@ ComputeStyle(coord/pairentropy,ComputeCoordOrder);
 #ifndef LMP_COMPUTE_COORD_ORDER_H
 #define LMP_COMPUTE_COORD_ORDER_H
 
-#include "compute_coord_gpu.h"
+#include "coord_pair_variable.h"
 
 #include "gpucoord/order_parameter.h"
 
@@ -38,7 +38,7 @@ struct OrderStyle;
 // parameters and their function, and calls back for the communication with other ranks. The
 // arguments of such a style always include a function.
 
-class ComputeCoordOrder : public ComputeCoordGPU {
+class ComputeCoordOrder : public CoordPairVariable {
  public:
   ComputeCoordOrder(class LAMMPS *, int, char **);
   ~ComputeCoordOrder() override;
@@ -47,7 +47,6 @@ class ComputeCoordOrder : public ComputeCoordGPU {
 
  protected:
   bool has_partners() override { return natoms_with_partners > 0; }
-  bool seeks_partners_in_run() const override { return true; }    // at no cost
   DeviceChoice &device_choice() const override;
   // Prepares the per-atom numbers of an evaluation.
   void begin_numbers(const LocalEvaluation &);
@@ -62,17 +61,14 @@ class ComputeCoordOrder : public ComputeCoordGPU {
 
  private:
   ComputeCoordOrder(class LAMMPS *, int, char **, const OrderStyle &);
-  void begin_local(const LocalEvaluation &) override;
+  void begin_local(LocalEvaluation &) override;
   void evaluate_local(LocalEvaluation &) override;
   void complete_exchanges(LocalEvaluation &) override;
   gpucoord::Contribution evaluate_reference(const LocalEvaluation &, double *peratom) override;
-  double finish_evaluation(const double *sums) override;
+  void copy_outputs() override;
   void init_backend() override;
   std::string description() const override;
-  std::string range_of_partners() const override;
-  std::string without_partners() const override;
-  std::string with_empty_group2() const override;
-  bool takes_group2() const override;
+  PartnerWarnings::Texts partner_texts() const override;
 
   gpucoord::OrderInput input();
   void check_box() const;

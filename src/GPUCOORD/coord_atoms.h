@@ -29,6 +29,7 @@ class CoordAtoms : protected Pointers {
   explicit CoordAtoms(LAMMPS *lmp) : Pointers(lmp) {}
   // bit_b: of the second group; 0: there is none
   void set_groups(int bit_a, int bit_b);
+  int second_bit() const { return bit_b; }
 
   // Updates the lists, and their version if an atom has entered or left a group, or if LAMMPS has
   // built neighbor lists. Returns the ID of an atom whose position is not finite, -1 if it has no

@@ -138,7 +138,7 @@ void ResidentCoordGPU::make_on_device()
 {
   // Functions that depend on types need their own lists.
   const auto pairs = table->ntypes() == 0
-      ? device->pairs(*table, args->precision, groupbit, groupbit2)
+      ? device->pairs(*table, args->precision, groupbit, selected.second_bit())
       : gpucoord::make_resident_pairs(*table, args->precision, nullptr);
   coordination = gpucoord::make_resident_coordination(*table, args->precision, pairs);
 }

@@ -19,6 +19,7 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordGPUKokkos<LMPHostType>);
 #ifndef LMP_COMPUTE_COORD_GPU_KOKKOS_H
 #define LMP_COMPUTE_COORD_GPU_KOKKOS_H
 
+#include "compute_coord_gpu.h"
 #include "compute_coord_kokkos.h"
 
 #include "gpucoord/resident_coordination.h"

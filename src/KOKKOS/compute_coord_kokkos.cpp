@@ -14,6 +14,7 @@
 
 #include "compute_coord_kokkos.h"
 
+#include "compute_coord_gpu.h"
 #include "compute_coord_order.h"
 #include "coord_arguments.h"
 #include "gpucoord_backend.h"
@@ -53,7 +54,7 @@ ComputeCoordKokkos<Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, char **arg,
 template <class Base> void ComputeCoordKokkos<Base>::init()
 {
   if (uses_gpu) device->begin_run();
-  skin = neighbor->skin;
+  skin = this->neighbor->skin;
   Base::init();
   warned_moved = false;
   if (!uses_gpu || !table->has_end()) return;
@@ -80,7 +81,7 @@ template <class Base> std::string ComputeCoordKokkos<Base>::data_path(Path path)
     std::string text = "atoms and derivatives resident on the GPU";
     if (uses_neighbors) text += ", pairs of LAMMPS' neighbor list";
     const bool packs_on_host = comm->style != Comm::BRICK ||
-        lmp->kokkos->forward_compute_comm_legacy;
+        this->lmp->kokkos->forward_compute_comm_legacy;
     if (sends_numbers() && comm->nprocs > 1 && packs_on_host)
       text += fmt::format(", {} of ghost atoms through the host", args->words().ghost_numbers);
     return text + device->ghosts_path();
@@ -91,7 +92,7 @@ template <class Base> std::string ComputeCoordKokkos<Base>::data_path(Path path)
 // On one rank, the host may not wait for any evaluation of a run.
 template <class Base> bool ComputeCoordKokkos<Base>::seeks_partners_in_setup() const
 {
-  return is_resident(this->last_path) ? comm->nprocs == 1 : Base::seeks_partners_in_setup();
+  return is_resident(this->paths.last()) ? comm->nprocs == 1 : Base::seeks_partners_in_setup();
 }
 
 /* ---------------------------------------------------------------------- */
@@ -112,7 +113,7 @@ template <class Base> void ComputeCoordKokkos<Base>::announce(unsigned want)
 // Keyword check compares gradients on the host.
 template <class Base> bool ComputeCoordKokkos<Base>::is_resident() const
 {
-  return uses_gpu && !checks_gradients() && is_resident(this->choose_path(this->current_box()));
+  return uses_gpu && !checks_gradients() && is_resident(this->paths.in_current_box());
 }
 
 template <class Base> bool ComputeCoordKokkos<Base>::checks_gradients() const
@@ -126,7 +127,7 @@ template <class Base> bool ComputeCoordKokkos<Base>::checks_gradients() const
 
 template <class Base> bool ComputeCoordKokkos<Base>::can_enqueue() const
 {
-  return comm->nprocs == 1 && wanted == DERIVATIVES && is_resident();
+  return comm->nprocs == 1 && this->wanted == DERIVATIVES && is_resident();
 }
 
 template <class Base> gpucoord::DeviceValue ComputeCoordKokkos<Base>::enqueue()
@@ -177,7 +178,7 @@ template <class Base> void ComputeCoordKokkos<Base>::add_forces(gpucoord::Factor
   try {
     on_device()->add_forces(device->begin_forces(), factor, device->stream());
   } catch (const gpucoord::DeviceError &e) {
-    error->one(FLERR, Error::NOLASTLINE, "{}", gpu_failure(e.what()));
+    this->error->one(FLERR, Error::NOLASTLINE, "{}", gpu_failure(e.what()));
   }
   device->end_forces();
 }
@@ -186,7 +187,7 @@ template <class Base> double ComputeCoordKokkos<Base>::bytes_copied() const
 {
   // Uses the path of the last evaluation, not of the current box, which may be unsupported after
   // the last timestep.
-  const bool was_resident = is_resident(this->last_path) && !checks_gradients();
+  const bool was_resident = is_resident(this->paths.last()) && !checks_gradients();
   if (!was_resident) return -1.0;
   return static_cast<double>(on_device()->bytes_copied() +
                              (function ? function_on_device->bytes_copied() : 0));
@@ -204,11 +205,11 @@ template <class Base> std::string ComputeCoordKokkos<Base>::gpu_failure(const ch
 template <class Base> gpucoord::DeviceAtoms ComputeCoordKokkos<Base>::rebuild()
 {
   const bool is_dynamic = !this->dynamic_group().empty();
-  const bool needs_mask = igroup != 0 || groupbit2;
+  const bool needs_mask = this->igroup != 0 || selected.second_bit();
   const auto atoms = device->atoms(needs_mask, reads_types());
   gpucoord::DeviceSelection selection;
-  selection.bit_a = groupbit;
-  selection.bit_b = groupbit2;
+  selection.bit_a = this->groupbit;
+  selection.bit_b = selected.second_bit();
   selection.skin = skin;
   selection.tests_ghosts = false;    // LAMMPS rebuilds its lists in time if the box changes
   selection.neighbors = neighbors();
@@ -284,7 +285,7 @@ void ComputeCoordKokkos<Base>::begin_function(const gpucoord::DeviceAtoms &atoms
   function_version = 0;    // stays 0 if an exception is thrown
   gpucoord::DeviceAtoms all = atoms;
   all.nall = atom->nmax;    // see GhostNumbers::reserve()
-  function_on_device->select(all, groupbit, device->stream());
+  function_on_device->select(all, this->groupbit, device->stream());
   if (comm->nprocs == 1 && sends_numbers())
     ghosts.owners(*function_on_device, device->version(), device->stream());
   function_version = version;
@@ -331,13 +332,13 @@ template <class Base> void ComputeCoordKokkos<Base>::fetch_function(LocalEvaluat
   }
   if (!local.peratom) return;
   const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(local.want);
-  function_numbers.s.resize(nlocal);
-  function_numbers.f.resize(nlocal);
-  function_numbers.rows.resize(nlocal);
-  std::iota(function_numbers.rows.begin(), function_numbers.rows.end(), 0);
-  function_on_device->copy_numbers(function_numbers.s.data(), function_numbers.f.data(),
-                                   device->stream());
-  for (std::size_t i = 0; i < nlocal; ++i) local.peratom[columns * i] += function_numbers.s[i];
+  FunctionNumbers &numbers = this->function_numbers;
+  numbers.s.resize(nlocal);
+  numbers.f.resize(nlocal);
+  numbers.rows.resize(nlocal);
+  std::iota(numbers.rows.begin(), numbers.rows.end(), 0);
+  function_on_device->copy_numbers(numbers.s.data(), numbers.f.data(), device->stream());
+  for (std::size_t i = 0; i < nlocal; ++i) local.peratom[columns * i] += numbers.s[i];
 }
 
 template <class Base> void ComputeCoordKokkos<Base>::atoms_to_host()

@@ -11,7 +11,7 @@
 #ifndef LMP_COMPUTE_COORD_KOKKOS_H
 #define LMP_COMPUTE_COORD_KOKKOS_H
 
-#include "compute_coord_gpu.h"
+#include "coord_pair_variable.h"
 #include "gpucoord_device_kokkos.h"
 
 #include "gpucoord/resident_function.h"
@@ -65,23 +65,13 @@ template <class Base> class ComputeCoordKokkos : public Base, public KokkosBase 
   using Base::atomKK;
   using Base::comm;
   using Base::device_choice;
-  using Base::domain;
-  using Base::error;
-  using Base::force;
   using Base::function;
-  using Base::function_numbers;
   using Base::ghosts;
-  using Base::groupbit;
-  using Base::groupbit2;
-  using Base::igroup;
-  using Base::lmp;
   using Base::name;
-  using Base::neighbor;
   using Base::scale;
   using Base::selected;
   using Base::state;
   using Base::table;
-  using Base::wanted;
 
   // Returns the variable on the GPU, or null before init().
   virtual gpucoord::Variable *on_device() const = 0;
@@ -104,7 +94,7 @@ template <class Base> class ComputeCoordKokkos : public Base, public KokkosBase 
   void finish_local(LocalEvaluation &) override;
   bool keeps_gradients(const LocalEvaluation &local) const override
   {
-    return local.is_for_forces && !(wanted & Base::ON_HOST) && is_resident(local.path) &&
+    return local.is_for_forces && !(this->wanted & Base::ON_HOST) && is_resident(local.path) &&
         !checks_gradients();
   }
   std::string data_path(Path) const override;

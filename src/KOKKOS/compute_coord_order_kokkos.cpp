@@ -126,8 +126,8 @@ gpucoord::DeviceExchange ResidentCoordOrder::exchange()
     ++nexchanges;    // also after an error, which ends no communication
     ghosts.forward(*resident, device->stream());
   };
-  exchange.reduce = [this, reduce = reduction()](double *sums, int n,
-                                                 gpucoord::AtomFunction::Reduction by) {
+  exchange.reduce = [this, reduce = FunctionNumbers::reduction(world)](
+                        double *sums, int n, gpucoord::AtomFunction::Reduction by) {
     reduce(sums, n, by);
     ++nexchanges;
   };
@@ -141,7 +141,8 @@ void ResidentCoordOrder::make_missing_exchanges(const LocalEvaluation &local)
   for (; nexchanges < calls.size(); ++nexchanges) {
     if (calls[nexchanges].kind == gpucoord::DeviceExchange::Kind::REDUCE) {
       std::vector<double> zeros(calls[nexchanges].n, 0.0);
-      reduction()(zeros.data(), calls[nexchanges].n, gpucoord::AtomFunction::Reduction::SUM);
+      FunctionNumbers::reduction(world)(zeros.data(), calls[nexchanges].n,
+                                        gpucoord::AtomFunction::Reduction::SUM);
       continue;
     }
     ghosts.forward_zeros(resident->exchange_columns());

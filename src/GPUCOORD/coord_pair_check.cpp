@@ -12,7 +12,7 @@
    Contributing authors: The GPUCOORD developers
 ------------------------------------------------------------------------- */
 
-#include "compute_coord_gpu.h"
+#include "coord_pair_variable.h"
 
 #include "coord_arguments.h"
 
@@ -28,7 +28,7 @@ using namespace LAMMPS_NS;
    ranks.
 ------------------------------------------------------------------------- */
 
-void ComputeCoordGPU::compare_with_reference(const LocalEvaluation &local)
+void CoordPairVariable::compare_with_reference(const LocalEvaluation &local)
 {
   const unsigned want = local.want;
   const double *const peratom = local.peratom;

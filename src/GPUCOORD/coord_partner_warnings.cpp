@@ -12,42 +12,66 @@
    Contributing authors: The GPUCOORD developers
 ------------------------------------------------------------------------- */
 
+#include "coord_partner_warnings.h"
 #include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
+#include "coord_atoms.h"
 
 #include "atom.h"
 #include "comm.h"
 #include "error.h"
 #include "group.h"
+#include "input.h"
 #include "update.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
 
 using namespace LAMMPS_NS;
 using Groups = CoordArguments::Groups;
 
 /* ---------------------------------------------------------------------- */
 
-// Largest s of an atom that has almost no partner: a range in another unit leaves the tail of s.
-static constexpr double ALMOST_NONE = 1e-3;
-static constexpr double ALMOST_FLAT = 1e-2;    // |r ds/dr|: the tail of a power or exponential
-
-// Without a function, S is a sum of values of s.
-bool ComputeCoordGPU::has_partners()
+PartnerWarnings::PartnerWarnings(LAMMPS *lmp, std::string owner_in, int igroup_in,
+                                 const CoordArguments &args_in,
+                                 const gpucoord::SwitchTable &table_in, CoordAtoms &selected_in) :
+    Pointers(lmp),
+    owner(std::move(owner_in)), igroup(igroup_in), args(args_in), table(table_in),
+    selected(selected_in)
 {
-  if (!function) return std::fabs(running.value) > ALMOST_NONE * selected.nfirst();
-  const auto &s = function_numbers.s;
-  return std::any_of(s.begin(), s.end(), [](double number) {
-    return std::fabs(number) > ALMOST_NONE;
-  });
 }
 
-std::string ComputeCoordGPU::range_of_partners() const
+// Warnings are repeated in each run, but not in each frame of rerun, which calls init() for each
+// frame.
+void PartnerWarnings::begin_run(const Texts &texts, bool is_dynamic)
 {
-  return fmt::format("{}{} {:.10g}", args->range_word(), args->longest_coeff(), table->dmax());
+  const bool was_rerun = is_rerun;
+  is_rerun = input->command && strcmp(input->command, "rerun") == 0;
+  if (!is_rerun || !was_rerun) {
+    warned_empty = false;
+    seeks_partners = true;
+  }
+  // Dynamic groups are empty before a run. Evaluations check them.
+  if (args.groups == Groups::PAIRS_FILE || is_dynamic) return;
+  const int igroup2 = args.group2.empty() ? igroup : group->find(args.group2);
+  warn_if_empty(texts, group->count(igroup), group->count(igroup2));
 }
+
+void PartnerWarnings::warn_if_empty(const Texts &texts, bigint natoms_a, bigint natoms_b)
+{
+  if (warned_empty || (natoms_a > 0 && natoms_b > 0)) return;
+  warned_empty = true;
+  if (comm->me == 0)
+    error->warning(FLERR, "{}: group {} is empty, {}", owner,
+                   natoms_a > 0 ? args.group2 : std::string(group->names[igroup]),
+                   natoms_a > 0 ? texts.with_empty_group2 : "S is 0");
+}
+
+/* ---------------------------------------------------------------------- */
 
 static std::string unit_of_length(const std::string &units)
 {
@@ -60,39 +84,43 @@ static std::string unit_of_length(const std::string &units)
   return "Angstrom";    // real, metal
 }
 
+static constexpr double ALMOST_FLAT = 1e-2;    // |r ds/dr|: the tail of a power or exponential
+
 /* ----------------------------------------------------------------------
    Collective. Warns that a bias cannot act, because no pair is in range. The usual cause is a range
    in another unit. sum: of s over all pairs, if there is no function
 ------------------------------------------------------------------------- */
 
-void ComputeCoordGPU::warn_without_partners(bigint natoms_a, double sum)
+void PartnerWarnings::warn_without_partners(const Texts &texts, bigint natoms_a, double sum,
+                                            double scale, const gpucoord::Box &box,
+                                            const gpucoord::PairsInput *pairs)
 {
-  const std::string result = without_partners() + " and a bias has no force";
-  if (args->groups == Groups::SELF && natoms_a == 1) {
+  const std::string result = texts.without_partners + " and a bias has no force";
+  if (args.groups == Groups::SELF && natoms_a == 1) {
     if (comm->me == 0)
       error->warning(FLERR,
                      "{}: group {} has one atom and no second group, {} - {}use a larger group",
-                     name, group->names[igroup], result,
-                     takes_group2() ? "name the group of its partners by group2, or " : "");
+                     owner, group->names[igroup], result,
+                     texts.takes_group2 ? "name the group of its partners by group2, or " : "");
     return;
   }
 
-  const NearestPair nearest = nearest_pair();
+  const NearestPair nearest = nearest_pair(box, pairs);
   const bool is_in_range = nearest.exists && nearest.r < nearest.dmax;
   // Order parameters count partners, whatever their s.
-  const bool has_small_s = is_in_range && !seeks_partners_in_run();
+  const bool has_small_s = is_in_range && !texts.seeks_in_run;
   if (has_small_s) {
     // Values of s cancel, or s crosses 0.
     if (std::fabs(nearest.s) > ALMOST_NONE || nearest.slope > ALMOST_FLAT) return;
     // The sample may lack pairs with larger s.
-    if (!function && !nearest.is_of_all && std::fabs(sum) > ALMOST_NONE) return;
+    if (!args.function && !nearest.is_of_all && std::fabs(sum) > ALMOST_NONE) return;
   }
   if (comm->me != 0) return;
   if (!nearest.exists && nearest.is_of_all) {
-    const std::string coeff = args->accepts("coeff") ? "coeff" : "";
+    const std::string coeff = args.accepts("coeff") ? "coeff" : "";
     error->warning(FLERR, "{}: there is no pair of atoms of these groups and types, {} - check {}",
-                   name, result,
-                   takes_group2() ? "group2" + (coeff.empty() ? "" : " and " + coeff) : coeff);
+                   owner, result,
+                   texts.takes_group2 ? "group2" + (coeff.empty() ? "" : " and " + coeff) : coeff);
     return;
   }
   if (has_small_s && nearest.s != 0.0) {
@@ -101,9 +129,9 @@ void ComputeCoordGPU::warn_without_partners(bigint natoms_a, double sum)
         "{}: s is almost 0 for all pairs of group {}, {} and a bias has almost no force: the "
         "nearest pair{} is {:.6g} apart with s = {:.3g} - are its lengths in {}, as units {} "
         "requires?",
-        name, group->names[igroup],
-        function ? fmt::format("all {} are almost 0", args->words().numbers)
-                 : fmt::format("S is {:.3g}", scale * sum),
+        owner, group->names[igroup],
+        args.function ? fmt::format("all {} are almost 0", args.words().numbers)
+                      : fmt::format("S is {:.3g}", scale * sum),
         nearest.is_of_all ? "" : " of a sample", nearest.r, nearest.s,
         unit_of_length(update->unit_style), update->unit_style);
     return;
@@ -112,41 +140,37 @@ void ComputeCoordGPU::warn_without_partners(bigint natoms_a, double sum)
   if (nearest.exists && (has_small_s || !is_in_range)) {
     distance = fmt::format(": the nearest pair{} is {:.6g} apart",
                            nearest.is_of_all ? "" : " of a sample", nearest.r);
-    if (!is_in_range && nearest.dmax != table->dmax())
+    if (!is_in_range && nearest.dmax != table.dmax())
       distance +=
-          fmt::format(", beyond the {} {:.10g} of its types", args->range_word(), nearest.dmax);
+          fmt::format(", beyond the {} {:.10g} of its types", args.range_word(), nearest.dmax);
   }
   const std::string none = has_small_s
       ? fmt::format("s is 0 for all pairs of group {}", group->names[igroup])
       : fmt::format("no atom of group {} has a partner within {}", group->names[igroup],
-                    range_of_partners());
-  error->warning(FLERR, "{}: {}, {}{} - are its lengths in {}, as units {} requires?", name, none,
+                    texts.range);
+  error->warning(FLERR, "{}: {}, {}{} - are its lengths in {}, as units {} requires?", owner, none,
                  result, distance, unit_of_length(update->unit_style), update->unit_style);
 }
 
-/* ----------------------------------------------------------------------
-   Collective. Warns if beta of a function min, alt_min or max does not select the smallest or
-   largest number: S then is mostly the logarithm of the number of atoms.
-------------------------------------------------------------------------- */
-
-void ComputeCoordGPU::warn_of_beta(double value)
+void PartnerWarnings::warn_of_beta(const gpucoord::AtomFunction &function,
+                                   const std::vector<double> &s, double value) const
 {
   using Kind = gpucoord::AtomFunctionKind;
   constexpr double FAR = 0.2;    // of the number, or of 1 if it is less
-  const Kind kind = function->options().kind;
+  const Kind kind = function.options().kind;
   const bool is_max = kind == Kind::MAX;
   if (!is_max && kind != Kind::MIN && kind != Kind::ALT_MIN) return;
   const double sign = is_max ? 1.0 : -1.0;
   double mine = -HUGE_VAL, all;
-  for (const double s : function_numbers.s) mine = MAX(mine, sign * s);
+  for (const double number : s) mine = MAX(mine, sign * number);
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
   const double number = sign * all;
   if (!std::isfinite(number)) return;
   if (std::fabs(value - number) > FAR * MAX(1.0, std::fabs(number)) && comm->me == 0)
-    error->warning(
-        FLERR, "{}: function {} gives {:.6g}, but the {} of the {} is {:.6g} - give a {} beta",
-        name, function->description(), value, is_max ? "largest" : "smallest", words.numbers,
-        number, is_max ? "smaller" : "larger");
+    error->warning(FLERR,
+                   "{}: function {} gives {:.6g}, but the {} of the {} is {:.6g} - give a {} beta",
+                   owner, function.description(), value, is_max ? "largest" : "smallest",
+                   args.words().numbers, number, is_max ? "smaller" : "larger");
 }
 
 /* ----------------------------------------------------------------------
@@ -177,19 +201,19 @@ std::vector<Sample> gather_samples(std::vector<Sample> &mine, int nprocs, MPI_Co
 
 }    // namespace
 
-ComputeCoordGPU::NearestPair ComputeCoordGPU::nearest_pair()
+PartnerWarnings::NearestPair PartnerWarnings::nearest_pair(const gpucoord::Box &box,
+                                                           const gpucoord::PairsInput *pairs)
 {
   NearestPair nearest;
-  const bool is_list = args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE;
   const auto consider = [&](const double *xi, const double *xj, int itype, int jtype) {
-    const int number = table->number(itype, jtype);
+    const int number = table.number(itype, jtype);
     if (number == gpucoord::SwitchTable::NONE) return;
     const double d[3] = {xi[0] - xj[0], xi[1] - xj[1], xi[2] - xj[2]};
     const double r = gpucoord::nearest_image_distance(box, d);
-    const double dmax = table->functions()[number].dmax();
+    const double dmax = table.functions()[number].dmax();
     // With an infinite dmax, distances decide.
-    const double excess = table->has_end() ? r - dmax : r;
-    const double before = table->has_end() ? nearest.r - nearest.dmax : nearest.r;
+    const double excess = table.has_end() ? r - dmax : r;
+    const double before = table.has_end() ? nearest.r - nearest.dmax : nearest.r;
     if (nearest.exists && excess >= before) return;
     nearest.r = r;
     nearest.dmax = dmax;
@@ -197,9 +221,9 @@ ComputeCoordGPU::NearestPair ComputeCoordGPU::nearest_pair()
     nearest.exists = true;
   };
 
-  if (is_list)
-    for (std::int64_t k = 0; k < pairs.n; ++k)
-      consider(pairs.xa + 3 * k, pairs.xb + 3 * k, pairs.type_a[k], pairs.type_b[k]);
+  if (pairs)
+    for (std::int64_t k = 0; k < pairs->n; ++k)
+      consider(pairs->xa + 3 * k, pairs->xb + 3 * k, pairs->type_a[k], pairs->type_b[k]);
   else
     nearest.is_of_all = compare_samples(consider);
 
@@ -207,10 +231,10 @@ ComputeCoordGPU::NearestPair ComputeCoordGPU::nearest_pair()
     double excess;
     int rank;
   } mine = {HUGE_VAL, comm->me}, least;
-  if (nearest.exists) mine.excess = table->has_end() ? nearest.r - nearest.dmax : nearest.r;
+  if (nearest.exists) mine.excess = table.has_end() ? nearest.r - nearest.dmax : nearest.r;
   MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, world);
-  if (nearest.exists && nearest.r < nearest.dmax && !table->functions().empty()) {
-    gpucoord::SwitchEvaluator s(table->functions()[nearest.number]);
+  if (nearest.exists && nearest.r < nearest.dmax && !table.functions().empty()) {
+    gpucoord::SwitchEvaluator s(table.functions()[nearest.number]);
     nearest.s = s(nearest.r, &nearest.slope);
     nearest.slope = std::fabs(nearest.r * nearest.slope);
   }
@@ -230,11 +254,10 @@ ComputeCoordGPU::NearestPair ComputeCoordGPU::nearest_pair()
    warning takes less than a second.
 ------------------------------------------------------------------------- */
 
-bool ComputeCoordGPU::compare_samples(
+bool PartnerWarnings::compare_samples(
     const std::function<void(const double *, const double *, int, int)> &consider)
 {
   constexpr double MAX_PAIRS = 1e7, MAX_SAMPLES = 1e6;    // pairs on each rank, samples of all
-  atoms_to_host();
   selected.select();
   const auto &partners = selected.partners();
   int npartners = selected.npartners();
