@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the layers of lib/gpucoord: each file includes only headers of allowed folders, each header
-compiles alone, and no file names LAMMPS, MPI or Kokkos.
+compiles alone, and no file names LAMMPS, MPI or Kokkos. Classes of variables and biases in src have a
+limited size (class_sizes.py).
 
 usage: check-structure.py LEPTON_INCLUDE   folder of Lepton.h, the expression parser
        check-structure.py --no-compiler    includes and names alone, in a second
@@ -14,6 +15,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import class_sizes
 
 LIB = pathlib.Path(__file__).resolve().parent.parent / "lib/gpucoord"
 # Folders of src/ that all subjects share, each with the folders that it may include.
@@ -129,7 +132,7 @@ def main():
     files = sorted(p for top in ("src", "include") for p in (LIB / top).rglob("*") if p.is_file())
     headers = [p for p in files if p.suffix in (".h", ".cuh")]
     sources = [p for p in files if p.suffix in (".cpp", ".cu")]
-    wrong = [*wrong_includes(headers + sources), *foreign_names(files)]
+    wrong = [*wrong_includes(headers + sources), *foreign_names(files), *class_sizes.wrong_sizes()]
     if not compiles:
         print("\n".join(wrong) or f"check-structure: {len(files)} files")
         return bool(wrong)

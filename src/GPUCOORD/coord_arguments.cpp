@@ -80,8 +80,8 @@ void CoordArguments::read(int narg, char **arg)
       if (groups != Groups::SELF && accepts("pairs"))
         error->all(FLERR, iarg, "{} takes one of group2, pairs and pairs/file, not {} as well",
                    owner, keyword);
-      need_first(group2_position, "group2", iarg);
-      group2_position = iarg;
+      need_first(position("group2"), "group2", iarg);
+      positions["group2"] = iarg;
       if (keyword == "pairs/file") {
         groups = Groups::PAIRS_FILE;
         read_pairs_file(iarg + 1, arg[iarg + 1]);
@@ -100,18 +100,18 @@ void CoordArguments::read(int narg, char **arg)
     } else if (keyword == "coeff") {
       read_coeff(iarg, narg, arg);
     } else if (keyword == "function") {
-      need_first(function_position, "function", iarg);
-      function_position = iarg + 1;
+      need_first(position("function"), "function", iarg);
+      positions["function"] = iarg + 1;
       function = CoordFunction(lmp, owner).parse(iarg, narg, arg, keywords);
     } else if (keyword == "norm") {
-      norm_position = iarg;
+      positions["norm"] = iarg;
       norm = choose<Norm>(command + " norm", iarg, narg, arg,
                           {{"sum", Norm::SUM}, {"mean", Norm::MEAN}}, input, error);
       iarg += 2;
     } else if (keyword == "image") {
       image = choose<Image>(command + " image", iarg, narg, arg,
                             {{"all", Image::ALL}, {"minimum", Image::MINIMUM}}, input, error);
-      image_position = iarg;
+      positions["image"] = iarg;
       iarg += 2;
     } else if (keyword == "engine") {
       engine = choose<Engine>(command + " engine", iarg, narg, arg,
@@ -120,7 +120,7 @@ void CoordArguments::read(int narg, char **arg)
                                {"list", Engine::LIST},
                                {"allpairs", Engine::ALLPAIRS}},
                               input, error);
-      engine_position = iarg;
+      positions["engine"] = iarg;
       iarg += 2;
     } else if (keyword == "precision") {
       precision = choose(command + " precision", iarg, narg, arg, Words::PRECISIONS, input, error);
@@ -159,11 +159,11 @@ void CoordArguments::read(int narg, char **arg)
 
   // Contradicting options are errors.
 
-  if (function && norm_position && !gpucoord::AtomFunction(*function).is_sum())
-    error->all(FLERR, norm_position,
+  if (function && position("norm") && !gpucoord::AtomFunction(*function).is_sum())
+    error->all(FLERR, position("norm"),
                "{} function {} is not a sum over atoms and takes no norm - leave "
                "norm out",
-               owner, arg[function_position]);
+               owner, arg[position("function")]);
 }
 
 // Raises an error if options of compute coord/gpu contradict each other.
@@ -180,30 +180,30 @@ void CoordArguments::check_engine(char **arg) const
           "'atom_modify id no' or use group2");
     if (engine != Engine::AUTO)
       error->all(
-          FLERR, engine_position + 1,
+          FLERR, position("engine") + 1,
           "Compute coord/gpu pairs evaluates its pairs directly and takes no engine {} - leave "
           "engine out",
-          arg[engine_position + 1]);
+          arg[position("engine") + 1]);
     if (image == Image::ALL)
       error->all(
-          FLERR, image_position + 1,
+          FLERR, position("image") + 1,
           "Compute coord/gpu pairs takes the nearest image of each pair, not image all - use "
           "image minimum");
     return;
   }
   if (image == Image::ALL && engine == Engine::ALLPAIRS)
     error->all(
-        FLERR, image_position + 1,
+        FLERR, position("image") + 1,
         "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all "
         "- use image minimum, or engine cells");
   if (!has_end) {
     if (engine == Engine::CELLS || engine == Engine::LIST)
-      error->all(FLERR, engine_position + 1,
+      error->all(FLERR, position("engine") + 1,
                  "Compute coord/gpu engine {} needs a finite dmax, but the switching function{} "
                  "has none - give dmax, or use engine allpairs",
-                 arg[engine_position + 1], longest_coeff());
+                 arg[position("engine") + 1], longest_coeff());
     if (image == Image::ALL)
-      error->all(FLERR, image_position + 1,
+      error->all(FLERR, position("image") + 1,
                  "Compute coord/gpu image all needs a finite dmax, but the switching function{} "
                  "has none - give dmax, or use image minimum",
                  longest_coeff());
@@ -307,6 +307,12 @@ std::string CoordArguments::longest_coeff() const
 CoordArguments::NumberWords CoordArguments::words() const
 {
   return {"s", "s_i", "coordination numbers", "weights"};
+}
+
+int CoordArguments::position(const std::string &keyword) const
+{
+  const auto found = positions.find(keyword);
+  return found == positions.end() ? 0 : found->second;
 }
 
 const char *CoordArguments::range_word() const

@@ -17,6 +17,7 @@
 #include "gpucoord/switch_table.h"
 #include "gpucoord_words.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -95,8 +96,8 @@ class CoordArguments : protected Pointers {
   double number(int iarg, const char *text, const std::string &what) const;
 
   const std::vector<std::string> keywords;
-  // Indices of arguments for errors; 0: not given.
-  int group2_position = 0, function_position = 0, norm_position = 0;
+  // Returns the index of the argument of a shared keyword for errors; 0: not given.
+  int position(const std::string &keyword) const;
 
  private:
   void check_engine(char **arg) const;
@@ -107,7 +108,7 @@ class CoordArguments : protected Pointers {
   void read_pairs_file(int iarg, const char *name);
 
   const std::string example;
-  int engine_position = 0, image_position = 0;
+  std::map<std::string, int> positions;
 };
 
 }    // namespace LAMMPS_NS

@@ -83,7 +83,7 @@ const std::vector<double> &CoordGather::numbers_of_pairs(const double *row_numbe
 {
   gather_numbers(row_numbers);
   numbers_out.clear();
-  for (const int k : pair_first) numbers_out.push_back(numbers[k]);
+  for (const int k : pairs.first) numbers_out.push_back(numbers[k]);
   return numbers_out;
 }
 
@@ -103,12 +103,8 @@ void CoordGather::groups(int groupbit, int groupbit2)
 
   two = groupbit2 != 0;
   for (int side = 0; side < 2; ++side) {
-    Group &g = side ? b : a;
-    g.x.clear();    // clear() keeps the allocated memory
-    g.id.clear();
-    g.row.clear();
-    g.type.clear();
-    g.first_owned = 0;
+    GatheredGroup &g = side ? b : a;
+    g.clear();
     for (int k = 0; k < static_cast<int>(atoms.size()); ++k) {
       if (!(atoms[k].member & (side ? 2 : 1))) continue;
       if (k < first_owned) ++g.first_owned;
@@ -135,7 +131,16 @@ void CoordGather::ids(const std::vector<tagint> &sorted_ids)
 
 /* ---------------------------------------------------------------------- */
 
-gpucoord::AllPairsInput::Group CoordGather::Group::view() const
+void GatheredGroup::clear()
+{
+  x.clear();
+  id.clear();
+  row.clear();
+  type.clear();
+  first_owned = 0;
+}
+
+gpucoord::AllPairsInput::Group GatheredGroup::view() const
 {
   gpucoord::AllPairsInput::Group g;
   g.x = x.data();
@@ -171,39 +176,45 @@ gpucoord::AllPairsInput CoordGather::allpairs(const gpucoord::Box &box) const
 
 /* ---------------------------------------------------------------------- */
 
+void GatheredPairs::clear()
+{
+  xa.clear();
+  xb.clear();
+  for (auto *const numbers : {&first, &row_a, &row_b, &type_a, &type_b}) numbers->clear();
+}
+
+gpucoord::PairsInput GatheredPairs::view(const gpucoord::Box &box) const
+{
+  gpucoord::PairsInput in;
+  in.box = box;
+  in.n = static_cast<std::int64_t>(row_a.size());
+  in.xa = xa.data();
+  in.xb = xb.data();
+  in.row_a = row_a.data();
+  in.row_b = row_b.data();
+  in.type_a = type_a.data();
+  in.type_b = type_b.data();
+  return in;
+}
+
 gpucoord::PairsInput CoordGather::make_pairs(const gpucoord::Box &box,
                                              const std::vector<std::pair<int, int>> &index_pairs)
 {
-  pair_xa.clear();
-  pair_xb.clear();
-  pair_first.clear();
-  pair_row_a.clear();
-  pair_row_b.clear();
-  pair_type_a.clear();
-  pair_type_b.clear();
+  pairs.clear();
   const auto is_mine = [this](int k) {
     return k >= first_owned && k < first_owned + nowned;
   };
   for (const auto &[ia, ib] : index_pairs) {
     if (!is_mine(ia) && !is_mine(ib)) continue;
-    pair_xa.insert(pair_xa.end(), atoms[ia].x, atoms[ia].x + 3);
-    pair_xb.insert(pair_xb.end(), atoms[ib].x, atoms[ib].x + 3);
-    pair_first.push_back(ia);
-    pair_row_a.push_back(is_mine(ia) ? atoms[ia].row : -1);
-    pair_row_b.push_back(is_mine(ib) ? atoms[ib].row : -1);
-    pair_type_a.push_back(atoms[ia].type);
-    pair_type_b.push_back(atoms[ib].type);
+    pairs.xa.insert(pairs.xa.end(), atoms[ia].x, atoms[ia].x + 3);
+    pairs.xb.insert(pairs.xb.end(), atoms[ib].x, atoms[ib].x + 3);
+    pairs.first.push_back(ia);
+    pairs.row_a.push_back(is_mine(ia) ? atoms[ia].row : -1);
+    pairs.row_b.push_back(is_mine(ib) ? atoms[ib].row : -1);
+    pairs.type_a.push_back(atoms[ia].type);
+    pairs.type_b.push_back(atoms[ib].type);
   }
-  gpucoord::PairsInput in;
-  in.box = box;
-  in.n = static_cast<std::int64_t>(pair_row_a.size());
-  in.xa = pair_xa.data();
-  in.xb = pair_xb.data();
-  in.row_a = pair_row_a.data();
-  in.row_b = pair_row_b.data();
-  in.type_a = pair_type_a.data();
-  in.type_b = pair_type_b.data();
-  return in;
+  return pairs.view(box);
 }
 
 gpucoord::PairsInput CoordGather::pairs_of_groups(const gpucoord::Box &box)

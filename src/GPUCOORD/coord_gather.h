@@ -21,6 +21,29 @@
 
 namespace LAMMPS_NS {
 
+// Gathered atoms of one group, as arrays for the library.
+
+struct GatheredGroup {
+  void clear();    // keeps the allocated memory
+  gpucoord::AllPairsInput::Group view() const;
+
+  std::vector<double> x;
+  std::vector<std::int64_t> id;    // index among all gathered atoms
+  std::vector<int> row, type;
+  std::int64_t first_owned = 0;
+};
+
+// Pairs of gathered atoms of which this rank owns one, as arrays for the library.
+
+struct GatheredPairs {
+  void clear();    // keeps the allocated memory
+  gpucoord::PairsInput view(const gpucoord::Box &) const;
+
+  std::vector<double> xa, xb;
+  std::vector<int> first;    // index among all gathered atoms
+  std::vector<int> row_a, row_b, type_a, type_b;
+};
+
 // Gathers the atoms of one or two groups on every rank, for engine allpairs and pair mode. The
 // order is by rank, and within a rank by local index.
 
@@ -75,18 +98,9 @@ class CoordGather : protected Pointers {
   std::vector<int> counts, first;    // [nprocs], [nprocs + 1] atoms of each rank
   std::vector<double> numbers, numbers_out;
 
-  // The same data as arrays for the library.
-  struct Group {
-    std::vector<double> x;
-    std::vector<std::int64_t> id;    // index in atoms
-    std::vector<int> row, type;
-    std::int64_t first_owned = 0;
-    gpucoord::AllPairsInput::Group view() const;
-  } a, b;
+  GatheredGroup a, b;
   bool two = false;
-  std::vector<double> pair_xa, pair_xb;
-  std::vector<int> pair_first;    // index in atoms
-  std::vector<int> pair_row_a, pair_row_b, pair_type_a, pair_type_b;
+  GatheredPairs pairs;
 };
 
 }    // namespace LAMMPS_NS

@@ -108,13 +108,13 @@ void OrientOrderArguments::read_order(int &iarg, int narg, char **arg)
 void OrientOrderArguments::check_order(char **arg) const
 {
   const bool is_global = options.order == OrderKind::GLOBAL;
-  if (is_global && function_position)
-    error->all(FLERR, function_position,
+  if (is_global && position("function"))
+    error->all(FLERR, position("function"),
                "Compute coord/orientorder order global is one number of all atoms and takes no "
                "function {} - leave function out, or use another order",
-               arg[function_position]);
-  if (is_global && norm_position)
-    error->all(FLERR, norm_position,
+               arg[position("function")]);
+  if (is_global && position("norm"))
+    error->all(FLERR, position("norm"),
                "Compute coord/orientorder order global is one number of all atoms and takes no "
                "norm - leave norm out, or use another order");
   if (is_global && options.l % 2 && groups != Groups::TWO)
@@ -123,7 +123,7 @@ void OrientOrderArguments::check_order(char **arg) const
                "atoms of a pair cancel - use an even l, group2, or another order",
                options.l);
   if (groups == Groups::TWO && !is_global && options.order != OrderKind::LOCAL)
-    error->all(FLERR, group2_position,
+    error->all(FLERR, position("group2"),
                "Compute coord/orientorder order {} compares atoms with partners of the same group "
                "and takes no group2 - leave group2 out, or use order local or global",
                arg[order_position]);
