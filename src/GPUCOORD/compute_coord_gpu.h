@@ -59,10 +59,11 @@ class ComputeCoordGPU : public CoordVariable {
   void finish(const double *sums) override;
   double rounding() const override;
   std::string why_no_bias() const override;
-  void add_forces(gpucoord::Factor) override;
-  void add_virial(double factor, double *virial) const override;
-  void add_atom_virial(double factor, double **vatom) const override;
-  void add_gradients(double factor, double **array, int first_column) const override;
+  void add_forces(const gpucoord::ItemFactors &) override;
+  void add_virial(const gpucoord::ItemFactors &, double *virial) const override;
+  void add_atom_virial(const gpucoord::ItemFactors &, double **vatom) const override;
+  void add_gradients(const gpucoord::ItemFactors &, double **array,
+                     int first_column) const override;
 
  protected:
   // A derived style reads its own arguments, which include a function, and has its own backend.

@@ -57,30 +57,35 @@ double ComputeCoordGPU::rounding() const
   return sums_floats ? 1e-6 : CollectiveVariable::rounding();
 }
 
-void ComputeCoordGPU::add_forces(gpucoord::Factor factor)
+void ComputeCoordGPU::add_forces(const gpucoord::ItemFactors &factors)
 {
-  if (factor.host == 0.0) return;
+  const double factor = factors.host_factor();
+  if (factor == 0.0) return;
   double **const f = atom->f;
   const int nlocal = atom->nlocal;
   for (int i = 0; i < nlocal; ++i)
-    for (int k = 0; k < 3; ++k) f[i][k] -= factor.host * array_atom[i][1 + k];
+    for (int k = 0; k < 3; ++k) f[i][k] -= factor * array_atom[i][1 + k];
 }
 
-void ComputeCoordGPU::add_gradients(double factor, double **array, int first_column) const
+void ComputeCoordGPU::add_gradients(const gpucoord::ItemFactors &factors, double **array,
+                                    int first_column) const
 {
+  const double factor = factors.host_factor();
   const int nlocal = atom->nlocal;
   for (int i = 0; i < nlocal; ++i)
     for (int k = 0; k < 3; ++k) array[i][first_column + k] += factor * array_atom[i][1 + k];
 }
 
-void ComputeCoordGPU::add_virial(double factor, double *virial_of_fix) const
+void ComputeCoordGPU::add_virial(const gpucoord::ItemFactors &factors, double *virial_of_fix) const
 {
+  const double factor = factors.host_factor();
   for (int k = 0; k < 6; ++k) virial_of_fix[k] += factor * vector[k];
 }
 
 // Each atom of a pair gets half of the pair's virial.
-void ComputeCoordGPU::add_atom_virial(double factor, double **vatom) const
+void ComputeCoordGPU::add_atom_virial(const gpucoord::ItemFactors &factors, double **vatom) const
 {
+  const double factor = factors.host_factor();
   const int nlocal = atom->nlocal;
   for (int i = 0; i < nlocal; ++i)
     for (int k = 0; k < 6; ++k)

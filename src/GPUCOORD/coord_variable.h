@@ -37,7 +37,7 @@ class CoordVariable : public Compute, public CollectiveVariable {
   void announce(unsigned want) override;
   bool is_started() const override { return state == State::STARTED; }
   bool is_known() const override { return state == State::DEVICE || state == State::HOST; }
-  double value() const override { return known_value; }
+  double value(int /*item*/ = 0) const override { return known_value; }
   bool is_without_kokkos() const override { return !kokkosable; }
 
  protected:

@@ -208,8 +208,8 @@ void FixCoordPlumed::apply(int vflag, Phase phase, int level)
   v_init(vflag);
   evaluation->evaluate_variables();
   std::vector<double> s = bias->state().s;
-  for (std::size_t v = 0; v < found.size(); ++v)
-    if (found[v]->is_known()) s[v] = found[v]->value();
+  for (std::size_t v = 0; v < values.size(); ++v)
+    if (values[v].compute->is_known()) s[v] = values[v].value();
 
   const bool is_same = may_be_known && is_same_configuration(s);
   const bool is_known = is_same && plumed->known_step() == update->ntimestep;
@@ -288,7 +288,7 @@ bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
   int differs = current_box() == plumed->atoms().box ? 0 : 1;
   for (std::size_t v = 0; v < s.size(); ++v)
     if (!(std::fabs(s[v] - bias->state().s[v]) <=
-          found[v]->rounding() * std::max(1.0, std::fabs(s[v]))))
+          values[v].compute->rounding() * std::max(1.0, std::fabs(s[v]))))
       differs = 1;
   if (!atoms->are_at(plumed->atoms().id, plumed->atoms().x)) differs = 1;
   int any;

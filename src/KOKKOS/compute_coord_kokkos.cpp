@@ -172,12 +172,13 @@ void ComputeCoordKokkos<DeviceType, Base>::raise_device_errors(bool has_moved, b
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordKokkos<DeviceType, Base>::add_forces(gpucoord::Factor factor)
+void ComputeCoordKokkos<DeviceType, Base>::add_forces(const gpucoord::ItemFactors &factors)
 {
+  gpucoord::Factor factor = factors.factor();
   if (factor.host == 0.0) return;
   if (state == State::HOST) {
     atomKK->sync(Host, F_MASK);
-    Base::add_forces(factor);
+    Base::add_forces(factors);
     atomKK->modified(Host, F_MASK);
     return;
   }

@@ -129,8 +129,8 @@ TEST(ResidentBias, of_expressions)
         outer->evaluate({inner->device_value(), value_b}, nullptr);
       }
       bias->evaluate({outer->device_value()}, terms, 1.0, nullptr);
-      outer->multiply(bias->dVdS(0), nullptr);
-      inner->multiply(outer->product(0), nullptr);
+      outer->multiply({1.0, bias->dVdS(0)}, nullptr);
+      inner->multiply({1.0, outer->product(0)}, nullptr);
       a->add_forces(forces, {scale_a, inner->product(0)}, nullptr);
       b->add_forces(forces, {scale_b, inner->product(1)}, nullptr);
       b->add_forces(forces, {scale_b, outer->product(1)}, nullptr);

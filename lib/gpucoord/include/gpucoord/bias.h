@@ -151,6 +151,8 @@ class GPUCOORD_API Bias {
   virtual void on_device(const Step &, DeviceTerms &) const {}
 
   const BiasState &state() const { return now; }
+  // Returns strength dV/dS, one per variable.
+  std::vector<double> factors(double strength) const;
   // Replaces the state by one that a GPU or another rank computed.
   void set_state(const BiasState &state) { now = state; }
 

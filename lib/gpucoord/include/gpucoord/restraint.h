@@ -3,13 +3,9 @@
 #ifndef GPUCOORD_RESTRAINT_H
 #define GPUCOORD_RESTRAINT_H
 
-#include <cmath>
+#include "gpucoord/period.h"
 
-#if defined(__CUDACC__)
-#define GPUCOORD_ALSO_ON_DEVICE __host__ __device__
-#else
-#define GPUCOORD_ALSO_ON_DEVICE
-#endif
+#include <cmath>
 
 namespace gpucoord {
 

@@ -36,6 +36,13 @@ void Bias::evaluate(const Step &step, const double *s)
   check();
 }
 
+std::vector<double> Bias::factors(double strength) const
+{
+  std::vector<double> result = now.dVdS;
+  for (double &factor : result) factor *= strength;
+  return result;
+}
+
 void Bias::check_finite(double v, const double *s, const double *dVdS) const
 {
   bool is_finite = std::isfinite(v);
