@@ -56,6 +56,17 @@ void Bias::check_finite(double v, const double *s, const double *dVdS) const
   throw std::runtime_error(text + " - use a smaller " + too_large());
 }
 
+std::string Bias::periods_in_words() const
+{
+  std::string text;
+  for (int v = 0; v < nvariables(); ++v)
+    if (period(v).exists())
+      text += std::string(text.empty() ? "\n  shortest differences of periodic variables:" : ",") +
+          " " + labels()[v] + " from " + text_of_bound(period(v).lo) + " to " +
+          text_of_bound(period(v).hi());
+  return text;
+}
+
 void Bias::add_output(std::string name, std::function<double()> value, bool on_demand)
 {
   shown.push_back({std::move(name), std::move(value), on_demand});
