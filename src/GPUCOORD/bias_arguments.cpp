@@ -75,6 +75,7 @@ void LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const std::str
   }
   context.names.push_back(word.name());
   context.labels.push_back(word.word);
+  context.periods.push_back(variable->period(word.item()));
 }
 
 // Adds all variables. Sets iarg to the first argument after them.

@@ -17,11 +17,14 @@
 #include "gpucoord_one_per_lammps.h"
 #include "gpucoord_variable.h"
 
+#include "comm.h"
+#include "error.h"
 #include "fix.h"
 #include "modify.h"
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 using namespace LAMMPS_NS;
 
@@ -237,5 +240,16 @@ void BiasBoard::finish(const std::vector<CollectiveVariable *> &due)
   sums.resize(size);
   for (std::size_t k = 0; k < due.size(); ++k) due[k]->get_local_numbers(&numbers[begins[k]]);
   MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(size), MPI_DOUBLE, MPI_SUM, world);
-  for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[begins[k]]);
+  // If finish() communicates, other ranks may wait for this one.
+  const auto fail = [this](const char *what) {
+    error->one(FLERR, Error::NOLASTLINE, "A collective variable failed on rank {}: {}", comm->me,
+               what);
+  };
+  try {
+    for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[begins[k]]);
+  } catch (const std::bad_alloc &) {
+    fail("out of memory");
+  } catch (const gpucoord::DeviceError &e) {
+    fail(e.what());
+  }
 }

@@ -94,6 +94,30 @@ void PlumedBias::check_input(const PlumedInput &input)
                                labels()[v] + " - add a line such as 's: EXTRACV NAME=" + name +
                                "', or leave out the variable");
   }
+  warn_of_periods(input);
+}
+
+// PLUMED takes the difference of two values of an EXTRACV without its period. A function of it, such
+// as CUSTOM, can be periodic.
+void PlumedBias::warn_of_periods(const PlumedInput &input) const
+{
+  for (int v = 0; v < nvariables(); ++v) {
+    if (!period(v).exists()) continue;
+    for (const auto &source : input.actions("EXTRACV")) {
+      if (source.value("NAME") != settings.names[v] || source.label.empty()) continue;
+      for (const auto &action : input.actions()) {
+        const bool is_function = action.name == "CUSTOM" || action.name == "MATHEVAL";
+        if (is_function || action.name == "PRINT") continue;
+        const std::string list = "," + action.value("ARG") + ",";
+        if (list.find("," + source.label + ",") == std::string::npos) continue;
+        context.warn(fmt::format(
+            "{}: {} uses {}, and PLUMED does not know that {} is periodic - add the line "
+            "'p: CUSTOM ARG={} FUNC=x PERIODIC={:.17g},{:.17g}' and use p",
+            action.location, action.name, source.label, labels()[v], source.label, period(v).lo,
+            period(v).hi()));
+      }
+    }
+  }
 }
 
 std::string PlumedBias::formula(std::int64_t) const

@@ -73,7 +73,42 @@ ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
   values.resize(list.size());
   derivatives.resize(list.size());
 
+  check_periods();
+
   set_outputs(6, 3);
+}
+
+// Compares S at both ends of the period of each periodic variable, at a few values of the others.
+void ComputeCoordCustom::check_periods() const
+{
+  constexpr int SAMPLES = 8;
+  constexpr double SAME = 1e-9;
+  std::vector<gpucoord::Period> periods;
+  for (const Child &child : list) {
+    const auto *const compute = modify->get_compute_by_id(child.word.compute_id);
+    const auto *const variable = dynamic_cast<const CollectiveVariable *>(compute);
+    periods.push_back(variable->period(child.word.item()));
+  }
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    if (!periods[k].exists()) continue;
+    for (int sample = 0; sample < SAMPLES; ++sample) {
+      std::vector<double> s(list.size());
+      for (std::size_t j = 0; j < list.size(); ++j) {
+        const double part = std::fmod(0.137 + 0.618 * sample + 0.414 * static_cast<double>(j), 1.0);
+        s[j] = periods[j].exists() ? periods[j].lo + part * periods[j].length : 5.0 * part;
+      }
+      s[k] = periods[k].lo;
+      const double low = expression->evaluate(s.data(), nullptr);
+      s[k] = periods[k].hi();
+      const double high = expression->evaluate(s.data(), nullptr);
+      if (std::fabs(high - low) > SAME * std::max(1.0, std::fabs(low)))
+        error->all(
+            FLERR, CHILDREN + 2 * static_cast<int>(k) + 1,
+            "Compute coord/custom: {} has the period {:.10g}, but S jumps from {:.6g} to "
+            "{:.6g} at its end - use functions with this period, such as its sine and cosine",
+            list[k].word.word, periods[k].length, high, low);
+    }
+  }
 }
 
 ComputeCoordCustom::~ComputeCoordCustom() = default;

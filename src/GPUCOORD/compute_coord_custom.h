@@ -81,6 +81,7 @@ class ComputeCoordCustom : public CoordVariable {
   };
 
   void parse_children(int narg, char **arg);
+  void check_periods() const;
   bool has_child(const std::string &compute_id) const;
   bool depends_on(const std::string &compute_id) const;
   VariableRef variable_of(const Child &) const;

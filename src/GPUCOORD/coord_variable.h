@@ -41,9 +41,11 @@ class CoordVariable : public Compute, public CollectiveVariable {
   bool is_without_kokkos() const override { return !kokkosable; }
 
  protected:
-  // The constructor of a style calls set_outputs().
+  // The constructor of a style calls one of these. With several values, the vector has the values,
+  // and the array has their dS/dx, three columns each.
   CoordVariable(class LAMMPS *, int, char **);
   void set_outputs(int vector_size, int array_columns);
+  void set_outputs_of_values(int nvalues);
 
   // State of the value and the gradients in this force evaluation. UNKNOWN: not evaluated.
   // ENQUEUED: on the GPU. STARTED: evaluation started. DEVICE: value on the host, gradients on the

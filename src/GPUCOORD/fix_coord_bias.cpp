@@ -169,7 +169,7 @@ CollectiveVariable *FixCoordBias::variable_of(std::size_t v) const
 int FixCoordBias::groups() const
 {
   int bits = 0;
-  for (const VariableRef &value : values) bits |= value.compute->groups();
+  for (const VariableRef &ref : refs) bits |= ref.compute->groups();
   return bits;
 }
 
@@ -179,7 +179,7 @@ int FixCoordBias::groups() const
 
 void FixCoordBias::find_variables()
 {
-  values.clear();
+  refs.clear();
   for (std::size_t v = 0; v < numbers.size(); ++v) {
     const std::string name = compute_id(v);
     auto *const variable = variable_of(v);
@@ -200,7 +200,7 @@ void FixCoordBias::find_variables()
                  "jump - use a static "
                  "group, and a switching function that lets atoms in and out smoothly",
                  owner, dynamic, name);
-    values.push_back(VariableWord(bias->labels()[v]).ref(variable));
+    refs.push_back(VariableWord(bias->labels()[v]).ref(variable));
   }
   for (const auto &name : bias->caller_variables()) {
     const int ivar = input->variable->find(name.c_str());
@@ -271,7 +271,7 @@ bool FixCoordBias::is_due() const
 void FixCoordBias::check_variables() const
 {
   for (std::size_t v = 0; v < numbers.size(); ++v)
-    if (values.empty() || !values[v].is_alive())
+    if (refs.empty() || !refs[v].is_alive())
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: the fix or compute {} was defined or deleted after the last "
                  "setup - use run without pre no",
@@ -282,7 +282,7 @@ void FixCoordBias::check_variables() const
 void FixCoordBias::post_neighbor()
 {
   check_variables();
-  for (const VariableRef &value : values) value.compute->reneighbored(is_due());
+  for (const VariableRef &ref : refs) ref.compute->reneighbored(is_due());
 }
 
 // Called only with KOKKOS on a GPU, by fix coord/bias on several ranks alone; see setmask() of the
@@ -326,7 +326,8 @@ void FixCoordBias::compare_with_restart()
     for (std::size_t v = 0; v < now.size(); ++v) {
       const double saved = restart_values[v];
       const double limit = SAME * MAX(std::fabs(now[v]), std::fabs(saved)) + ROUNDING;
-      if (std::fabs(now[v] - saved) > limit && comm->me == 0)
+      const double change = bias->period(static_cast<int>(v)).difference(now[v], saved);
+      if (std::fabs(change) > limit && comm->me == 0)
         error->warning(FLERR,
                        "{}: {} is {:.6g} at the step of the restart file, but in the earlier run "
                        "it was {:.6g} - check that the variable and its groups are those of that "
@@ -421,7 +422,7 @@ void FixCoordBias::add_forces()
   evaluation->add_forces(strength());
   if (!vflag_global && !vflag_atom) return;
   for_each_compute(
-      values, bias->factors(strength()),
+      refs, bias->factors(strength()),
       [this](const CollectiveVariable *variable, const gpucoord::ItemFactors &factors) {
         // W is the sum over all ranks. LAMMPS adds the virials of the ranks.
         if (vflag_global && comm->me == 0) variable->add_virial(factors, virial);
@@ -444,7 +445,7 @@ void FixCoordBias::add_forces_to(double **force)
   MPI_Bcast(dVdS.data(), static_cast<int>(dVdS.size()), MPI_DOUBLE, 0, world);
   const auto board = BiasBoard::get(lmp);
   for (double &number : dVdS) number *= -strength_of_forces;
-  for_each_compute(values, dVdS,
+  for_each_compute(refs, dVdS,
                    [&](CollectiveVariable *variable, const gpucoord::ItemFactors &factors) {
                      board->evaluate_now(variable, gpucoord::DERIVATIVES);
                      variable->add_gradients(factors, force, 0);

@@ -36,11 +36,11 @@ inline double height_of_bias(double file_height, double biasfactor)
   return biasfactor > 1.0 ? file_height * ((biasfactor - 1.0) / biasfactor) : file_height;
 }
 
-// An axis with the points lo, lo + (hi - lo)/bins, ..., hi, in units of S. hi may be an image of lo.
+// An axis with the points lo, lo + (hi - lo)/bins, ..., hi, in units of S.
 struct GridAxis {
   double lo = 0.0, hi = 0.0;
   int bins = 0;
-  bool is_periodic = false;    // with the period hi - lo
+  bool is_periodic = false;    // hi is an image of lo
   double spacing() const { return (hi - lo) / bins; }
 };
 

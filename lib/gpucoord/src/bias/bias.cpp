@@ -130,6 +130,12 @@ std::vector<Bias::Setting> Bias::all_settings() const
 {
   auto list = settings();
   list.push_back({"variables", "variables " + joined(context.labels, 0, " ")});
+  std::string ends;
+  for (int v = 0; v < nvariables(); ++v)
+    if (period(v).exists())
+      ends += " " + labels()[v] + " from " + shortest_text(period(v).lo) + " to " +
+          shortest_text(period(v).hi());
+  if (!ends.empty()) list.push_back({"periods", "periods" + ends});
   return list;
 }
 
