@@ -16,6 +16,7 @@
 
 #include "bias_plumed_input.h"
 
+#include "math_const.h"
 #include "utils.h"
 
 #include <algorithm>
@@ -97,8 +98,14 @@ void PlumedBias::check_input(const PlumedInput &input)
   warn_of_periods(input);
 }
 
-// PLUMED takes the difference of two values of an EXTRACV without its period. A function of it, such
-// as CUSTOM, can be periodic.
+static std::string text_of_end(double end)
+{
+  if (std::fabs(end) == MathConst::MY_PI) return end > 0.0 ? "pi" : "-pi";
+  return fmt::format("{:.17g}", end);
+}
+
+// PLUMED takes differences of values of an EXTRACV without its period. A function of it, such as
+// CUSTOM, can be periodic.
 void PlumedBias::warn_of_periods(const PlumedInput &input) const
 {
   for (int v = 0; v < nvariables(); ++v) {
@@ -112,9 +119,9 @@ void PlumedBias::warn_of_periods(const PlumedInput &input) const
         if (list.find("," + source.label + ",") == std::string::npos) continue;
         context.warn(fmt::format(
             "{}: {} uses {}, and PLUMED does not know that {} is periodic - add the line "
-            "'p: CUSTOM ARG={} FUNC=x PERIODIC={:.17g},{:.17g}' and use p",
-            action.location, action.name, source.label, labels()[v], source.label, period(v).lo,
-            period(v).hi()));
+            "'p: CUSTOM ARG={} FUNC=x PERIODIC={},{}' and use p",
+            action.location, action.name, source.label, labels()[v], source.label,
+            text_of_end(period(v).lo), text_of_end(period(v).hi())));
       }
     }
   }

@@ -79,7 +79,7 @@ struct VariableWord {
 };
 
 // A collective variable: a compute with one or several values S, gradients dS/dx on its atoms, and
-// virials W = dS/d(strain). Biases know only this interface of the compute. The compute decides
+// virials W = -dS/d(strain). Biases know only this interface of the compute. The compute decides
 // where its data are.
 //
 // A force evaluation has this order: announce(), then either enqueue(), or start(),

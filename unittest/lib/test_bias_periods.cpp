@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Biases of periodic variables: closed forms across the ends of a period,
-// sums over images, and files.
+// Part of GPUCOORD, GPL-2.0. Biases of periodic variables: closed forms across the ends of a
+// period, sums over images, and files.
 
 #include "gpucoord/bias.h"
 

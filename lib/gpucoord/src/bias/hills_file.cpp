@@ -329,8 +329,8 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
           }
           hill.file_height = columns_read[1 + 2 * n];
           hill.height = height_of_bias(hill.file_height, columns_read[2 + 2 * n]);
-          const bool is_used =
-              count == ALL || static_cast<std::int64_t>(result.hills.size()) < count;
+          const bool is_used = count == ALL ||
+              static_cast<std::int64_t>(result.hills.size()) < count;
           if (is_used && columns_read[2 + 2 * n] != biasfactor)
             result.other_biasfactor = columns_read[2 + 2 * n];
         }

@@ -334,10 +334,9 @@ namespace {
         stops += " " + shortest_text(s0[v].stop);
         k_stops += " " + shortest_text(k[v].stop);
       }
-      list.insert(list.end(),
-                  {{"s0/stop", stops},
-                   {"k/stop", k_stops},
-                   {"steps", "steps " + std::to_string(steps)}});
+      list.insert(
+          list.end(),
+          {{"s0/stop", stops}, {"k/stop", k_stops}, {"steps", "steps " + std::to_string(steps)}});
     }
     return list;
   }
