@@ -32,58 +32,70 @@
 
 using namespace LAMMPS_NS;
 
-std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const std::string &command,
-                                      const std::string &verb,
-                                      const std::vector<std::string> &earlier)
+void LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const std::string &command,
+                               const std::string &verb, gpucoord::BiasContext &context)
 {
   auto *const error = lmp->error;
-  const std::string name = arg[iarg] + 2;
-  if (name.find(',') != std::string::npos) {
+  const VariableWord word(arg[iarg]);
+  const std::string id = word.compute_id;
+  const auto *const compute = lmp->modify->get_compute_by_id(id);
+  const auto *const variable = dynamic_cast<const CollectiveVariable *>(compute);
+  const bool has_values = variable && variable->size() > 1;
+  if (word.word.find(',') != std::string::npos) {
     std::string blanks = arg[iarg];
     std::replace(blanks.begin(), blanks.end(), ',', ' ');
     error->all(FLERR, iarg, "{}: variables are separated by blanks, not by commas: {}, not {}",
                command, blanks, arg[iarg]);
   }
-  if (name.find('[') != std::string::npos)
-    error->all(FLERR, iarg, "{} takes a whole variable, c_{}, not {}", command,
-               name.substr(0, name.find('[')), arg[iarg]);
-  const auto *compute = lmp->modify->get_compute_by_id(name);
+  if (word.word.find('[') != std::string::npos && !has_values)
+    error->all(FLERR, iarg, "{} takes a whole variable, c_{}, not {}", command, id, arg[iarg]);
   if (!compute)
     error->all(FLERR, iarg, "{}: compute {} does not exist - define it before the fix", command,
-               name);
-  const auto *const variable = dynamic_cast<const CollectiveVariable *>(compute);
+               id);
   if (!variable)
     error->all(FLERR, iarg,
                "{} {} collective variables (computes of style coord/gpu, coord/orientorder, "
                "coord/envsim, coord/pairentropy or coord/custom), but compute {} is of style {}",
-               command, verb, name, compute->style);
+               command, verb, id, compute->style);
   if (!variable->why_no_bias().empty())
-    error->all(FLERR, iarg, "{} cannot take compute {}: {}", command, name,
-               variable->why_no_bias());
-  if (std::find(earlier.begin(), earlier.end(), name) != earlier.end())
-    error->all(FLERR, iarg, "{}: compute {} is given twice - give each variable once", command,
-               name);
-  return name;
+    error->all(FLERR, iarg, "{} cannot take compute {}: {}", command, id, variable->why_no_bias());
+  const std::string problem = word.problem(*variable);
+  if (!problem.empty()) error->all(FLERR, iarg, "{}: {}", command, problem);
+  const auto &earlier = context.names;
+  const auto same = std::find(earlier.begin(), earlier.end(), word.name());
+  if (same != earlier.end()) {
+    const std::string label = context.labels[same - earlier.begin()];
+    if (label == word.word && has_values)
+      error->all(FLERR, iarg, "{}: {} is given twice - give each value once", command, label);
+    if (label != word.word)
+      error->all(FLERR, iarg,
+                 "{}: {} and {} would both have the name {} in files - use another compute ID",
+                 command, label, word.word, word.name());
+    error->all(FLERR, iarg, "{}: compute {} is given twice - give each variable once", command, id);
+  }
+  context.names.push_back(word.name());
+  context.labels.push_back(word.word);
+  context.periods.push_back(variable->period(word.item()));
 }
 
-// Returns the IDs of the computes. Sets iarg to the first argument after them.
-static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg)
+// Adds all variables. Sets iarg to the first argument after them.
+static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,
+                            gpucoord::BiasContext &context)
 {
   auto *const error = lmp->error;
   const std::string kinds = utils::join_words(gpucoord::bias_kinds(), ", ");
-  std::vector<std::string> variables;
   for (; iarg < narg && utils::strmatch(arg[iarg], "^c_"); ++iarg)
-    variables.push_back(parse_variable(lmp, iarg, arg, "Fix coord/bias", "biases", variables));
-  if (iarg >= narg && variables.empty()) utils::missing_cmd_args(FLERR, "fix coord/bias", error);
+    parse_variable(lmp, iarg, arg, "Fix coord/bias", "biases", context);
+  if (iarg >= narg && context.names.empty())
+    utils::missing_cmd_args(FLERR, "fix coord/bias", error);
   if (iarg >= narg)
     error->all(FLERR, iarg - 1, "Fix coord/bias needs a kind of bias after its variables: {}",
                kinds);
-  if (variables.empty())
+  if (context.names.empty())
     error->all(
         FLERR, iarg,
         "Fix coord/bias needs a collective variable, as c_ID, before the kind of bias, not {}",
         arg[iarg]);
-  return variables;
 }
 
 std::unique_ptr<gpucoord::Bias> LAMMPS_NS::parse_bias(LAMMPS *lmp, int narg, char **arg)
@@ -91,8 +103,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::parse_bias(LAMMPS *lmp, int narg, cha
   int iarg = 3;
   gpucoord::BiasContext context;
   context.command = "fix coord/bias";
-  context.names = parse_variables(lmp, iarg, narg, arg);
-  for (const auto &name : context.names) context.labels.push_back("c_" + name);
+  parse_variables(lmp, iarg, narg, arg, context);
   context.boltzmann = lmp->force->boltz;
   context.program = "LAMMPS";
   context.units = lmp->update->unit_style;

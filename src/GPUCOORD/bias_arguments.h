@@ -17,20 +17,21 @@
 
 namespace gpucoord {
 class Bias;
-}
+struct BiasContext;
+}    // namespace gpucoord
 
 namespace LAMMPS_NS {
 class LAMMPS;
 
-// Returns the ID of the compute in an argument c_ID. It must be a collective variable and differ
-// from the earlier ones. command, verb: used at the beginning of messages, such as "Fix coord/bias"
-// and "biases"
-std::string parse_variable(LAMMPS *, int iarg, char **arg, const std::string &command,
-                           const std::string &verb, const std::vector<std::string> &earlier);
+// Adds the variable of an argument, c_ID or c_ID[k], to those of a bias. It must be a value of a
+// collective variable and differ from the earlier ones. command, verb: used at the beginning of
+// messages, such as "Fix coord/bias" and "biases"
+void parse_variable(LAMMPS *, int iarg, char **arg, const std::string &command,
+                    const std::string &verb, gpucoord::BiasContext &);
 
 // Makes the bias that a user defines by "fix ID group coord/bias c_A [c_B ...] KIND keyword values
-// ...". Checks everything that can be checked before the system exists. The names of the bias are
-// the IDs of the computes.
+// ...". Checks everything that can be checked before the system exists. The labels of the bias are
+// the user's words.
 std::unique_ptr<gpucoord::Bias> parse_bias(LAMMPS *, int narg, char **arg);
 
 }    // namespace LAMMPS_NS

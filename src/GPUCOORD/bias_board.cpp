@@ -17,11 +17,14 @@
 #include "gpucoord_one_per_lammps.h"
 #include "gpucoord_variable.h"
 
+#include "comm.h"
+#include "error.h"
 #include "fix.h"
 #include "modify.h"
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 using namespace LAMMPS_NS;
 
@@ -77,7 +80,7 @@ void BiasBoard::add_to_walk(CollectiveVariable *variable, unsigned want, bool on
 {
   for (const Entry &known : entries)
     if (known.variable == variable && known.last_walk == nwalks) return;
-  for (CollectiveVariable *child : variable->children()) add_to_walk(child, want, on_host);
+  for (const VariableRef &child : variable->children()) add_to_walk(child.compute, want, on_host);
   Entry &mine = entry(variable);
   mine.want |= want;
   mine.on_host |= on_host;
@@ -111,13 +114,13 @@ void BiasBoard::announce_all(VariableUser *caller, int vflag, gpucoord::Step::Ph
     // cases, the other variables must change forces there as well.
     const auto &mine = user->variables();
     const bool is_on_host = reads_all ||
-        std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
-                              return variable->is_without_kokkos();
+        std::any_of(mine.begin(), mine.end(), [](const VariableRef &one) {
+                              return one.compute->is_without_kokkos();
                             });
     const unsigned on_host = needs.want && is_on_host ? CollectiveVariable::ON_HOST : 0;
     const bool needs_host = needs.want && (is_on_host || needs.values_on_host);
-    for (CollectiveVariable *variable : mine)
-      add_with_children(variable, needs.want | on_host, needs_host);
+    for (const VariableRef &one : mine)
+      add_with_children(one.compute, needs.want | on_host, needs_host);
     if (needs.want) due.push_back(user);
   }
   for (Entry &mine : entries) mine.variable->announce(mine.want);
@@ -135,16 +138,16 @@ void BiasBoard::move_to_host(const std::vector<VariableUser *> &due)
     for (Entry &mine : entries) {
       const auto &children = mine.variable->children();
       const bool has_child_on_host =
-          std::any_of(children.begin(), children.end(), [this](CollectiveVariable *child) {
-            return entry(child).on_host;
+          std::any_of(children.begin(), children.end(), [this](const VariableRef &child) {
+            return entry(child.compute).on_host;
           });
       if (!mine.on_host && has_child_on_host) mine.on_host = changed = true;
     }
     for (const VariableUser *user : due) {
       if (are_enqueued(user)) continue;
-      for (CollectiveVariable *variable : user->variables()) {
-        changed = changed || !entry(variable).on_host;
-        add_with_children(variable, 0, true);
+      for (const VariableRef &one : user->variables()) {
+        changed = changed || !entry(one.compute).on_host;
+        add_with_children(one.compute, 0, true);
       }
     }
   }
@@ -154,7 +157,9 @@ bool BiasBoard::are_enqueued(const VariableUser *user) const
 {
   const auto &mine = user->variables();
   return std::none_of(entries.begin(), entries.end(), [&mine](const Entry &one) {
-    return one.on_host && std::find(mine.begin(), mine.end(), one.variable) != mine.end();
+    return one.on_host && std::any_of(mine.begin(), mine.end(), [&one](const VariableRef &its) {
+             return its.compute == one.variable;
+           });
   });
 }
 
@@ -235,5 +240,16 @@ void BiasBoard::finish(const std::vector<CollectiveVariable *> &due)
   sums.resize(size);
   for (std::size_t k = 0; k < due.size(); ++k) due[k]->get_local_numbers(&numbers[begins[k]]);
   MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(size), MPI_DOUBLE, MPI_SUM, world);
-  for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[begins[k]]);
+  // If finish() communicates, other ranks may wait for this one.
+  const auto fail = [this](const char *what) {
+    error->one(FLERR, Error::NOLASTLINE, "A collective variable failed on rank {}: {}", comm->me,
+               what);
+  };
+  try {
+    for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[begins[k]]);
+  } catch (const std::bad_alloc &) {
+    fail("out of memory");
+  } catch (const gpucoord::DeviceError &e) {
+    fail(e.what());
+  }
 }

@@ -21,6 +21,7 @@
 
 namespace LAMMPS_NS {
 class CollectiveVariable;
+struct VariableRef;
 
 // What a fix needs in a force evaluation.
 struct BiasNeeds {
@@ -33,7 +34,7 @@ struct BiasNeeds {
 class VariableUser {
  public:
   virtual class Fix *fix() = 0;
-  virtual const std::vector<CollectiveVariable *> &variables() const = 0;
+  virtual const std::vector<VariableRef> &variables() const = 0;
   // Collective. Called once in each force evaluation, before any variable is evaluated. Raises an
   // error if a variable no longer exists.
   virtual BiasNeeds begin_evaluation(int vflag, gpucoord::Step::Phase) = 0;

@@ -30,7 +30,7 @@ using gpucoord::ResidentBias;
 /* ---------------------------------------------------------------------- */
 
 EnqueuedBias::EnqueuedBias(LAMMPS *lmp, std::string owner_in, gpucoord::Bias &bias_in,
-                           const std::vector<CollectiveVariable *> &variables_in) :
+                           const std::vector<VariableRef> &variables_in) :
     Pointers(lmp),
     owner(std::move(owner_in)), bias(bias_in), variables(variables_in)
 {
@@ -67,7 +67,7 @@ void EnqueuedBias::call(const std::function<void()> &work)
 
 void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
 {
-  stream = variables[0]->stream();
+  stream = variables[0].compute->stream();
   State seen = {};
   call([&] {
     if (!resident) resident = gpucoord::make_resident_bias();
@@ -79,7 +79,8 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
   if (holder == Holder::DEVICE) raise_errors(seen);
   last_step = step;
   std::vector<gpucoord::DeviceValue> values;
-  for (CollectiveVariable *variable : variables) values.push_back(variable->enqueue());
+  for (const VariableRef &variable : variables)
+    values.push_back(variable.compute->enqueue().item(variable.item));
   call([&] {
     if (holder == Holder::HOST) {
       const gpucoord::BiasState &known = bias.state();
@@ -97,9 +98,13 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
   holder = Holder::DEVICE;
 }
 
-void EnqueuedBias::add_forces(std::size_t v, double strength)
+void EnqueuedBias::add_forces(double strength)
 {
-  variables[v]->add_forces({strength, resident->dVdS(static_cast<int>(v))});
+  for_each_compute_on_device(
+      variables, strength, resident->dVdS(0),
+      [](CollectiveVariable *variable, const gpucoord::ItemFactors &factors) {
+        variable->add_forces(factors);
+      });
 }
 
 void EnqueuedBias::wait()
@@ -129,8 +134,8 @@ void EnqueuedBias::raise_errors(const State &state)
 {
   if (!update->whichflag) return;    // the last run ended in an error; the variables may be deleted
   for (std::size_t v = 0; v < variables.size(); ++v)
-    variables[v]->raise_device_errors(state.moved,
-                                      state.bad_atom >= 0 || !std::isfinite(state.s[v]));
+    variables[v].compute->raise_device_errors(state.moved,
+                                              state.bad_atom >= 0 || !std::isfinite(state.s[v]));
   if (!state.not_finite && !state.outside) return;
   holder = Holder::BOTH;
   if (state.not_finite) {
@@ -148,11 +153,10 @@ void EnqueuedBias::raise_errors(const State &state)
 }
 
 // Adds variables and their children, each once.
-static void collect(const std::vector<CollectiveVariable *> &some,
-                    std::set<const CollectiveVariable *> &all)
+static void collect(const std::vector<VariableRef> &some, std::set<const CollectiveVariable *> &all)
 {
-  for (const CollectiveVariable *variable : some)
-    if (all.insert(variable).second) collect(variable->children(), all);
+  for (const VariableRef &one : some)
+    if (all.insert(one.compute).second) collect(one.compute->children(), all);
 }
 
 double EnqueuedBias::bytes_copied() const

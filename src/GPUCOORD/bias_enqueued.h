@@ -22,7 +22,7 @@
 #include <vector>
 
 namespace LAMMPS_NS {
-class CollectiveVariable;
+struct VariableRef;
 
 // Evaluates a bias on the GPU, after the evaluations of its variables, on one rank. The host does
 // not wait for S. Until wait(), it knows the state of the bias in an earlier timestep.
@@ -30,8 +30,7 @@ class CollectiveVariable;
 class EnqueuedBias : protected Pointers {
  public:
   // owner: beginning of messages, "Fix coord/bias ID"
-  EnqueuedBias(LAMMPS *, std::string owner, gpucoord::Bias &,
-               const std::vector<CollectiveVariable *> &);
+  EnqueuedBias(LAMMPS *, std::string owner, gpucoord::Bias &, const std::vector<VariableRef> &);
 
   // Called before a run.
   void begin_run();
@@ -39,8 +38,8 @@ class EnqueuedBias : protected Pointers {
   bool can_evaluate(const gpucoord::Step &) const;
   // Enqueues the variables and the bias. strength: factor of the forces
   void evaluate(const gpucoord::Step &, double strength);
-  // Enqueues the forces of one variable. Call after evaluate().
-  void add_forces(std::size_t variable, double strength);
+  // Enqueues the forces. Call after evaluate().
+  void add_forces(double strength);
   // If the GPU has the state of the bias, waits and copies the state to the bias.
   void wait();
   // Call this when the host has evaluated the bias.
@@ -56,7 +55,7 @@ class EnqueuedBias : protected Pointers {
 
   const std::string owner;
   gpucoord::Bias &bias;
-  const std::vector<CollectiveVariable *> &variables;
+  const std::vector<VariableRef> &variables;
   std::unique_ptr<gpucoord::ResidentBias> resident;
   gpucoord::DeviceTerms terms;    // of the last evaluation
   gpucoord::Step last_step;

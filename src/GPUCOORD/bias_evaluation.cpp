@@ -178,7 +178,7 @@ void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
   enqueued.wait();
   board->evaluate();
   std::vector<double> s;
-  for (const CollectiveVariable *variable : user.variables()) s.push_back(variable->value());
+  for (const VariableRef &variable : user.variables()) s.push_back(variable.value());
   call_and_share([&] {
     bias.evaluate(step, s.data());
   });
@@ -194,19 +194,18 @@ void BiasEvaluation::evaluate_variables()
 
 void BiasEvaluation::add_forces(double strength)
 {
-  const auto &variables = user.variables();
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    if (is_enqueued) {
-      enqueued.add_forces(v, strength);
-      continue;
-    }
-    const double factor = strength * bias.state().dVdS[v];
-    if (factor == 0.0) continue;    // 0 if the bias did not need the variable
-    const bool needs_sync = variables[v]->is_without_kokkos();
-    if (needs_sync) board->atoms_to_host();
-    variables[v]->add_forces({factor});
-    if (needs_sync) board->forces_changed_on_host();
+  if (is_enqueued) {
+    enqueued.add_forces(strength);
+    return;
   }
+  // The factor is 0 if the bias did not need the variable.
+  for_each_compute(user.variables(), bias.factors(strength),
+                   [this](CollectiveVariable *variable, const gpucoord::ItemFactors &factors) {
+                     const bool needs_sync = variable->is_without_kokkos();
+                     if (needs_sync) board->atoms_to_host();
+                     variable->add_forces(factors);
+                     if (needs_sync) board->forces_changed_on_host();
+                   });
 }
 
 /* ---------------------------------------------------------------------- */

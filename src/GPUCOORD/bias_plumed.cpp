@@ -16,6 +16,7 @@
 
 #include "bias_plumed_input.h"
 
+#include "math_const.h"
 #include "utils.h"
 
 #include <algorithm>
@@ -93,6 +94,36 @@ void PlumedBias::check_input(const PlumedInput &input)
       throw std::runtime_error("PLUMED file " + settings.file + " does not read the variable " +
                                labels()[v] + " - add a line such as 's: EXTRACV NAME=" + name +
                                "', or leave out the variable");
+  }
+  warn_of_periods(input);
+}
+
+static std::string text_of_end(double end)
+{
+  if (std::fabs(end) == MathConst::MY_PI) return end > 0.0 ? "pi" : "-pi";
+  return fmt::format("{:.17g}", end);
+}
+
+// PLUMED takes differences of values of an EXTRACV without its period. A function of it, such as
+// CUSTOM, can be periodic.
+void PlumedBias::warn_of_periods(const PlumedInput &input) const
+{
+  for (int v = 0; v < nvariables(); ++v) {
+    if (!period(v).exists()) continue;
+    for (const auto &source : input.actions("EXTRACV")) {
+      if (source.value("NAME") != settings.names[v] || source.label.empty()) continue;
+      for (const auto &action : input.actions()) {
+        const bool is_function = action.name == "CUSTOM" || action.name == "MATHEVAL";
+        if (is_function || action.name == "PRINT") continue;
+        const std::string list = "," + action.value("ARG") + ",";
+        if (list.find("," + source.label + ",") == std::string::npos) continue;
+        context.warn(fmt::format(
+            "{}: {} uses {}, and PLUMED does not know that {} is periodic - add the line "
+            "'p: CUSTOM ARG={} FUNC=x PERIODIC={},{}' and use p",
+            action.location, action.name, source.label, labels()[v], source.label,
+            text_of_end(period(v).lo), text_of_end(period(v).hi())));
+      }
+    }
   }
 }
 

@@ -106,6 +106,7 @@ class PlumedBias : public gpucoord::Bias {
  private:
   double potential(const gpucoord::Step &, const double *s, double *dVdS) override;
   std::string too_large() const override { return "bias in the PLUMED file " + settings.file; }
+  void warn_of_periods(const PlumedInput &) const;
   void check_input(const PlumedInput &);
   void set_up(Plumed &) const;
   double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;

@@ -77,11 +77,8 @@ static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,
 {
   auto *const error = lmp->error;
   for (; iarg < narg && utils::strmatch(arg[iarg], "^c_"); ++iarg) {
-    const std::string compute_id =
-        parse_variable(lmp, iarg, arg, "Fix coord/plumed", "takes", context.names);
-    context.names.push_back(compute_id);
-    context.labels.emplace_back(arg[iarg]);
-    std::string name = compute_id;
+    parse_variable(lmp, iarg, arg, "Fix coord/plumed", "takes", context);
+    std::string name = context.names.back();
     if (iarg + 1 < narg && strcmp(arg[iarg + 1], "as") == 0) {
       if (iarg + 2 >= narg) utils::missing_cmd_args(FLERR, "fix coord/plumed as", error);
       iarg += 2;

@@ -73,7 +73,42 @@ ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
   values.resize(list.size());
   derivatives.resize(list.size());
 
+  check_periods();
+
   set_outputs(6, 3);
+}
+
+// Compares S at both ends of the period of each periodic variable, at a few values of the others.
+void ComputeCoordCustom::check_periods() const
+{
+  constexpr int SAMPLES = 8;
+  constexpr double SAME = 1e-9;
+  std::vector<gpucoord::Period> periods;
+  for (const Child &child : list) {
+    const auto *const compute = modify->get_compute_by_id(child.word.compute_id);
+    const auto *const variable = dynamic_cast<const CollectiveVariable *>(compute);
+    periods.push_back(variable->period(child.word.item()));
+  }
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    if (!periods[k].exists()) continue;
+    for (int sample = 0; sample < SAMPLES; ++sample) {
+      std::vector<double> s(list.size());
+      for (std::size_t j = 0; j < list.size(); ++j) {
+        const double part = std::fmod(0.137 + 0.618 * sample + 0.414 * static_cast<double>(j), 1.0);
+        s[j] = periods[j].exists() ? periods[j].lo + part * periods[j].length : 5.0 * part;
+      }
+      s[k] = periods[k].lo;
+      const double low = expression->evaluate(s.data(), nullptr);
+      s[k] = periods[k].hi();
+      const double high = expression->evaluate(s.data(), nullptr);
+      if (std::fabs(high - low) > SAME * std::max(1.0, std::fabs(low)))
+        error->all(
+            FLERR, CHILDREN + 2 * static_cast<int>(k) + 1,
+            "Compute coord/custom: {} has the period {:.10g}, but S jumps from {:.6g} to "
+            "{:.6g} at its end - use functions with this period, such as its sine and cosine",
+            list[k].word.word, periods[k].length, high, low);
+    }
+  }
 }
 
 ComputeCoordCustom::~ComputeCoordCustom() = default;
@@ -110,15 +145,23 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
     if (!utils::strmatch(word, "^c_."))
       error->all(FLERR, iarg + 1, "Compute coord/custom: {} must be a compute, as c_ID, not '{}'",
                  name, word);
-    const std::string compute_id = word.substr(2);
-    const auto bracket = compute_id.find('[');
-    if (bracket != std::string::npos)
+    const VariableWord value(word);
+    const std::string &compute_id = value.compute_id;
+    auto *const compute = modify->get_compute_by_id(compute_id);
+    const auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
+    const bool has_values = variable && variable->size() > 1;
+    if (word.find('[') != std::string::npos && !has_values)
       error->all(FLERR, iarg + 1,
                  "Compute coord/custom takes a whole variable, c_{}, not {} - leave out the "
                  "brackets",
-                 compute_id.substr(0, bracket), word);
+                 compute_id, word);
     for (const Child &child : list)
-      if (child.compute_id == compute_id)
+      if (child.word.word == word && has_values)
+        error->all(
+            FLERR, iarg + 1,
+            "Compute coord/custom: {} is given twice, as {} and as {} - give each value once", word,
+            child.name, name);
+      else if (child.word.word == word)
         error->all(FLERR, iarg + 1,
                    "Compute coord/custom: compute {} is given twice, as {} and as {} - give each "
                    "variable once",
@@ -129,12 +172,10 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                  "Compute coord/custom: compute {} cannot be a variable of itself - use another "
                  "compute",
                  compute_id);
-    auto *const compute = modify->get_compute_by_id(compute_id);
     if (!compute)
       error->all(FLERR, iarg + 1,
                  "Compute coord/custom: compute {} does not exist - define it before this compute",
                  compute_id);
-    const auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
     if (!variable)
       error->all(FLERR, iarg + 1,
                  "Compute coord/custom takes collective variables (computes of style coord/gpu, "
@@ -144,13 +185,15 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
     if (!variable->why_no_bias().empty())
       error->all(FLERR, iarg + 1, "Compute coord/custom cannot take compute {}: {}", compute_id,
                  variable->why_no_bias());
+    const std::string problem = value.problem(*variable);
+    if (!problem.empty()) error->all(FLERR, iarg + 1, "Compute coord/custom: {}", problem);
     const auto *const custom = dynamic_cast<ComputeCoordCustom *>(compute);
     if (custom && is_used && custom->depends_on(id))
       error->all(FLERR, iarg + 1,
                  "Compute coord/custom: compute {} is itself an expression of compute {} - "
                  "variables must not form a loop, so use another compute ID",
                  compute_id, id);
-    list.push_back({name, compute_id, variable->number()});
+    list.push_back({name, value, variable->number()});
     // With KOKKOS, gradients stay where the children store them.
     kokkosable = (list.size() == 1 || kokkosable) && compute->kokkosable;
   }
@@ -159,7 +202,7 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
 bool ComputeCoordCustom::has_child(const std::string &compute_id) const
 {
   return std::any_of(list.begin(), list.end(), [&compute_id](const Child &child) {
-    return child.compute_id == compute_id;
+    return child.word.compute_id == compute_id;
   });
 }
 
@@ -175,7 +218,7 @@ bool ComputeCoordCustom::depends_on(const std::string &compute_id) const
     if (one->has_child(compute_id)) return true;
     for (const Child &child : one->list) {
       const auto *const custom =
-          dynamic_cast<ComputeCoordCustom *>(modify->get_compute_by_id(child.compute_id));
+          dynamic_cast<ComputeCoordCustom *>(modify->get_compute_by_id(child.word.compute_id));
       if (custom && visited.insert(custom).second) left.push_back(custom);
     }
   }
@@ -189,8 +232,8 @@ void ComputeCoordCustom::init()
   variables.clear();
   for (const Child &child : list) variables.push_back(variable_of(child));
   npaths = 0.0;
-  for (const CollectiveVariable *variable : variables) {
-    const auto *const custom = dynamic_cast<const ComputeCoordCustom *>(variable);
+  for (const VariableRef &one : variables) {
+    const auto *const custom = dynamic_cast<const ComputeCoordCustom *>(one.compute);
     npaths += custom ? custom->npaths : 1.0;
   }
   below.clear();
@@ -250,29 +293,29 @@ void ComputeCoordCustom::make_resident()
 }
 
 // Collective. Compares numbers, because a later compute may have the address of a deleted one.
-CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
+VariableRef ComputeCoordCustom::variable_of(const Child &child) const
 {
-  auto *const compute = modify->get_compute_by_id(child.compute_id);
+  auto *const compute = modify->get_compute_by_id(child.word.compute_id);
   if (!compute)
     error->all(FLERR, Error::NOLASTLINE,
                "{}: compute {} no longer exists - keep it while compute {} "
                "uses it",
-               name, child.compute_id, id);
+               name, child.word.compute_id, id);
   auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
   if (!variable || variable->number() != child.number)
     error->all(FLERR, Error::NOLASTLINE,
                "{}: compute {} was deleted and defined again - define "
                "compute {} again after it",
-               name, child.compute_id, id);
-  return variable;
+               name, child.word.compute_id, id);
+  return child.word.ref(variable);
 }
 
 void ComputeCoordCustom::print_setup()
 {
   std::string mesg = fmt::format("{}: S = {} with", name, text);
   for (const Child &child : list)
-    mesg += fmt::format("{} {} = c_{}", &child == &list.front() ? "" : ",", child.name,
-                        child.compute_id);
+    mesg +=
+        fmt::format("{} {} = {}", &child == &list.front() ? "" : ",", child.name, child.word.word);
   mesg += resident && is_resident() ? ", evaluated on the GPU" : ", evaluated on the host";
   if (!gpu_limit.empty()) mesg += fmt::format(": the expression {}", gpu_limit);
   print_once(mesg + "\n");
@@ -294,10 +337,10 @@ void ComputeCoordCustom::print_value()
 
 // Collective. Checks the children in each force evaluation, because LAMMPS does not call init()
 // with run pre no.
-const std::vector<CollectiveVariable *> &ComputeCoordCustom::children() const
+const std::vector<VariableRef> &ComputeCoordCustom::children() const
 {
   for (std::size_t k = 0; k < variables.size(); ++k)
-    if (!is_alive(variables[k], list[k].number)) variable_of(list[k]);    // raises an error
+    if (!variables[k].is_alive()) variable_of(list[k]);    // raises an error
   return variables;
 }
 
@@ -308,18 +351,21 @@ const std::vector<ComputeCoordCustom::Below> &ComputeCoordCustom::variables_belo
   if (!below.empty()) return below;
   // 'below' remains empty if a child no longer exists.
   std::vector<Below> all;
-  std::vector<int> own_places;
-  std::map<const CollectiveVariable *, int> places;
-  const std::function<int(CollectiveVariable *)> add = [&](CollectiveVariable *variable) {
+  std::vector<std::size_t> own_places;
+  std::map<const CollectiveVariable *, std::size_t> places;    // of the first value
+  std::size_t nvalues = 0;
+  const std::function<std::size_t(const VariableRef &)> add = [&](const VariableRef &value) {
+    CollectiveVariable *const variable = value.compute;
     const auto found = places.find(variable);
-    if (found != places.end()) return found->second;
-    Below one = {variable, dynamic_cast<ComputeCoordCustom *>(variable), {}};
-    for (CollectiveVariable *child : variable->children()) one.children.push_back(add(child));
-    const int place = places[variable] = static_cast<int>(all.size());
+    if (found != places.end()) return found->second + value.item;
+    Below one = {variable, dynamic_cast<ComputeCoordCustom *>(variable), 0, {}};
+    for (const VariableRef &child : variable->children()) one.children.push_back(add(child));
+    one.begin = places[variable] = nvalues;
+    nvalues += variable->size();
     all.push_back(std::move(one));
-    return place;
+    return nvalues - variable->size() + value.item;
   };
-  for (CollectiveVariable *variable : children()) own_places.push_back(add(variable));
+  for (const VariableRef &child : children()) own_places.push_back(add(child));
   places_of_children = std::move(own_places);
   below = std::move(all);
   return below;
@@ -358,8 +404,8 @@ int ComputeCoordCustom::groups() const
 bool ComputeCoordCustom::is_resident() const
 {
   return comm->nprocs == 1 && gpu_limit.empty() && npaths <= max_gpu_paths &&
-      std::all_of(variables.begin(), variables.end(), [](const CollectiveVariable *variable) {
-           return variable->is_resident();
+      std::all_of(variables.begin(), variables.end(), [](const VariableRef &child) {
+           return child.compute->is_resident();
          });
 }
 
@@ -372,7 +418,8 @@ gpucoord::DeviceValue ComputeCoordCustom::enqueue()
 {
   // Output during a force evaluation may have evaluated a child with other outputs.
   std::vector<gpucoord::DeviceValue> child_values;
-  for (CollectiveVariable *variable : variables) child_values.push_back(variable->enqueue());
+  for (const VariableRef &child : variables)
+    child_values.push_back(child.compute->enqueue().item(child.item));
   if (state != State::ENQUEUED) {
     try {
       resident->evaluate(child_values, stream());
@@ -415,7 +462,7 @@ void ComputeCoordCustom::reneighbored(bool due)
 
 void ComputeCoordCustom::finish(const double * /*sums*/)
 {
-  for (std::size_t k = 0; k < list.size(); ++k) values[k] = variables[k]->value();
+  for (std::size_t k = 0; k < list.size(); ++k) values[k] = variables[k].value();
   const bool has_derivatives =
       wanted & (gpucoord::DERIVATIVES | gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL);
   known_value = expression->evaluate(values.data(), has_derivatives ? derivatives.data() : nullptr);
@@ -440,8 +487,8 @@ void ComputeCoordCustom::set_rounding()
 {
   double sum = 0.0;
   for (std::size_t k = 0; k < variables.size(); ++k)
-    sum +=
-        std::fabs(derivatives[k]) * variables[k]->rounding() * std::max(1.0, std::fabs(values[k]));
+    sum += std::fabs(derivatives[k]) * variables[k].compute->rounding() *
+        std::max(1.0, std::fabs(values[k]));
   known_rounding =
       std::max(CollectiveVariable::rounding(), sum / std::max(1.0, std::fabs(known_value)));
 }
@@ -474,63 +521,90 @@ void ComputeCoordCustom::check_finite(bool has_derivatives) const
              name, problem);
 }
 
-void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
+void ComputeCoordCustom::add_forces(const gpucoord::ItemFactors &factors)
 {
   if (state == State::ENQUEUED) {
+    const gpucoord::Factor factor = factors.factor();
     try {
-      resident->multiply(factor.device, stream());
+      resident->multiply({1.0, factor.device, factor.second}, stream());
     } catch (const gpucoord::DeviceError &e) {
       error->all(FLERR, Error::NOLASTLINE, gpu_failure(name, e.what()));
     }
-    for (std::size_t k = 0; k < list.size(); ++k)
-      variables[k]->add_forces({factor.host, resident->product(static_cast<int>(k))});
+    for_each_compute_on_device(variables, factor.host, resident->product(0),
+                               [](CollectiveVariable *child, const gpucoord::ItemFactors &its) {
+                                 child->add_forces(its);
+                               });
     return;
   }
-  const std::vector<double> factors = factors_below(factor.host);
-  for (std::size_t k = 0; k < factors.size(); ++k)
-    if (factors[k] != 0.0) below[k].variable->add_forces({factors[k], factor.device});
+  for_each_below(factors.host_factor(),
+                 [](CollectiveVariable *one, const gpucoord::ItemFactors &its) {
+                   one->add_forces(its);
+                 });
 }
 
-// Returns factor dS/dS_k for each variable below this one that is no expression, and 0 for the
+// Returns factor dS/dS_k for each value below this one that is no expression, and 0 for the
 // expressions. Each expression passes on the sum of the factors of all its parents, so that the
 // cost is linear if expressions share children.
 std::vector<double> ComputeCoordCustom::factors_below(double factor) const
 {
   const auto &all = variables_below();
-  std::vector<double> factors(all.size(), 0.0);
+  std::vector<double> factors(all.back().begin + all.back().variable->size(), 0.0);
   const auto pass_on = [&factors](double mine, const ComputeCoordCustom *parent,
-                                  const std::vector<int> &places) {
+                                  const std::vector<std::size_t> &places) {
     for (std::size_t k = 0; k < places.size(); ++k)
       if (parent->derivatives[k] != 0.0) factors[places[k]] += mine * parent->derivatives[k];
   };
   pass_on(factor, this, places_of_children);
   for (std::size_t k = all.size(); k-- > 0;) {
     if (!all[k].custom) continue;
-    if (factors[k] != 0.0) pass_on(factors[k], all[k].custom, all[k].children);
-    factors[k] = 0.0;
+    double &its_factor = factors[all[k].begin];
+    if (its_factor != 0.0) pass_on(its_factor, all[k].custom, all[k].children);
+    its_factor = 0.0;
   }
   return factors;
 }
 
-void ComputeCoordCustom::add_virial(double factor, double *virial_of_fix) const
+// Calls visit(CollectiveVariable *, ItemFactors) for each variable below this one that is no
+// expression, unless all its factors are 0.
+template <class Visit>
+void ComputeCoordCustom::for_each_below(double factor, const Visit &visit) const
 {
   const std::vector<double> factors = factors_below(factor);
-  for (std::size_t k = 0; k < factors.size(); ++k)
-    if (factors[k] != 0.0) below[k].variable->add_virial(factors[k], virial_of_fix);
+  for (const Below &one : below) {
+    gpucoord::ItemFactors its;
+    its.on_host = &factors[one.begin];
+    its.n = one.variable->size();
+    if (std::any_of(its.on_host, its.on_host + its.n, [](double number) {
+          return number != 0.0;
+        }))
+      visit(one.variable, its);
+  }
 }
 
-void ComputeCoordCustom::add_atom_virial(double factor, double **vatom) const
+void ComputeCoordCustom::add_virial(const gpucoord::ItemFactors &factors,
+                                    double *virial_of_fix) const
 {
-  const std::vector<double> factors = factors_below(factor);
-  for (std::size_t k = 0; k < factors.size(); ++k)
-    if (factors[k] != 0.0) below[k].variable->add_atom_virial(factors[k], vatom);
+  for_each_below(factors.host_factor(),
+                 [&](const CollectiveVariable *one, const gpucoord::ItemFactors &its) {
+                   one->add_virial(its, virial_of_fix);
+                 });
 }
 
-void ComputeCoordCustom::add_gradients(double factor, double **array, int first_column) const
+void ComputeCoordCustom::add_atom_virial(const gpucoord::ItemFactors &factors, double **vatom) const
 {
-  const std::vector<double> factors = factors_below(factor);
-  for (std::size_t k = 0; k < factors.size(); ++k)
-    if (factors[k] != 0.0) below[k].variable->add_gradients(factors[k], array, first_column);
+  for_each_below(factors.host_factor(),
+                 [&](const CollectiveVariable *one, const gpucoord::ItemFactors &its) {
+                   one->add_atom_virial(its, vatom);
+                 });
+}
+
+void ComputeCoordCustom::add_gradients(const gpucoord::ItemFactors &factors, double **array,
+                                       int first_column) const
+{
+  for_each_below(factors.host_factor(),
+                 [&](const CollectiveVariable *one, const gpucoord::ItemFactors &its) {
+                   one->add_gradients(its, array, first_column);
+                 });
 }
 
 /* ----------------------------------------------------------------------
@@ -548,7 +622,7 @@ void ComputeCoordCustom::compute_vector()
 {
   CoordVariable::compute_vector();
   std::fill_n(vector, size_vector, 0.0);
-  add_virial(1.0, vector);
+  add_virial({}, vector);
 }
 
 void ComputeCoordCustom::compute_peratom()
@@ -557,7 +631,7 @@ void ComputeCoordCustom::compute_peratom()
   reserve_array();
   const int nlocal = atom->nlocal;
   for (int i = 0; i < nlocal; ++i) std::fill_n(array_atom[i], size_peratom_cols, 0.0);
-  add_gradients(1.0, array_atom, 0);
+  add_gradients({}, array_atom, 0);
 }
 
 double ComputeCoordCustom::memory_usage()

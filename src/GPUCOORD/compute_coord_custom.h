@@ -46,12 +46,12 @@ class ComputeCoordCustom : public CoordVariable {
 
   std::string dynamic_group() const override;
   int groups() const override;
-  const std::vector<CollectiveVariable *> &children() const override;
+  const std::vector<VariableRef> &children() const override;
   void reneighbored(bool due) override;
   bool is_resident() const override;
   bool can_enqueue() const override;
   gpucoord::DeviceValue enqueue() override;
-  gpucoord::DeviceStream stream() const override { return variables[0]->stream(); }
+  gpucoord::DeviceStream stream() const override { return variables[0].compute->stream(); }
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
   void start(bool /*is_for_forces*/) override {}
   // The values of the children are sums over all ranks already.
@@ -59,28 +59,32 @@ class ComputeCoordCustom : public CoordVariable {
   void get_local_numbers(double * /*numbers*/) override {}
   void finish(const double *sums) override;
   double rounding() const override;
-  void add_forces(gpucoord::Factor) override;
-  void add_virial(double factor, double *virial) const override;
-  void add_atom_virial(double factor, double **vatom) const override;
-  void add_gradients(double factor, double **array, int first_column) const override;
+  void add_forces(const gpucoord::ItemFactors &) override;
+  void add_virial(const gpucoord::ItemFactors &, double *virial) const override;
+  void add_atom_virial(const gpucoord::ItemFactors &, double **vatom) const override;
+  void add_gradients(const gpucoord::ItemFactors &, double **array,
+                     int first_column) const override;
   double bytes_copied() const override { return 0.0; }    // the children count their own bytes
 
  private:
   struct Child {
-    std::string name, compute_id;
+    std::string name;
+    VariableWord word;
     int number;    // distinguishes the compute from a later one with the same ID
   };
 
   struct Below {
     CollectiveVariable *variable;
-    ComputeCoordCustom *custom;    // the same variable if it is an expression, or null
-    std::vector<int> children;     // indices of its children among all variables below
+    ComputeCoordCustom *custom;           // the same variable if it is an expression, or null
+    std::size_t begin;                    // index of its first value among all values below
+    std::vector<std::size_t> children;    // indices of its children among all values below
   };
 
   void parse_children(int narg, char **arg);
+  void check_periods() const;
   bool has_child(const std::string &compute_id) const;
   bool depends_on(const std::string &compute_id) const;
-  CollectiveVariable *variable_of(const Child &) const;
+  VariableRef variable_of(const Child &) const;
   double evaluate_now(unsigned want) override;
   void make_resident();
   void print_setup();
@@ -88,6 +92,7 @@ class ComputeCoordCustom : public CoordVariable {
   void check_finite(bool has_derivatives) const;
   const std::vector<Below> &variables_below() const;
   void check_variables_below() const;
+  template <class Visit> void for_each_below(double factor, const Visit &) const;
   std::vector<double> factors_below(double factor) const;
   void set_rounding();
   void raise_not_finite();
@@ -98,12 +103,12 @@ class ComputeCoordCustom : public CoordVariable {
   std::unique_ptr<gpucoord::ResidentExpression> resident;    // null: evaluated on the host
   std::string gpu_limit;    // reason why the GPU cannot evaluate it, or ""
   std::vector<Child> list;
-  std::vector<CollectiveVariable *> variables;    // the children, set by init()
+  std::vector<VariableRef> variables;    // the children, set by init()
   double npaths;           // number of paths through expressions to variables that are none
   double max_gpu_paths;    // largest number for the GPU
   // All variables below this one; empty: not listed since init().
   mutable std::vector<Below> below;
-  mutable std::vector<int> places_of_children;    // [children] index in 'below'
+  mutable std::vector<std::size_t> places_of_children;    // [children] index among all values below
   std::shared_ptr<BiasBoard> board;
 
   // Data of this force evaluation.

@@ -393,30 +393,35 @@ double CoordPairVariable::rounding() const
   return sums_floats ? 1e-6 : CollectiveVariable::rounding();
 }
 
-void CoordPairVariable::add_forces(gpucoord::Factor factor)
+void CoordPairVariable::add_forces(const gpucoord::ItemFactors &factors)
 {
-  if (factor.host == 0.0) return;
+  const double factor = factors.host_factor();
+  if (factor == 0.0) return;
   double **const f = atom->f;
   const int nlocal = atom->nlocal;
   for (int i = 0; i < nlocal; ++i)
-    for (int k = 0; k < 3; ++k) f[i][k] -= factor.host * array_atom[i][1 + k];
+    for (int k = 0; k < 3; ++k) f[i][k] -= factor * array_atom[i][1 + k];
 }
 
-void CoordPairVariable::add_gradients(double factor, double **array, int first_column) const
+void CoordPairVariable::add_gradients(const gpucoord::ItemFactors &factors, double **array,
+                                      int first_column) const
 {
+  const double factor = factors.host_factor();
   const int nlocal = atom->nlocal;
   for (int i = 0; i < nlocal; ++i)
     for (int k = 0; k < 3; ++k) array[i][first_column + k] += factor * array_atom[i][1 + k];
 }
 
-void CoordPairVariable::add_virial(double factor, double *virial_of_fix) const
+void CoordPairVariable::add_virial(const gpucoord::ItemFactors &factors,
+                                   double *virial_of_fix) const
 {
+  const double factor = factors.host_factor();
   for (int k = 0; k < 6; ++k) virial_of_fix[k] += factor * vector[k];
 }
 
-void CoordPairVariable::add_atom_virial(double factor, double **vatom) const
+void CoordPairVariable::add_atom_virial(const gpucoord::ItemFactors &factors, double **vatom) const
 {
-  peratom_output.add_virial(factor, vatom, atom->nlocal);
+  peratom_output.add_virial(factors.host_factor(), vatom, atom->nlocal);
 }
 
 double CoordPairVariable::memory_usage()

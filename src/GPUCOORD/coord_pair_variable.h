@@ -49,10 +49,11 @@ class CoordPairVariable : public CoordVariable {
   void get_local_numbers(double *numbers) override;
   void finish(const double *sums) override;
   double rounding() const override;
-  void add_forces(gpucoord::Factor) override;
-  void add_virial(double factor, double *virial) const override;
-  void add_atom_virial(double factor, double **vatom) const override;
-  void add_gradients(double factor, double **array, int first_column) const override;
+  void add_forces(const gpucoord::ItemFactors &) override;
+  void add_virial(const gpucoord::ItemFactors &, double *virial) const override;
+  void add_atom_virial(const gpucoord::ItemFactors &, double **vatom) const override;
+  void add_gradients(const gpucoord::ItemFactors &, double **array,
+                     int first_column) const override;
 
  protected:
   // The arguments of a style may include a function.

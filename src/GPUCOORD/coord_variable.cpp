@@ -20,6 +20,8 @@
 #include "memory.h"
 #include "update.h"
 
+#include <algorithm>
+
 using namespace LAMMPS_NS;
 
 /* ---------------------------------------------------------------------- */
@@ -50,6 +52,12 @@ void CoordVariable::set_outputs(int vector_size, int array_columns)
   vector = new double[size_vector];
   peratom_flag = 1;
   size_peratom_cols = array_columns;
+}
+
+void CoordVariable::set_outputs_of_values(int nvalues)
+{
+  set_outputs(nvalues, 3 * nvalues);
+  scalar_flag = 0;
 }
 
 CoordVariable::~CoordVariable()
@@ -104,7 +112,12 @@ double CoordVariable::compute_scalar()
 void CoordVariable::compute_vector()
 {
   invoked_vector = update->ntimestep;
-  evaluate_now(gpucoord::VIRIAL);
+  if (size() == 1) {
+    evaluate_now(gpucoord::VIRIAL);
+    return;
+  }
+  evaluate_now(gpucoord::VALUE);
+  for (int k = 0; k < size(); ++k) vector[k] = value(k);
 }
 
 void CoordVariable::compute_peratom()
@@ -112,6 +125,14 @@ void CoordVariable::compute_peratom()
   invoked_peratom = update->ntimestep;
   triclinic_warning.warn(lmp, name);
   evaluate_now(gpucoord::DERIVATIVES);
+  if (size() == 1) return;
+  reserve_array();
+  for (int i = 0; i < atom->nlocal; ++i) std::fill_n(array_atom[i], size_peratom_cols, 0.0);
+  for (int k = 0; k < size(); ++k) {
+    gpucoord::ItemFactors one;
+    one.item = &k;
+    add_gradients(one, array_atom, 3 * k);
+  }
 }
 
 void CoordVariable::reserve_array()

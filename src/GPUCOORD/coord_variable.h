@@ -40,13 +40,15 @@ class CoordVariable : public Compute, public CollectiveVariable {
   void announce(unsigned want) override;
   bool is_started() const override { return state == State::STARTED; }
   bool is_known() const override { return state == State::DEVICE || state == State::HOST; }
-  double value() const override { return known_value; }
+  double value(int /*item*/ = 0) const override { return known_value; }
   bool is_without_kokkos() const override { return !kokkosable; }
 
  protected:
-  // The constructor of a style calls set_outputs(). The last call counts.
+  // The constructor of a style calls one of these; the last call counts. With several values, the
+  // vector has the values, and the array has their dS/dx, three columns each.
   CoordVariable(class LAMMPS *, int, char **);
   void set_outputs(int vector_size, int array_columns);
+  void set_outputs_of_values(int nvalues);
 
   // State of the value and the gradients in this force evaluation. UNKNOWN: not evaluated.
   // ENQUEUED: on the GPU. STARTED: evaluation started. DEVICE: value on the host, gradients on the

@@ -156,15 +156,20 @@ void FixCoordBias::find_level()
 
 /* ---------------------------------------------------------------------- */
 
+std::string FixCoordBias::compute_id(std::size_t v) const
+{
+  return VariableWord(bias->labels()[v]).compute_id;
+}
+
 CollectiveVariable *FixCoordBias::variable_of(std::size_t v) const
 {
-  return dynamic_cast<CollectiveVariable *>(modify->get_compute_by_id(bias->names()[v]));
+  return dynamic_cast<CollectiveVariable *>(modify->get_compute_by_id(compute_id(v)));
 }
 
 int FixCoordBias::groups() const
 {
   int bits = 0;
-  for (const CollectiveVariable *variable : found) bits |= variable->groups();
+  for (const VariableRef &ref : refs) bits |= ref.compute->groups();
   return bits;
 }
 
@@ -174,9 +179,9 @@ int FixCoordBias::groups() const
 
 void FixCoordBias::find_variables()
 {
-  found.clear();
+  refs.clear();
   for (std::size_t v = 0; v < numbers.size(); ++v) {
-    const auto &name = bias->names()[v];
+    const std::string name = compute_id(v);
     auto *const variable = variable_of(v);
     if (!variable)
       error->all(FLERR, Error::NOLASTLINE,
@@ -195,7 +200,7 @@ void FixCoordBias::find_variables()
                  "jump - use a static "
                  "group, and a switching function that lets atoms in and out smoothly",
                  owner, dynamic, name);
-    found.push_back(variable);
+    refs.push_back(VariableWord(bias->labels()[v]).ref(variable));
   }
   for (const auto &name : bias->caller_variables()) {
     const int ivar = input->variable->find(name.c_str());
@@ -266,18 +271,18 @@ bool FixCoordBias::is_due() const
 void FixCoordBias::check_variables() const
 {
   for (std::size_t v = 0; v < numbers.size(); ++v)
-    if (found.empty() || !CollectiveVariable::is_alive(found[v], numbers[v]))
+    if (refs.empty() || !refs[v].is_alive())
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: the fix or compute {} was defined or deleted after the last "
                  "setup - use run without pre no",
-                 owner, bias->names()[v]);
+                 owner, compute_id(v));
 }
 
 // Called only with KOKKOS; see setmask() of the KOKKOS fix.
 void FixCoordBias::post_neighbor()
 {
   check_variables();
-  for (CollectiveVariable *variable : found) variable->reneighbored(is_due());
+  for (const VariableRef &ref : refs) ref.compute->reneighbored(is_due());
 }
 
 // Called only with KOKKOS on a GPU, by fix coord/bias on several ranks alone; see setmask() of the
@@ -321,7 +326,8 @@ void FixCoordBias::compare_with_restart()
     for (std::size_t v = 0; v < now.size(); ++v) {
       const double saved = restart_values[v];
       const double limit = SAME * MAX(std::fabs(now[v]), std::fabs(saved)) + ROUNDING;
-      if (std::fabs(now[v] - saved) > limit && comm->me == 0)
+      const double change = bias->period(static_cast<int>(v)).difference(now[v], saved);
+      if (std::fabs(change) > limit && comm->me == 0)
         error->warning(FLERR,
                        "{}: {} is {:.6g} at the step of the restart file, but in the earlier run "
                        "it was {:.6g} - check that the variable and its groups are those of that "
@@ -415,13 +421,13 @@ void FixCoordBias::add_forces()
   strength_of_forces = strength();
   evaluation->add_forces(strength());
   if (!vflag_global && !vflag_atom) return;
-  for (std::size_t v = 0; v < found.size(); ++v) {
-    const double factor = strength() * bias->state().dVdS[v];
-    if (factor == 0.0) continue;
-    // W is the sum over all ranks. LAMMPS adds the virials of the ranks.
-    if (vflag_global && comm->me == 0) found[v]->add_virial(factor, virial);
-    if (vflag_atom) found[v]->add_atom_virial(factor, vatom);
-  }
+  for_each_compute(
+      refs, bias->factors(strength()),
+      [this](const CollectiveVariable *variable, const gpucoord::ItemFactors &factors) {
+        // W is the sum over all ranks. LAMMPS adds the virials of the ranks.
+        if (vflag_global && comm->me == 0) variable->add_virial(factors, virial);
+        if (vflag_atom) variable->add_atom_virial(factors, vatom);
+      });
 }
 
 /* ---------------------------------------------------------------------- */
@@ -438,12 +444,12 @@ void FixCoordBias::add_forces_to(double **force)
   // All ranks must agree on the variables to evaluate.
   MPI_Bcast(dVdS.data(), static_cast<int>(dVdS.size()), MPI_DOUBLE, 0, world);
   const auto board = BiasBoard::get(lmp);
-  for (std::size_t v = 0; v < found.size(); ++v) {
-    const double factor = -strength_of_forces * dVdS[v];
-    if (factor == 0.0) continue;
-    board->evaluate_now(found[v], gpucoord::DERIVATIVES);
-    found[v]->add_gradients(factor, force, 0);
-  }
+  for (double &number : dVdS) number *= -strength_of_forces;
+  for_each_compute(refs, dVdS,
+                   [&](CollectiveVariable *variable, const gpucoord::ItemFactors &factors) {
+                     board->evaluate_now(variable, gpucoord::DERIVATIVES);
+                     variable->add_gradients(factors, force, 0);
+                   });
 }
 
 /* ---------------------------------------------------------------------- */

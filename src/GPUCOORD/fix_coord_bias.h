@@ -21,6 +21,7 @@ FixStyle(coord/bias,FixCoordBias);
 
 #include "bias_evaluation.h"
 #include "bias_surroundings.h"
+#include "gpucoord_variable.h"
 
 #include "gpucoord/bias.h"
 
@@ -61,7 +62,7 @@ class FixCoordBias : public Fix, public VariableUser {
 
   Fix *fix() override { return this; }
   void check_variables() const override;
-  const std::vector<CollectiveVariable *> &variables() const override { return found; }
+  const std::vector<VariableRef> &variables() const override { return refs; }
   // Collective. Returns the bits of groups that contain all atoms on which the bias acts.
   virtual int groups() const;
   BiasNeeds begin_evaluation(int vflag, gpucoord::Step::Phase) override;
@@ -75,7 +76,8 @@ class FixCoordBias : public Fix, public VariableUser {
 
   void print_outputs() const;
   void compare_with_restart();
-  CollectiveVariable *variable_of(std::size_t) const;    // null: no such variable
+  std::string compute_id(std::size_t v) const;
+  CollectiveVariable *variable_of(std::size_t v) const;    // null: no such variable
   void find_variables();
   void find_level();
   void begin();
@@ -91,16 +93,16 @@ class FixCoordBias : public Fix, public VariableUser {
 
   const std::string owner;    // beginning of messages, "Fix coord/bias ID"
   std::unique_ptr<gpucoord::Bias> bias;
-  std::vector<int> numbers;                   // number() of each variable when the fix was defined
-  std::vector<CollectiveVariable *> found;    // set by init()
+  std::vector<int> numbers;         // number() of each compute when the fix was defined
+  std::vector<VariableRef> refs;    // set by init()
   std::unique_ptr<BiasEvaluation> evaluation;
   std::unique_ptr<BiasSurroundings> its_surroundings;
-  bigint first_step;       // timestep of the definition of the bias, without minimizations
-  bigint restart_step;     // timestep at which a restart file was read, or NONE
+  bigint first_step;      // timestep of the definition of the bias, without minimizations
+  bigint restart_step;    // timestep at which a restart file was read, or NONE
   std::vector<double> restart_values;    // S in that file; empty: unknown, or compared
-  bool has_begun;          // bias->begin() has been called
-  bool is_set_up;          // init() has been called
-  bool warned_of_rerun;    // in this rerun
+  bool has_begun;                        // bias->begin() has been called
+  bool is_set_up;                        // init() has been called
+  bool warned_of_rerun;                  // in this rerun
   std::string printed;
 
   // The last evaluation: its timestep, and the factor of its forces, 0 if the bias did not act

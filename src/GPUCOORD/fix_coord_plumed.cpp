@@ -208,8 +208,8 @@ void FixCoordPlumed::apply(int vflag, Phase phase, int level)
   v_init(vflag);
   evaluation->evaluate_variables();
   std::vector<double> s = bias->state().s;
-  for (std::size_t v = 0; v < found.size(); ++v)
-    if (found[v]->is_known()) s[v] = found[v]->value();
+  for (std::size_t v = 0; v < refs.size(); ++v)
+    if (refs[v].compute->is_known()) s[v] = refs[v].value();
 
   const bool is_same = may_be_known && is_same_configuration(s);
   const bool is_known = is_same && plumed->known_step() == update->ntimestep;
@@ -277,7 +277,8 @@ void FixCoordPlumed::evaluate_plumed(Phase phase, const std::vector<double> &s, 
 void FixCoordPlumed::use_known_forces(const std::vector<double> &s)
 {
   gpucoord::BiasState state = bias->state();
-  for (std::size_t v = 0; v < s.size(); ++v) state.energy += state.dVdS[v] * (s[v] - state.s[v]);
+  for (std::size_t v = 0; v < s.size(); ++v)
+    state.energy += state.dVdS[v] * bias->period(static_cast<int>(v)).difference(s[v], state.s[v]);
   state.s = s;
   bias->set_state(state);
 }
@@ -287,8 +288,8 @@ bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
 {
   int differs = current_box() == plumed->atoms().box ? 0 : 1;
   for (std::size_t v = 0; v < s.size(); ++v)
-    if (!(std::fabs(s[v] - bias->state().s[v]) <=
-          found[v]->rounding() * std::max(1.0, std::fabs(s[v]))))
+    if (!(std::fabs(bias->period(static_cast<int>(v)).difference(s[v], bias->state().s[v])) <=
+          refs[v].compute->rounding() * std::max(1.0, std::fabs(s[v]))))
       differs = 1;
   if (!atoms->are_at(plumed->atoms().id, plumed->atoms().x)) differs = 1;
   int any;

@@ -69,11 +69,59 @@ bool CollectiveVariable::is_alive(const CollectiveVariable *variable, int number
   return VariableRegistry::instance().has(variable, number);
 }
 
-const std::vector<CollectiveVariable *> &CollectiveVariable::children() const
+const std::vector<VariableRef> &CollectiveVariable::children() const
 {
-  static const std::vector<CollectiveVariable *> none;
+  static const std::vector<VariableRef> none;
   return none;
 }
+
+/* ---------------------------------------------------------------------- */
+
+VariableWord::VariableWord(const std::string &word_in) :
+    word(word_in), compute_id(word.substr(2, word.find('[') - 2)),
+    brackets(word.find('[') == std::string::npos ? "" : word.substr(word.find('[')))
+{
+}
+
+// Without brackets, and for text that is no integer from 1 on, the first value.
+int VariableWord::item() const
+{
+  const bool has_item = utils::strmatch(brackets, "^\\[[1-9]\\d*\\]$") && brackets.size() < 11;
+  return has_item ? std::stoi(brackets.substr(1)) - 1 : 0;
+}
+
+std::string VariableWord::name() const
+{
+  return brackets.empty() ? compute_id : fmt::format("{}_{}", compute_id, item() + 1);
+}
+
+std::string VariableWord::problem(const CollectiveVariable &variable) const
+{
+  const int size = variable.size();
+  if (size == 1) {
+    if (brackets.empty()) return "";
+    return fmt::format("compute {} has one value, c_{}, so {} does not exist - leave out the "
+                       "brackets",
+                       compute_id, compute_id, word);
+  }
+  const std::string way_out = size == 2
+      ? fmt::format("use c_{0}[1] or c_{0}[2]", compute_id)
+      : fmt::format("use one of c_{0}[1] to c_{0}[{1}]", compute_id, size);
+  if (brackets.empty())
+    return fmt::format("compute {} has {} values, so {} is not a single value - {}", compute_id,
+                       size, word, way_out);
+  if (item() >= size || brackets != fmt::format("[{}]", item() + 1))
+    return fmt::format("{} does not exist, because compute {} has {} values - {}", word, compute_id,
+                       size, way_out);
+  return "";
+}
+
+VariableRef VariableWord::ref(CollectiveVariable *variable) const
+{
+  return {variable, variable->number(), item()};
+}
+
+/* ---------------------------------------------------------------------- */
 
 void TriclinicWarning::warn(LAMMPS *lmp, const std::string &name, const char *vectors)
 {

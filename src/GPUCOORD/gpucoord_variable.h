@@ -12,6 +12,7 @@
 #define LMP_GPUCOORD_VARIABLE_H
 
 #include "gpucoord/pairs.h"
+#include "gpucoord/period.h"
 #include "gpucoord/variable.h"
 
 #include <algorithm>
@@ -40,9 +41,46 @@ struct VariableHeader {
   double has_partners = 0.0;    // an atom has a partner in range
 };
 
-// A collective variable: a compute with a value S, gradients dS/dx on its atoms, and a virial W =
-// dS/d(strain). Biases know only this interface of the compute. The compute decides where its data
-// are.
+class CollectiveVariable;
+
+// A value of a variable, as fixes and parents store it.
+struct VariableRef {
+  CollectiveVariable *compute = nullptr;
+  int number = 0;    // CollectiveVariable::number() of the compute
+  int item = 0;      // index of the value, from 0
+
+  double value() const;
+  // Returns whether the compute still exists.
+  bool is_alive() const;
+};
+
+// Returns whether an earlier one of these values belongs to the same compute.
+inline bool is_of_earlier(const std::vector<VariableRef> &values, std::size_t v)
+{
+  return std::any_of(values.begin(), values.begin() + v, [&](const VariableRef &earlier) {
+    return earlier.compute == values[v].compute;
+  });
+}
+
+// A word of a user for a value of a variable: c_ID, or c_ID[k] if the variable has several values.
+struct VariableWord {
+  explicit VariableWord(const std::string &word);
+
+  const std::string word;
+  const std::string compute_id;
+  int item() const;            // index of the value, from 0
+  std::string name() const;    // in files: ID, or ID_k
+  // Returns why the variable has no such value, with the way out, or "".
+  std::string problem(const CollectiveVariable &) const;
+  VariableRef ref(CollectiveVariable *) const;
+
+ private:
+  const std::string brackets;    // after the ID: "[k]", or ""
+};
+
+// A collective variable: a compute with one or several values S, gradients dS/dx on its atoms, and
+// virials W = -dS/d(strain). Biases know only this interface of the compute. The compute decides
+// where its data are.
 //
 // A force evaluation has this order: announce(), then either enqueue(), or start(),
 // get_local_numbers(), one sum over ranks, and finish(), then the add functions. BiasBoard calls
@@ -65,9 +103,9 @@ class CollectiveVariable {
   // Returns the bits of groups that contain all atoms of the variable. Valid after init().
   virtual int groups() const = 0;
 
-  // Returns the variables that this one is a function of. They are evaluated before it, with the
-  // same outputs.
-  virtual const std::vector<CollectiveVariable *> &children() const;
+  // Returns the values that this variable is a function of. Their computes are evaluated before it,
+  // with the same outputs.
+  virtual const std::vector<VariableRef> &children() const;
 
   // Called before and after an evaluation in Compute::setup(), which only prints S. Only failures
   // of a GPU and of memory raise errors in it, because nothing may use S; otherwise S is NaN.
@@ -76,8 +114,10 @@ class CollectiveVariable {
   virtual bool begin_setup() = 0;
   virtual void end_setup() = 0;
 
-  // Number of values.
+  // Number of values. It and the periods do not change after construction.
   virtual int size() const { return 1; }
+  // Returns the period of a value.
+  virtual gpucoord::Period period(int /*item*/) const { return {}; }
   // Returns how many numbers are summed over ranks for these outputs. It is the same on all ranks.
   virtual int nnumbers(unsigned want) const
   {
@@ -115,9 +155,10 @@ class CollectiveVariable {
   virtual bool is_started() const { return false; }
   // Waits, and sets this rank's numbers, [nnumbers()].
   virtual void get_local_numbers(double *numbers) = 0;
-  // Takes the sums over ranks. Raises an error on all ranks if one has failed.
+  // Takes the sums over ranks. Raises an error on all ranks if one has failed. All ranks call it in
+  // the same order after the sum, so it may communicate. An exception ends all ranks.
   virtual void finish(const double *sums) = 0;
-  virtual double value() const = 0;    // S
+  virtual double value(int item = 0) const = 0;    // S
   // Returns the possible difference between values at the same positions due to different summation
   // orders, relative to the larger of 1 and |value()|. The default applies to sums of double terms.
   virtual double rounding() const { return 1e-10; }
@@ -128,16 +169,20 @@ class CollectiveVariable {
   // Returns whether the variable reads atoms and changes forces on the host without notifying
   // KOKKOS.
   virtual bool is_without_kokkos() const = 0;
+  // The add functions sum over values. A value whose factor is 0 is left out, even if its gradients
+  // are not finite. Factors are on the host if the evaluation was not enqueued.
+
   // Adds -factor dS/dx to the forces of the owned atoms, on the host or on the device, wherever
   // they are current.
-  virtual void add_forces(gpucoord::Factor factor) = 0;
+  virtual void add_forces(const gpucoord::ItemFactors &) = 0;
   // Adds factor W, summed over all ranks, in the order xx yy zz xy xz yz.
-  virtual void add_virial(double factor, double *virial) const = 0;
+  virtual void add_virial(const gpucoord::ItemFactors &, double *virial) const = 0;
   // Adds factor times the contributions of the owned atoms to W, [nlocal][6].
-  virtual void add_atom_virial(double factor, double **vatom) const = 0;
+  virtual void add_atom_virial(const gpucoord::ItemFactors &, double **vatom) const = 0;
   // Adds factor dS/dx of the owned atoms to three columns of an array. Requires an evaluation
   // ON_HOST.
-  virtual void add_gradients(double factor, double **array, int first_column) const = 0;
+  virtual void add_gradients(const gpucoord::ItemFactors &, double **array,
+                             int first_column) const = 0;
 
   // Returns the bytes copied between host and GPU since the start, without those of children; -1:
   // not all data are resident on the GPU.
@@ -164,6 +209,67 @@ class CollectiveVariable {
  private:
   const int my_number;
 };
+
+inline double VariableRef::value() const
+{
+  return compute->value(item);
+}
+
+inline bool VariableRef::is_alive() const
+{
+  return CollectiveVariable::is_alive(compute, number);
+}
+
+// Calls visit(CollectiveVariable *, ItemFactors) once for each compute of these values. The factors
+// of its values are those of factors, [values], without those that are 0. A compute without a
+// factor is left out.
+template <class Visit>
+void for_each_compute(const std::vector<VariableRef> &values, const std::vector<double> &factors,
+                      const Visit &visit)
+{
+  std::vector<int> items;
+  std::vector<double> its_factors;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    CollectiveVariable *const compute = values[v].compute;
+    if (is_of_earlier(values, v)) continue;
+    items.clear();
+    its_factors.clear();
+    for (std::size_t w = v; w < values.size(); ++w)
+      if (values[w].compute == compute && factors[w] != 0.0) {
+        items.push_back(values[w].item);
+        its_factors.push_back(factors[w]);
+      }
+    if (items.empty()) continue;
+    gpucoord::ItemFactors all;
+    all.on_host = its_factors.data();
+    all.item = items.data();
+    all.n = static_cast<int>(items.size());
+    visit(compute, all);
+  }
+}
+
+// The same for factors in device memory, [values]. host: common factor
+template <class Visit>
+void for_each_compute_on_device(const std::vector<VariableRef> &values, double host,
+                                const double *factors, const Visit &visit)
+{
+  std::vector<int> items;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    CollectiveVariable *const compute = values[v].compute;
+    if (is_of_earlier(values, v)) continue;
+    items.clear();
+    gpucoord::ItemFactors all;
+    for (std::size_t w = v; w < values.size(); ++w) {
+      const bool is_its_own = values[w].compute == compute;
+      items.push_back(is_its_own ? values[w].item : gpucoord::ItemFactors::NO_ITEM);
+      if (is_its_own) all.n = static_cast<int>(w - v) + 1;
+    }
+    all.host = host;
+    all.on_device = factors + v;
+    all.item = items.data();
+    visit(compute, all);
+  }
+}
 
 }    // namespace LAMMPS_NS
 

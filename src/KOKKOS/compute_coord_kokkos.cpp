@@ -165,12 +165,14 @@ void ComputeCoordKokkos<Base>::raise_device_errors(bool has_moved, bool is_not_f
   if (is_not_finite) this->evaluate(gpucoord::VALUE, true);    // raises an error with the atom or S
 }
 
-template <class Base> void ComputeCoordKokkos<Base>::add_forces(gpucoord::Factor factor)
+template <class Base>
+void ComputeCoordKokkos<Base>::add_forces(const gpucoord::ItemFactors &factors)
 {
+  gpucoord::Factor factor = factors.factor();
   if (factor.host == 0.0) return;
   if (state == State::HOST) {
     atomKK->sync(Host, F_MASK);
-    Base::add_forces(factor);
+    Base::add_forces(factors);
     atomKK->modified(Host, F_MASK);
     return;
   }

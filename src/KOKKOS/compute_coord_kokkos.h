@@ -53,7 +53,7 @@ template <class Base> class ComputeCoordKokkos : public Base, public KokkosBase 
   gpucoord::DeviceValue enqueue() override;
   gpucoord::DeviceStream stream() const override;
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
-  void add_forces(gpucoord::Factor) override;
+  void add_forces(const gpucoord::ItemFactors &) override;
   double bytes_copied() const override;
 
  protected:

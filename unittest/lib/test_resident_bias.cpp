@@ -129,8 +129,8 @@ TEST(ResidentBias, of_expressions)
         outer->evaluate({inner->device_value(), value_b}, nullptr);
       }
       bias->evaluate({outer->device_value()}, terms, 1.0, nullptr);
-      outer->multiply(bias->dVdS(0), nullptr);
-      inner->multiply(outer->product(0), nullptr);
+      outer->multiply({1.0, bias->dVdS(0)}, nullptr);
+      inner->multiply({1.0, outer->product(0)}, nullptr);
       a->add_forces(forces, {scale_a, inner->product(0)}, nullptr);
       b->add_forces(forces, {scale_b, inner->product(1)}, nullptr);
       b->add_forces(forces, {scale_b, outer->product(1)}, nullptr);
@@ -221,6 +221,61 @@ TEST(ResidentBias, ForceThatIsNotFinite)
     EXPECT_TRUE(std::isfinite(linear.state.energy));
     EXPECT_EQ(linear.state.dVdS[0], 1e305);
     EXPECT_EQ(linear.dVdS_on_device(), finite ? 1e305 : 0.0);
+  }
+}
+
+// S beyond the ends of its period, and across them from s0 and from hills.
+TEST(ResidentBias, periodic_variables)
+{
+  constexpr double PI = 3.14159265358979323846;
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(500, 0, 10.0, 47);
+  const Loaded loaded(s, false);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
+  const double value = device->result(nullptr).value;
+  MetadynamicsOptions o;
+  o.names = {"phi", "d"};
+  o.sigma = {0.6, 0.5};
+  o.height = 1.0;
+  o.period = {{-PI, 2.0 * PI}, {}};
+  o.grid = {{-PI, PI, 60, true}, {-20.0, 20.0, 200}};
+  Metadynamics metad(o);
+  for (const double center : {3.1, -3.0, 2.7}) {
+    const double at[2] = {center, 3.0};
+    metad.add(metad.next_hill(at, 0.0));
+  }
+  const auto bias = make_resident_bias();
+  for (const double phi : {3.13, -3.13, 3.2, -3.2, 3.1 + 4.0 * PI, 0.1}) {
+    std::vector<DeviceValue> variables(2, device->device_value());
+    variables[0].scale = phi / value;
+    variables[1].scale = 3.1 / value;
+    const double at[2] = {phi, 3.1};
+    double dVdS[2];
+    ResidentBias::State state = {};
+    state.bad_atom = -1;
+    bias->set(state, nullptr);
+    DeviceTerms terms;
+    terms.grid = {o.grid, {}, &metad.grid_values(), metad.nhills()};
+    bias->evaluate(variables, terms, 1.0, nullptr);
+    state = bias->wait(nullptr);
+    EXPECT_NEAR(state.energy, metad.evaluate(at, dVdS), 1e-12);
+    for (int v = 0; v < 2; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-10);
+    EXPECT_EQ(state.outside, 0);
+
+    DeviceTerms restraints;
+    restraints.now.resize(2);
+    for (Restraint &term : restraints.now) term.k = 2.0;
+    restraints.now[0].s0 = 3.1;
+    restraints.now[0].period = 2.0 * PI;
+    restraints.last = restraints.now;
+    bias->evaluate(variables, restraints, 1.0, nullptr);
+    state = bias->wait(nullptr);
+    EXPECT_NEAR(state.energy,
+                restraints.now[0].evaluate(phi, dVdS[0]) + restraints.now[1].evaluate(3.1, dVdS[1]),
+                1e-12);
+    for (int v = 0; v < 2; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-12);
   }
 }
 

@@ -52,7 +52,7 @@ class OnDevice {
   Numbers evaluate(const std::vector<DeviceValue> &values)
   {
     expression->evaluate(values, nullptr);
-    expression->multiply(factor.data(), nullptr);
+    expression->multiply({1.0, factor.data()}, nullptr);
     Numbers found = {read(expression->device_value().sum)};
     for (int k = 0; k < n; ++k) found.push_back(read(expression->product(k)));
     return found;
@@ -143,7 +143,7 @@ TEST(ResidentExpression, can_be_a_variable_of_another_one)
   OnDevice inner("a*b", {"a", "b"}), outer("u^2", {"u"});
   inner.evaluate({3.0, 5.0});
   EXPECT_EQ(outer.evaluate({inner.expression->device_value()}), (Numbers{225.0, 30.0}));
-  inner.expression->multiply(outer.expression->product(0), nullptr);
+  inner.expression->multiply({1.0, outer.expression->product(0)}, nullptr);
   EXPECT_EQ(OnDevice::read(inner.expression->product(0)), 150.0);    // 2 a b^2
   EXPECT_EQ(OnDevice::read(inner.expression->product(1)), 90.0);
 }

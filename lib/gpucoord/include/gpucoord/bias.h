@@ -10,6 +10,7 @@
 #include "gpucoord/archive.h"
 #include "gpucoord/export.h"
 #include "gpucoord/metadynamics.h"
+#include "gpucoord/period.h"
 #include "gpucoord/restraint.h"
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct BiasContext {
   std::string command;                // prefix of messages about the user's words: "fix coord/bias"
   std::vector<std::string> names;     // names of the variables in files: cv
   std::vector<std::string> labels;    // variables as the user writes them: c_cv
+  std::vector<Period> periods;        // of the variables; empty: no variable is periodic
   double boltzmann = 1.0;             // Boltzmann constant, energy/temperature
   std::string program, units;         // written to files
   // Print a line or a warning. Each rank that evaluates the bias calls them.
@@ -101,6 +103,10 @@ class GPUCOORD_API Bias {
   int nvariables() const { return static_cast<int>(context.names.size()); }
   const std::vector<std::string> &names() const { return context.names; }
   const std::vector<std::string> &labels() const { return context.labels; }
+  Period period(int variable) const
+  {
+    return context.periods.empty() ? Period() : context.periods[variable];
+  }
   // The bias acts every this many timesteps, and its forces are multiplied by this number.
   int stride() const { return every; }
 
@@ -151,6 +157,8 @@ class GPUCOORD_API Bias {
   virtual void on_device(const Step &, DeviceTerms &) const {}
 
   const BiasState &state() const { return now; }
+  // Returns strength dV/dS, one per variable.
+  std::vector<double> factors(double strength) const;
   // Replaces the state by one that a GPU or another rank computed.
   void set_state(const BiasState &state) { now = state; }
 
@@ -198,6 +206,8 @@ class GPUCOORD_API Bias {
   // Warns of settings that differ from those of load(). Returns whether any differ.
   bool warn_of_other_settings() const;
 
+  // Returns a line for formula() that tells the periods of variables, or "".
+  std::string periods_in_words() const;
   // Adds outputs: S, dV/dS, and two numbers of the kind.
   void add_outputs_of_variable(int v, const std::string &first, std::function<double()> first_value,
                                const std::string &second, std::function<double()> second_value);

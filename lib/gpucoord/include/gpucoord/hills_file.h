@@ -61,6 +61,7 @@ class GPUCOORD_API HillsFile {
   Checksum read_back(std::int64_t begin, std::int64_t end, NewFile *copy) const;
   void write(const std::string &text, const char *way_out);
   std::string header() const;
+  std::string period_problem(const std::string &keyword, const std::string &value) const;
   std::string line_of(double time, const Hill &) const;
 
   const std::string path;
@@ -68,6 +69,7 @@ class GPUCOORD_API HillsFile {
   const std::vector<std::string> names;    // variables
   const double biasfactor;
   const std::vector<Interval> interval;
+  const std::vector<Period> period;    // [names], or empty
   const std::string program, units;
   std::FILE *file = nullptr;              // locked, so that there is one writer at a time
   std::int64_t size = 0;                  // expected size of the file, bytes

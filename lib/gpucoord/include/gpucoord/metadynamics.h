@@ -5,11 +5,13 @@
 // on:
 //   h (exp(-u) - exp(-u_max))/(1 - exp(-u_max)) for u < u_max = 6.25, and 0 beyond,
 //   u = sum over the variables of (S - center)^2/(2 sigma^2).
+// S - center is the shortest difference if S is periodic.
 
 #ifndef GPUCOORD_METADYNAMICS_H
 #define GPUCOORD_METADYNAMICS_H
 
 #include "gpucoord/export.h"
+#include "gpucoord/period.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +40,7 @@ inline double height_of_bias(double file_height, double biasfactor)
 struct GridAxis {
   double lo = 0.0, hi = 0.0;
   int bins = 0;
+  bool is_periodic = false;    // hi is an image of lo
   double spacing() const { return (hi - lo) / bins; }
 };
 
@@ -51,9 +54,15 @@ struct MetadynamicsOptions {
   double height = 0.0;               // height of the first hill, > 0, energy
   double biasfactor = -1.0;          // > 1: well-tempered; -1: all hills have the same height
   double kt = 0.0;                   // thermal energy; 0: unknown (well-tempered needs it)
+  std::vector<Period> period;        // one per variable, or empty: no variable is periodic
   std::vector<GridAxis> grid;        // one per variable, or empty: no grid
   std::vector<Interval> interval;    // one per variable, or empty: V is constant beyond it
+
+  Period period_of(int variable) const { return period.empty() ? Period() : period[variable]; }
 };
+
+// Returns the largest sigma of a hill that does not overlap its own image.
+GPUCOORD_API double largest_sigma(const Period &);
 
 // The bias of all hills as a function of the variables. Energies are in the caller's units.
 class GPUCOORD_API Metadynamics {

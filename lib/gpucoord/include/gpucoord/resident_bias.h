@@ -39,7 +39,8 @@ class GPUCOORD_API ResidentBias {
   // strength: factor of the forces, must be finite
   virtual void evaluate(const std::vector<DeviceValue> &, const DeviceTerms &, double strength,
                         DeviceStream) = 0;
-  virtual const double *dVdS(int variable) const = 0;    // in device memory
+  // Returns dV/dS in device memory. Those of all variables follow each other.
+  virtual const double *dVdS(int variable) const = 0;
   virtual State wait(DeviceStream) = 0;
   virtual State last_seen() const = 0;    // state of some earlier evaluation; does not wait
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction

@@ -25,11 +25,12 @@ class GPUCOORD_API ResidentExpression {
   // is NaN if S or a derivative is not finite. Throws DeviceError.
   virtual void evaluate(const std::vector<DeviceValue> &, DeviceStream) = 0;
   virtual DeviceValue device_value() const = 0;
-  // Enqueues the products of a factor in device memory and dS/dS_k. A product is 0 if the factor is
-  // 0, even if the derivative is not finite. The next call overwrites the products, after all work
+  // Enqueues the products of a factor and dS/dS_k. A product is 0 if the factor is 0, even if the
+  // derivative is not finite. The next call overwrites the products, after all work
   // that is enqueued in the stream. Throws DeviceError.
-  virtual void multiply(const double *factor, DeviceStream) = 0;
-  virtual const double *product(int variable) const = 0;    // in device memory
+  virtual void multiply(const Factor &, DeviceStream) = 0;
+  // Returns a product in device memory. The products of all variables follow each other.
+  virtual const double *product(int variable) const = 0;
 
   virtual std::size_t bytes() const = 0;    // device memory
 };

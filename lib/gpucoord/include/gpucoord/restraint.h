@@ -3,20 +3,16 @@
 #ifndef GPUCOORD_RESTRAINT_H
 #define GPUCOORD_RESTRAINT_H
 
-#include <cmath>
+#include "gpucoord/period.h"
 
-#if defined(__CUDACC__)
-#define GPUCOORD_ALSO_ON_DEVICE __host__ __device__
-#else
-#define GPUCOORD_ALSO_ON_DEVICE
-#endif
+#include <cmath>
 
 namespace gpucoord {
 
 // The term of one variable in V(S). k: energy over the unit of the expression that it multiplies
 struct Restraint {
   enum class Kind {
-    HARMONIC,      // k/2 (S - s0)^2
+    HARMONIC,      // k/2 (S - s0)^2; the difference is the shortest one if S is periodic
     LINEAR,        // k (S - s0)
     UPPER_WALL,    // k (S - s0 + offset)^exponent if S > s0 - offset, otherwise 0
     LOWER_WALL     // k (s0 + offset - S)^exponent if S < s0 + offset, otherwise 0
@@ -26,14 +22,17 @@ struct Restraint {
   double s0 = 0.0;          // units of S
   double exponent = 2.0;    // > 1, so that the force is continuous
   double offset = 0.0;      // units of S
+  double period = 0.0;      // length of the period of S, only if HARMONIC; 0: not periodic
 
   // Returns V, and sets dVdS to dV/dS.
   GPUCOORD_ALSO_ON_DEVICE double evaluate(double s, double &dVdS) const
   {
     switch (kind) {
-      case Kind::HARMONIC:
-        dVdS = k * (s - s0);
-        return 0.5 * k * (s - s0) * (s - s0);
+      case Kind::HARMONIC: {
+        const double d = Period{0.0, period}.difference(s, s0);
+        dVdS = k * d;
+        return 0.5 * k * d * d;
+      }
       case Kind::LINEAR:
         dVdS = k;
         return k * (s - s0);

@@ -36,6 +36,13 @@ void Bias::evaluate(const Step &step, const double *s)
   check();
 }
 
+std::vector<double> Bias::factors(double strength) const
+{
+  std::vector<double> result = now.dVdS;
+  for (double &factor : result) factor *= strength;
+  return result;
+}
+
 void Bias::check_finite(double v, const double *s, const double *dVdS) const
 {
   bool is_finite = std::isfinite(v);
@@ -47,6 +54,17 @@ void Bias::check_finite(double v, const double *s, const double *dVdS) const
     text += ", dV/dS = " + shortest_text(dVdS[k]) + " at " + context.labels[k] + " = " +
         shortest_text(s[k]);
   throw std::runtime_error(text + " - use a smaller " + too_large());
+}
+
+std::string Bias::periods_in_words() const
+{
+  std::string text;
+  for (int v = 0; v < nvariables(); ++v)
+    if (period(v).exists())
+      text += std::string(text.empty() ? "\n  shortest differences of periodic variables:" : ",") +
+          " " + labels()[v] + " from " + text_of_bound(period(v).lo) + " to " +
+          text_of_bound(period(v).hi());
+  return text;
 }
 
 void Bias::add_output(std::string name, std::function<double()> value, bool on_demand)
@@ -112,6 +130,12 @@ std::vector<Bias::Setting> Bias::all_settings() const
 {
   auto list = settings();
   list.push_back({"variables", "variables " + joined(context.labels, 0, " ")});
+  std::string ends;
+  for (int v = 0; v < nvariables(); ++v)
+    if (period(v).exists())
+      ends += " " + labels()[v] + " from " + shortest_text(period(v).lo) + " to " +
+          shortest_text(period(v).hi());
+  if (!ends.empty()) list.push_back({"periods", "periods" + ends});
   return list;
 }
 

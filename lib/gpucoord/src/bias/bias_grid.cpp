@@ -37,32 +37,80 @@ void BiasGrid::position(std::size_t point, double *s) const
   }
 }
 
+bool BiasGrid::is_image(std::size_t point) const
+{
+  for (const auto &axis : axes) {
+    const std::size_t size = static_cast<std::size_t>(axis.bins) + 1;
+    if (axis.is_periodic && point % size == size - 1) return true;
+    point /= size;
+  }
+  return false;
+}
+
+// Copies along one axis after the other, so that corners are images of the first corner.
+void BiasGrid::set_images()
+{
+  std::size_t stride = 1;    // between points along the axis
+  for (const auto &axis : axes) {
+    const std::size_t length = stride * axis.bins;
+    for (std::size_t first = 0; axis.is_periodic && first < npoints(); first += length + stride)
+      std::copy_n(&values[first * nderivatives], stride * nderivatives,
+                  &values[(first + length) * nderivatives]);
+    stride += length;
+  }
+}
+
+// Returns the indices of points of an axis within reach of a hill, in increasing order. Not those
+// of images.
+std::vector<int> BiasGrid::points_near(const Hill &hill, int k) const
+{
+  const GridAxis &axis = axes[k];
+  const double reach = hill.sigma[k] * std::sqrt(2.0 * HILL_END);
+  const double center = image_within(hermite_axis(axis), hill.center[k]);
+  // Add one point at each end for rounding errors. Compare as doubles, because a center may be far
+  // from the grid.
+  double low = std::ceil((center - reach - axis.lo) / axis.spacing()) - 1.0;
+  double high = std::floor((center + reach - axis.lo) / axis.spacing()) + 1.0;
+  const int bins = axis.bins;
+  if (axis.is_periodic) {
+    // A reach of half the period, the largest one, has all points.
+    low = std::max(low, -1.0 * bins);
+    high = std::min(high, low + bins - 1.0);
+  } else {
+    low = std::max(low, 0.0);
+    high = std::min(high, static_cast<double>(bins));
+  }
+  std::vector<int> result;
+  for (double point = low; point <= high; ++point) {
+    const int index = static_cast<int>(point);
+    result.push_back(axis.is_periodic ? (index + bins) % bins : index);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 void BiasGrid::add(const Hill &hill)
 {
   // Grid points within reach of the hill, as a box.
-  long long first[MAX_METAD_VARIABLES] = {}, count[MAX_METAD_VARIABLES] = {1, 1, 1};
+  std::vector<int> near[MAX_METAD_VARIABLES] = {{0}, {0}, {0}};
+  Period period[MAX_METAD_VARIABLES];
+  bool is_periodic = false;
   for (int k = 0; k < n; ++k) {
-    const double reach = hill.sigma[k] * std::sqrt(2.0 * HILL_END);
-    const double low = std::ceil((hill.center[k] - reach - axes[k].lo) / axes[k].spacing());
-    const double high = std::floor((hill.center[k] + reach - axes[k].lo) / axes[k].spacing());
-    // Add one point at each end for rounding errors. Compare as doubles, because a center may be
-    // far from the grid.
-    if (!(low - 1.0 <= axes[k].bins) || !(high + 1.0 >= 0.0)) return;
-    first[k] = static_cast<long long>(std::max(low - 1.0, 0.0));
-    count[k] = static_cast<long long>(std::min(high + 1.0, static_cast<double>(axes[k].bins))) -
-        first[k] + 1;
+    near[k] = points_near(hill, k);
+    if (axes[k].is_periodic) period[k] = {axes[k].lo, axes[k].hi - axes[k].lo};
+    is_periodic |= axes[k].is_periodic;
   }
 
   const double offset = hill_offset(hill);
   const std::size_t row = static_cast<std::size_t>(axes[0].bins) + 1;
   const std::size_t plane = n > 1 ? row * (static_cast<std::size_t>(axes[1].bins) + 1) : 0;
-  for (long long c = first[2]; c < first[2] + count[2]; ++c)
-    for (long long b = first[1]; b < first[1] + count[1]; ++b)
-      for (long long a = first[0]; a < first[0] + count[0]; ++a) {
+  for (const int c : near[2])
+    for (const int b : near[1])
+      for (const int a : near[0]) {
         const std::size_t point = a + row * b + plane * c;
         double s[MAX_METAD_VARIABLES], z[MAX_METAD_VARIABLES];
         position(point, s);
-        const double e = stretched_exponential(hill, n, s, z);
+        const double e = stretched_exponential(hill, n, period, s, z);
         if (e == 0.0) continue;
         double *const out = &values[point * nderivatives];
         out[0] += e - offset;
@@ -73,6 +121,7 @@ void BiasGrid::add(const Hill &hill)
           out[bits] += term;
         }
       }
+  if (is_periodic) set_images();
 }
 
 double BiasGrid::evaluate(const double *s, double *dVdS) const
@@ -116,16 +165,25 @@ std::string BiasGrid::checksum() const
   return sum.text();
 }
 
+static int points_in_file(const GridAxis &axis)
+{
+  return axis.is_periodic ? axis.bins : axis.bins + 1;
+}
+
 void BiasGrid::write(const std::string &path, std::int64_t nhills,
                      const std::string &checksum_of_hills) const
 {
   std::string text = "#! FIELDS " + joined(columns(), 0) + "\n";
   for (int k = 0; k < n; ++k) {
-    text += "#! SET min_" + names[k] + " " + number_text(axes[k].lo) + "\n";
-    text += "#! SET max_" + names[k] + " " + number_text(axes[k].hi) + "\n";
-    text += "#! SET nbins_" + names[k] + " " + std::to_string(axes[k].bins + 1) +
+    const bool is_periodic = axes[k].is_periodic;
+    const auto bound = [is_periodic](double end) {
+      return is_periodic ? text_of_bound(end) : number_text(end);
+    };
+    text += "#! SET min_" + names[k] + " " + bound(axes[k].lo) + "\n";
+    text += "#! SET max_" + names[k] + " " + bound(axes[k].hi) + "\n";
+    text += "#! SET nbins_" + names[k] + " " + std::to_string(points_in_file(axes[k])) +
         "\n";    // PLUMED counts points
-    text += "#! SET periodic_" + names[k] + " false\n";
+    text += "#! SET periodic_" + names[k] + (is_periodic ? " true\n" : " false\n");
   }
   const auto mixed = mixed_derivatives();
   if (!mixed.empty()) {
@@ -138,7 +196,9 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
   text += "# checksums hills " + checksum_of_hills + " grid " + checksum() + "\n";
   NewFile file(path);
   const std::size_t row = static_cast<std::size_t>(axes[0].bins) + 1;
+  const auto end_of_row = static_cast<std::size_t>(points_in_file(axes[0])) - 1;
   for (std::size_t point = 0; point < npoints(); ++point) {
+    if (is_image(point)) continue;
     const double *const at_point = &values[point * nderivatives];
     double s[MAX_METAD_VARIABLES];
     position(point, s);
@@ -148,7 +208,7 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
     if (!mixed.empty()) text += " #";
     for (const int bits : mixed) text += " " + number_text(at_point[bits]);
     text += "\n";
-    if (n > 1 && point % row == row - 1) text += "\n";
+    if (n > 1 && point % row == end_of_row) text += "\n";
     if (text.size() > 1000000) {
       file.add(text);
       text.clear();
@@ -179,15 +239,16 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
   std::string expected_checksum;
   std::vector<std::pair<std::string, std::string>> expected;
   for (int k = 0; k < n; ++k) {
-    expected.emplace_back("nbins_" + names[k], std::to_string(axes[k].bins + 1));
-    expected.emplace_back("periodic_" + names[k], "false");
+    expected.emplace_back("nbins_" + names[k], std::to_string(points_in_file(axes[k])));
+    expected.emplace_back("periodic_" + names[k], axes[k].is_periodic ? "true" : "false");
   }
   const auto mixed = mixed_derivatives();
   std::vector<int> order = {0};    // derivative in each column after the variables
   for (int k = 0; k < n; ++k) order.push_back(1 << k);
   order.insert(order.end(), mixed.begin(), mixed.end());
 
-  std::size_t point = 0, number = 0;
+  std::size_t point = 0, nread = 0, number = 0, nwritten = 1;
+  for (const auto &axis : axes) nwritten *= static_cast<std::size_t>(points_in_file(axis));
   std::string line;
   while (std::getline(file, line)) {
     ++number;
@@ -204,7 +265,7 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
         double found;
         const bool low = words[2] == "min_" + names[k], high = words[2] == "max_" + names[k];
         if ((low || high) &&
-            (!to_number(words[3], found) || found != (low ? axes[k].lo : axes[k].hi)))
+            (!to_bound(words[3], found) || found != (low ? axes[k].lo : axes[k].hi)))
           throw bad(number,
                     words[2] + " is " + printable(words[3]) + ", but the fix has " +
                         short_text(low ? axes[k].lo : axes[k].hi));
@@ -226,7 +287,7 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
         expected_checksum = words[5];
       }
     } else {
-      if (point == npoints()) throw bad(number, "more points than the grid has");
+      if (nread == nwritten) throw bad(number, "more points than the grid has");
       if (!mixed.empty()) {
         const auto mark = words.begin() + std::min<std::size_t>(2 * n + 1, words.size());
         if (mark == words.end() || *mark != "#")
@@ -249,13 +310,16 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
           throw bad(number, "'" + printable(words[n + k]) + "' is not a number");
         values[point * nderivatives + order[k]] = found;
       }
-      ++point;
+      ++nread;
+      do ++point;
+      while (point < npoints() && is_image(point));
     }
   }
-  if (point < npoints())
+  if (nread < nwritten)
     throw bad(number,
-              "it ends after " + std::to_string(point) + " of " + std::to_string(npoints()) +
+              "it ends after " + std::to_string(nread) + " of " + std::to_string(nwritten) +
                   " points");
+  set_images();
   if (result.nhills < 0) throw bad(number, "no line '# hills N' says how many hills are in it");
   if (result.checksum_of_hills.empty()) throw bad(number, "no line '# checksums hills X grid Y'");
   if (checksum() != expected_checksum)

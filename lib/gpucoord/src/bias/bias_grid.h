@@ -7,6 +7,7 @@
 //
 // A grid file has PLUMED's columns: variables, V and its first derivatives. Mixed derivatives
 // follow on the same line after a #, so that PLUMED and plotting programs treat them as a comment.
+// It omits the last point of a periodic axis, as PLUMED's files do.
 
 #ifndef GPUCOORD_BIAS_GRID_H
 #define GPUCOORD_BIAS_GRID_H
@@ -32,6 +33,8 @@ class BiasGrid {
   std::size_t npoints() const { return values.size() / nderivatives; }
   double value(std::size_t point) const { return values[point * nderivatives]; }
   void position(std::size_t point, double *s) const;
+  // Returns whether the point is the last one of a periodic axis, an image of the first one.
+  bool is_image(std::size_t point) const;
 
   // checksum_of_hills: Metadynamics::hills_checksum()
   void write(const std::string &path, std::int64_t nhills,
@@ -50,6 +53,9 @@ class BiasGrid {
   std::vector<std::string> columns() const;    // columns that PLUMED reads
   std::vector<int> mixed_derivatives() const;
   std::string checksum() const;
+  std::vector<int> points_near(const Hill &, int axis) const;
+  // Copies the values at the first points of periodic axes to their images.
+  void set_images();
 
   const std::vector<std::string> names;
   const std::vector<GridAxis> axes;

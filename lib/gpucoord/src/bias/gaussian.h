@@ -15,11 +15,13 @@ constexpr double HILL_STRETCH = 1.0 / (1.0 - HILL_END_VALUE);
 
 // Returns value = h exp(-u)/(1 - exp(-u_max)), or 0 for u >= u_max. Sets z to (s - center)/sigma^2;
 // the derivative is -value z. V of the hill is value - hill_offset().
-inline double stretched_exponential(const Hill &hill, int n, const double *s, double *z)
+// period: [n]
+inline double stretched_exponential(const Hill &hill, int n, const Period *period, const double *s,
+                                    double *z)
 {
   double u = 0.0;
   for (int k = 0; k < n; ++k) {
-    const double d = (s[k] - hill.center[k]) / hill.sigma[k];
+    const double d = period[k].difference(s[k], hill.center[k]) / hill.sigma[k];
     u += 0.5 * d * d;
     if (!(u < HILL_END)) return 0.0;
     z[k] = d / hill.sigma[k];

@@ -9,6 +9,7 @@
 
 #include "gpucoord/metadynamics.h"
 
+#include <cmath>
 #include <cstddef>
 
 namespace gpucoord {
@@ -16,11 +17,20 @@ namespace gpucoord {
 struct HermiteAxis {
   double lo, hi, spacing;
   int bins;
+  bool is_periodic;
 };
 
 inline HermiteAxis hermite_axis(const GridAxis &axis)
 {
-  return {axis.lo, axis.hi, axis.spacing(), axis.bins};
+  return {axis.lo, axis.hi, axis.spacing(), axis.bins, axis.is_periodic};
+}
+
+// Returns s, or its image within a periodic axis.
+GPUCOORD_HD double image_within(const HermiteAxis &axis, double s)
+{
+  if (!axis.is_periodic) return s;
+  const double length = axis.hi - axis.lo, image = s - length * floor((s - axis.lo) / length);
+  return image > axis.hi ? axis.hi : image < axis.lo ? axis.lo : image;
 }
 
 // values: [points, first variable fastest][2^n]; bit k of the last index: derivative with respect

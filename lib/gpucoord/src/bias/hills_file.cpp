@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -26,7 +27,7 @@ HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options,
                      std::string program_in, std::string units_in) :
     path(std::move(path_in)),
     names(options.names), biasfactor(options.biasfactor), interval(options.interval),
-    program(std::move(program_in)), units(std::move(units_in)),
+    period(options.period), program(std::move(program_in)), units(std::move(units_in)),
     checksum(std::make_unique<Checksum>())
 {
 }
@@ -49,6 +50,10 @@ std::string HillsFile::header() const
 {
   std::string text = "#! FIELDS " + joined(columns(names), 0) + "\n#! SET multivariate false\n" +
       "#! SET kerneltype stretched-gaussian\n";
+  for (std::size_t k = 0; k < period.size(); ++k)
+    if (period[k].exists())
+      text += "#! SET min_" + names[k] + " " + text_of_bound(period[k].lo) + "\n#! SET max_" +
+          names[k] + " " + text_of_bound(period[k].hi()) + "\n";
   if (interval.size() == 1)    // PLUMED supports an interval for one variable only
     text += "#! SET lower_int " + number_text(interval[0].lo) + "\n#! SET upper_int " +
         number_text(interval[0].hi) + "\n";
@@ -211,6 +216,24 @@ void HillsFile::append(double time, const Hill &hill, const std::vector<Hill> *k
 
 /* ---------------------------------------------------------------------- */
 
+// Returns what is wrong with a line '#! SET min_NAME VALUE' or 'max_NAME', or "".
+std::string HillsFile::period_problem(const std::string &keyword, const std::string &value) const
+{
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const bool is_low = keyword == "min_" + names[k];
+    if (!is_low && keyword != "max_" + names[k]) continue;
+    const bool is_periodic = !period.empty() && period[k].exists();
+    if (!is_periodic)
+      return keyword + " is " + printable(value) + ", but " + names[k] + " is not periodic here";
+    const double needed = is_low ? period[k].lo : period[k].hi();
+    double found;
+    if (!to_bound(value, found) || std::fabs(found - needed) > 1e-9 * period[k].length)
+      return keyword + " is " + printable(value) + ", but the variable has " +
+          text_of_bound(needed);
+  }
+  return "";
+}
+
 HillsFile::Existing HillsFile::read(std::int64_t count)
 {
   require_regular_file("hills file", path);
@@ -230,6 +253,8 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   Checksum sum;               // checksum of the bytes read so far
   std::int64_t number = 0;    // line number
   bool have_header = false;
+  int nbounds = 0, needed_bounds = 0;    // lines with the ends of periods
+  for (const Period &one : period) needed_bounds += one.exists() ? 2 : 0;
 
   const auto bad = [&](const std::string &why, const std::string &way_out) {
     return std::runtime_error("hills file " + path + ", line " + std::to_string(number) + ": " +
@@ -264,6 +289,9 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
         if (words[3] != wanted)
           throw bad(words[2] + " is " + printable(words[3]) + ", but only " + wanted + " is known",
                     "give another file");
+        const std::string why = period_problem(words[2], words[3]);
+        if (!why.empty()) throw bad(why, "give another file");
+        if (words[2].rfind("min_", 0) == 0 || words[2].rfind("max_", 0) == 0) ++nbounds;
       } else if (words.size() > 3 && words[0] == "#" && words[1] == program &&
                  words[2] == "units") {
         const std::string found = words[3].substr(0, words[3].find(':'));
@@ -277,6 +305,10 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
         is_hill = true;
         if (!have_header)
           throw bad("a hill comes before the line '#! FIELDS " + joined(expected, 0) + "'", repair);
+        if (nbounds < needed_bounds)
+          throw bad("a hill comes before the lines '#! SET min_NAME' and 'max_NAME' of each "
+                    "periodic variable",
+                    "give a file of hills of the same variables");
         if (words.size() != expected.size())
           problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") +
               " in place of " + std::to_string(expected.size());
@@ -289,11 +321,16 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
             hill.sigma[k] = columns_read[1 + n + k];
             if (!(hill.sigma[k] > 0.0))
               problem = "sigma " + short_text(hill.sigma[k]) + " is not above 0";
+            if (!period.empty() && period[k].exists() && hill.sigma[k] > largest_sigma(period[k]))
+              throw bad("sigma " + short_text(hill.sigma[k]) + " is above " +
+                            short_text(largest_sigma(period[k]), 6) +
+                            ", so that the hill overlaps its own image in the next period",
+                        "give another file");
           }
           hill.file_height = columns_read[1 + 2 * n];
           hill.height = height_of_bias(hill.file_height, columns_read[2 + 2 * n]);
-          const bool is_used =
-              count == ALL || static_cast<std::int64_t>(result.hills.size()) < count;
+          const bool is_used = count == ALL ||
+              static_cast<std::int64_t>(result.hills.size()) < count;
           if (is_used && columns_read[2 + 2 * n] != biasfactor)
             result.other_biasfactor = columns_read[2 + 2 * n];
         }

@@ -7,6 +7,7 @@
 #include "../core/text_files.h"
 #include "bias_grid.h"
 #include "gaussian.h"
+#include "hermite_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,14 +15,19 @@
 
 namespace gpucoord {
 
-static double sum_of_hills(const Hill *hills, std::size_t count, int n, const double *s,
-                           double *dVdS)
+double largest_sigma(const Period &period)
+{
+  return 0.5 * period.length / std::sqrt(2.0 * HILL_END);
+}
+
+static double sum_of_hills(const Hill *hills, std::size_t count, int n, const Period *period,
+                           const double *s, double *dVdS)
 {
   double v = 0.0;
   std::fill(dVdS, dVdS + n, 0.0);
   for (std::size_t h = 0; h < count; ++h) {
     double z[MAX_METAD_VARIABLES];
-    const double e = stretched_exponential(hills[h], n, s, z);
+    const double e = stretched_exponential(hills[h], n, period, s, z);
     if (e == 0.0) continue;
     v += e - hill_offset(hills[h]);
     for (int k = 0; k < n; ++k) dVdS[k] -= e * z[k];
@@ -39,12 +45,23 @@ static void add_to(Checksum &checksum, const Hill &hill, int n)
 }
 
 struct Metadynamics::State {
-  explicit State(const MetadynamicsOptions &o) : options(o), n(static_cast<int>(o.names.size())) {}
+  explicit State(const MetadynamicsOptions &o) : options(o), n(static_cast<int>(o.names.size()))
+  {
+    for (int k = 0; k < n; ++k) period[k] = o.period_of(k);
+  }
 
   // Returns V at s, ignoring the interval.
   double sum(const double *s, double *dVdS) const
   {
-    return grid ? grid->evaluate(s, dVdS) : sum_of_hills(hills.data(), hills.size(), n, s, dVdS);
+    return grid ? grid->evaluate(s, dVdS)
+                : sum_of_hills(hills.data(), hills.size(), n, period, s, dVdS);
+  }
+
+  // Sets 'image' to the images of s within the grid.
+  void find_image(const double *s, double *image) const
+  {
+    for (int k = 0; k < n; ++k)
+      image[k] = grid ? image_within(hermite_axis(options.grid[k]), s[k]) : s[k];
   }
 
   // Sets 'inside' to s, clamped to the interval.
@@ -73,6 +90,7 @@ struct Metadynamics::State {
 
   const MetadynamicsOptions options;
   const int n;
+  Period period[MAX_METAD_VARIABLES];
   std::unique_ptr<BiasGrid> grid;
   std::vector<Hill> hills;    // only without a grid
   std::int64_t nhills = 0;
@@ -95,8 +113,9 @@ double Metadynamics::evaluate(const double *s, double *dVdS) const
 {
   GPUCOORD_COUNT(METADYNAMICS);
   const auto &o = state->options;
-  double inside[MAX_METAD_VARIABLES];
-  state->clamp(s, inside);
+  double image[MAX_METAD_VARIABLES], inside[MAX_METAD_VARIABLES];
+  state->find_image(s, image);
+  state->clamp(image, inside);
   for (int k = 0; k < state->n && !o.grid.empty(); ++k)
     if (!(inside[k] >= o.grid[k].lo && inside[k] <= o.grid[k].hi))
       throw std::out_of_range(
@@ -105,7 +124,7 @@ double Metadynamics::evaluate(const double *s, double *dVdS) const
           " - widen keyword grid, or give keyword interval, beyond which the bias is constant");
   const double v = state->sum(inside, dVdS);
   for (int k = 0; k < state->n; ++k)
-    if (inside[k] != s[k]) dVdS[k] = 0.0;
+    if (inside[k] != image[k]) dVdS[k] = 0.0;
   return v;
 }
 
@@ -182,6 +201,7 @@ double Metadynamics::reweighting_offset() const
   const double v_max = maximum();          // factored out, so that the exponentials are at most 1
   double sum_unbiased = 0.0, sum_biased = 0.0;
   for (std::size_t point = 0; point < state->grid->npoints(); ++point) {
+    if (state->grid->is_image(point)) continue;
     const double v = state->value_at_point(point) - v_max;
     sum_unbiased += std::exp(unbiased * v / o.kt);
     sum_biased += std::exp(biased * v / o.kt);

@@ -18,7 +18,8 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr double MAX_POINTS = 1e8;    // grid points
+  constexpr double MAX_POINTS = 1e8;      // grid points
+  constexpr double SAME_LENGTH = 1e-9;    // relative rounding error of a period
 
   std::string with_digits(const char *format, double value)
   {
@@ -98,6 +99,7 @@ namespace {
       words.fail("takes 1 to " + std::to_string(MAX_METAD_VARIABLES) + " variables, not " +
                  std::to_string(nvariables()) + " - use several fixes");
     options.names = names();
+    options.period = context.periods;
     parse_hills(words);
     parse_grid(words);
     parse_files(words);
@@ -139,6 +141,11 @@ namespace {
     for (int v = 0; v < nvariables(); ++v)
       if (!(options.sigma[v] > 0.0))
         words.fail("sigma", v, "sigma is " + shortest_text(options.sigma[v]) + " but must be > 0");
+      else if (period(v).exists() && options.sigma[v] > largest_sigma(period(v)))
+        words.fail("sigma", v,
+                   "sigma is " + shortest_text(options.sigma[v]) +
+                       " but must be <= " + short_text(largest_sigma(period(v)), 6) + " for " +
+                       labels()[v] + ", or a hill overlaps its own image in the next period");
     options.height = words.number("height");
     if (!(options.height > 0.0))
       words.fail("height", 0, "height is " + shortest_text(options.height) + " but must be > 0");
@@ -185,6 +192,18 @@ namespace {
                    "grid has " + with_digits("%.4g", points) +
                        " points, more than 1e8 - use fewer bins");
       for (int v = 0; v < nvariables(); ++v) {
+        if (!period(v).exists()) continue;
+        auto &axis = options.grid[v];
+        const double length = axis.hi - axis.lo;
+        if (!(std::fabs(length - period(v).length) <= SAME_LENGTH * period(v).length))
+          words.fail("grid", 2 * v,
+                     "grid of " + labels()[v] + " from " + shortest_text(axis.lo) + " to " +
+                         shortest_text(axis.hi) + " must have the length of its period, " +
+                         shortest_text(period(v).length) + " - use " + text_of_bound(period(v).lo) +
+                         " " + text_of_bound(period(v).hi()));
+        axis.is_periodic = true;
+      }
+      for (int v = 0; v < nvariables(); ++v) {
         const auto &axis = options.grid[v];
         const double sigma = options.sigma[v];
         if (axis.spacing() > sigma)
@@ -203,6 +222,11 @@ namespace {
           words.fail(keyword, std::string("keyword ") + keyword + " needs keyword grid");
 
     if (!words.has("interval")) return;
+    for (int v = 0; v < nvariables(); ++v)
+      if (period(v).exists())
+        words.fail("interval",
+                   "interval cannot end the bias of " + labels()[v] +
+                       ", which is periodic - leave out keyword interval");
     options.interval = words.intervals("interval");
     for (int v = 0; v < nvariables() && !options.grid.empty(); ++v) {
       const auto &interval = options.interval[v];
@@ -262,7 +286,8 @@ namespace {
       text += std::string(v ? "," : "\n  constant beyond the interval:") + " " + labels()[v] +
           " from " + short_text(options.interval[v].lo) + " to " +
           short_text(options.interval[v].hi);
-    return text + "\n  hills file " + file + ": units " + context.units + ", heights" +
+    return text + periods_in_words() + "\n  hills file " + file + ": units " + context.units +
+        ", heights" +
         (options.biasfactor > 1.0 ? " times biasfactor/(biasfactor - 1)" : " of the bias");
   }
 

@@ -53,9 +53,10 @@ namespace {
 
   __device__ void evaluate_grid(const BiasKernelArguments &arg, ResidentBias::State &state)
   {
-    double inside[MAX_METAD_VARIABLES];
+    double image[MAX_METAD_VARIABLES], inside[MAX_METAD_VARIABLES];
     for (int v = 0; v < arg.n; ++v) {
-      inside[v] = fmin(fmax(state.s[v], arg.interval[v].lo), arg.interval[v].hi);
+      image[v] = image_within(arg.axis[v], state.s[v]);
+      inside[v] = fmin(fmax(image[v], arg.interval[v].lo), arg.interval[v].hi);
       if (!(inside[v] >= arg.axis[v].lo && inside[v] <= arg.axis[v].hi)) state.outside = 1;
     }
     if (state.outside) {
@@ -64,7 +65,7 @@ namespace {
     }
     state.energy = evaluate_hermite(arg.n, arg.axis, arg.values, inside, state.dVdS);
     for (int v = 0; v < arg.n; ++v)
-      if (inside[v] != state.s[v]) state.dVdS[v] = 0.0;
+      if (inside[v] != image[v]) state.dVdS[v] = 0.0;
   }
 
   __global__ void evaluate_bias(const __grid_constant__ BiasKernelArguments arg)

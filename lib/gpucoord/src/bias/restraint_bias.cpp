@@ -80,6 +80,15 @@ namespace {
     Restraint term;
     term.kind = form;
     terms.assign(nvariables(), term);
+    for (int v = 0; v < nvariables(); ++v) {
+      if (!period(v).exists()) continue;
+      if (form != Restraint::Kind::HARMONIC)
+        words.fail("cannot act on " + labels()[v] + ", which is periodic from " +
+                   text_of_bound(period(v).lo) + " to " + text_of_bound(period(v).hi()) +
+                   ": V would jump at the ends - use kind harmonic or moving, or the sine and "
+                   "cosine by compute coord/custom");
+      terms[v].period = period(v).length;
+    }
     k = parameters(words, "k");
     if (form == Restraint::Kind::LINEAR && !words.has("s0"))
       s0.resize(nvariables());
@@ -213,7 +222,7 @@ namespace {
         }
       }
     }
-    return text;
+    return text + periods_in_words();
   }
 
   std::vector<std::string> RestraintBias::caller_variables() const
@@ -325,10 +334,9 @@ namespace {
         stops += " " + shortest_text(s0[v].stop);
         k_stops += " " + shortest_text(k[v].stop);
       }
-      list.insert(list.end(),
-                  {{"s0/stop", stops},
-                   {"k/stop", k_stops},
-                   {"steps", "steps " + std::to_string(steps)}});
+      list.insert(
+          list.end(),
+          {{"s0/stop", stops}, {"k/stop", k_stops}, {"steps", "steps " + std::to_string(steps)}});
     }
     return list;
   }

@@ -24,8 +24,10 @@ static bool begins_with(const std::string &text, const char *begin)
   return text.rfind(begin, 0) == 0;
 }
 
+// A number, or -pi or pi, the ends of the period of an angle.
 static bool is_finite_decimal(const std::string &text, double &value)
 {
+  if (text == "pi" || text == "-pi") return to_bound(text, value);
   return text.find_first_not_of("0123456789+-.eE") == std::string::npos && to_number(text, value);
 }
 
@@ -63,7 +65,7 @@ void Words::parse(std::vector<Keyword> known)
       char *rest;
       std::strtod(word.c_str(), &rest);    // nan is a wrong number, not an unknown keyword
       return word.empty() || !std::isalpha(static_cast<unsigned char>(word[0])) || *rest == '\0' ||
-          begins_with(word, "v_");
+          begins_with(word, "v_") || word == "pi";
     };
     const int last = any_word ? std::min(end, at + keyword->nwords) : end;
     while (at < last && (any_word || is_value(words[at]))) entry.values.push_back(words[at++]);

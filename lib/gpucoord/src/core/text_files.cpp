@@ -22,6 +22,20 @@ std::string number_text(double value)
   return text;
 }
 
+static constexpr double PI = 3.14159265358979323846;
+
+std::string text_of_bound(double value)
+{
+  return value == PI ? "pi" : value == -PI ? "-pi" : number_text(value);
+}
+
+bool to_bound(const std::string &word, double &value)
+{
+  if (word != "pi" && word != "-pi") return to_number(word, value);
+  value = word == "pi" ? PI : -PI;
+  return true;
+}
+
 std::string short_text(double value, int digits)
 {
   char text[32];

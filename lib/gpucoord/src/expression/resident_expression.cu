@@ -77,11 +77,15 @@ namespace {
     arg.result->status = status_of(arg);
   }
 
-  __global__ void multiply_derivatives(int n, const double *factor, Result *result)
+  __global__ void multiply_derivatives(int n, const __grid_constant__ Factor factor, Result *result)
   {
     wait_for_previous_kernel();
     const int v = static_cast<int>(threadIdx.x);
-    if (v < n) result->product[v] = *factor == 0.0 ? 0.0 : *factor * result->derivative[v];
+    if (v >= n) return;
+    double number = factor.host;
+    if (factor.device) number *= *factor.device;
+    if (factor.second) number *= *factor.second;
+    result->product[v] = number == 0.0 ? 0.0 : number * result->derivative[v];
   }
 
   class CudaResidentExpression : public ResidentExpression {
@@ -133,7 +137,7 @@ namespace {
       return {&result.data()->value, 1.0, &result.data()->status};
     }
 
-    void multiply(const double *factor, DeviceStream stream) override
+    void multiply(const Factor &factor, DeviceStream stream) override
     {
       // Launched early. The kernel waits, because the preceding kernel may write the factor.
       launch_kernel("launching multiply_derivatives", multiply_derivatives, true, {1, WARP}, stream,

@@ -30,6 +30,14 @@ namespace row_outputs {
     return (n + THREADS - 1) / THREADS;
   }
 
+  __device__ inline double product(const Factor &factor)
+  {
+    double result = factor.host;
+    if (factor.device) result *= *factor.device;
+    if (factor.second) result *= *factor.second;
+    return result;
+  }
+
   // dS/dx of the rows, with the strides of the arrays that kernels write.
   template <class T> struct Gradients {
     const T *x;
@@ -40,7 +48,7 @@ namespace row_outputs {
   template <class T>
   __global__ void subtract_gradient(const __grid_constant__ Gradients<T> gradients, const int *atom,
                                     int n, const __grid_constant__ DeviceForces forces,
-                                    double factor, const double *device_factor)
+                                    const __grid_constant__ Factor factor)
   {
     const int r = blockIdx.x * THREADS + threadIdx.x;
     if (r >= n) return;
@@ -49,7 +57,7 @@ namespace row_outputs {
                  z = derivative[2 * gradients.axis_stride];
     const int row = atom ? atom[r] : r;
     wait_for_previous_kernel();
-    const double strength = device_factor ? factor * *device_factor : factor;
+    const double strength = product(factor);
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
 
@@ -57,8 +65,8 @@ namespace row_outputs {
   // takes several components, one block width apart. Adjacent threads then access adjacent memory,
   // and several loads are in flight.
   template <class F>
-  __global__ void subtract_packed(const float *gradients, int n, F *f, double factor,
-                                  const double *device_factor)
+  __global__ void subtract_packed(const float *gradients, int n, F *f,
+                                  const __grid_constant__ Factor factor)
   {
     // No overflow: GPU memory cannot hold 2^32 components.
     const unsigned first = blockIdx.x * (COMPONENTS * THREADS) + threadIdx.x, end = 3u * n;
@@ -71,7 +79,7 @@ namespace row_outputs {
     wait_for_previous_kernel();
     for (int k = 0; k < COMPONENTS; ++k)
       if (first + k * THREADS < end) force[k] = f[first + k * THREADS];
-    const double strength = device_factor ? factor * *device_factor : factor;
+    const double strength = product(factor);
     for (int k = 0; k < COMPONENTS; ++k)
       if (first + k * THREADS < end)
         f[first + k * THREADS] = force[k] - static_cast<F>(strength * derivative[k]);
@@ -103,7 +111,7 @@ inline void subtract_rows(const RowGradients &gradients, int begin, int end,
   if (begin == end) return;
   const int n = end - begin;
   const int *const atom = gradients.rows.atom ? gradients.rows.atom + begin : nullptr;
-  // The preceding kernel writes device_factor (a bias), or is another subtraction. The kernel that
+  // The preceding kernel writes factor.device (a bias), or is another subtraction. The kernel that
   // computed the derivatives has finished, so they can be read before the wait.
   const bool launch_early = factor.device;
   if (gradients.gradients && !atom && n == gradients.rows.n && forces.atom_stride == 3 &&
@@ -113,8 +121,7 @@ inline void subtract_rows(const RowGradients &gradients, int begin, int end,
     const auto launch = [&](auto *f) {
       launch_kernel("launching subtract_packed",
                     subtract_packed<std::remove_pointer_t<decltype(f)>>, launch_early,
-                    {packed, THREADS}, stream, gradients.gradients, n, f, factor.host,
-                    factor.device);
+                    {packed, THREADS}, stream, gradients.gradients, n, f, factor);
     };
     if (forces.is_float)
       launch(static_cast<float *>(forces.f));
@@ -124,14 +131,14 @@ inline void subtract_rows(const RowGradients &gradients, int begin, int end,
     launch_kernel("launching subtract_gradient", subtract_gradient<float>, launch_early,
                   {blocks_of(n), THREADS}, stream,
                   Gradients<float>{gradients.gradients + begin, 1, gradients.rows.n}, atom, n,
-                  forces, factor.host, factor.device);
+                  forces, factor);
   else
     launch_kernel(
         "launching subtract_gradient", subtract_gradient<double>, launch_early,
         {blocks_of(n), THREADS}, stream,
         Gradients<double>{gradients.sums + static_cast<std::size_t>(begin) * gradients.columns + 1,
                           gradients.columns, 1},
-        atom, n, forces, factor.host, factor.device);
+        atom, n, forces, factor);
 }
 
 // Like subtract_rows() above, for all rows. overlap: an atom in both groups has two rows, which are

@@ -1,0 +1,34 @@
+// Part of GPUCOORD, GPL-2.0. The period of a variable, such as that of a dihedral angle.
+
+#ifndef GPUCOORD_PERIOD_H
+#define GPUCOORD_PERIOD_H
+
+#include <cmath>
+
+#if defined(__CUDACC__)
+#define GPUCOORD_ALSO_ON_DEVICE __host__ __device__
+#else
+#define GPUCOORD_ALSO_ON_DEVICE
+#endif
+
+namespace gpucoord {
+
+// S and S + length are the same state. S is between lo and lo + length.
+struct Period {
+  double lo = 0.0;
+  double length = 0.0;    // 0: not periodic
+
+  GPUCOORD_ALSO_ON_DEVICE bool exists() const { return length > 0.0; }
+  double hi() const { return lo + length; }
+
+  // Returns a - b, or the shortest difference between their images.
+  GPUCOORD_ALSO_ON_DEVICE double difference(double a, double b) const
+  {
+    const double d = a - b;
+    return exists() ? d - length * std::rint(d / length) : d;
+  }
+};
+
+}    // namespace gpucoord
+
+#endif
