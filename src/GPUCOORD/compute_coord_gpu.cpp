@@ -102,13 +102,6 @@ std::string ComputeCoordGPU::description() const
   return function ? "function " + function->description() : "";
 }
 
-std::string ComputeCoordGPU::why_no_bias() const
-{
-  return function && function->nbins()
-      ? "its function histogram is for output only - bias a function such as between"
-      : "";
-}
-
 std::string ComputeCoordGPU::other_atoms(Path path) const
 {
   return CoordPaths::uses_ghosts(path)

@@ -36,7 +36,6 @@ class ComputeCoordGPU : public CoordPairVariable {
   ComputeCoordGPU(class LAMMPS *, int, char **);
   ~ComputeCoordGPU() override;
   void init_list(int, class NeighList *) override;
-  std::string why_no_bias() const override;
 
  protected:
   DeviceChoice &device_choice() const override;

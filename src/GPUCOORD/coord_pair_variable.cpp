@@ -393,6 +393,13 @@ double CoordPairVariable::rounding() const
   return sums_floats ? 1e-6 : CollectiveVariable::rounding();
 }
 
+std::string CoordPairVariable::why_no_bias() const
+{
+  return function && function->nbins()
+      ? "its function histogram is for output only - bias a function such as between"
+      : "";
+}
+
 void CoordPairVariable::add_forces(const gpucoord::ItemFactors &factors)
 {
   const double factor = factors.host_factor();

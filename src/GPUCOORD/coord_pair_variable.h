@@ -49,6 +49,7 @@ class CoordPairVariable : public CoordVariable {
   void get_local_numbers(double *numbers) override;
   void finish(const double *sums) override;
   double rounding() const override;
+  std::string why_no_bias() const override;
   void add_forces(const gpucoord::ItemFactors &) override;
   void add_virial(const gpucoord::ItemFactors &, double *virial) const override;
   void add_atom_virial(const gpucoord::ItemFactors &, double **vatom) const override;
