@@ -67,10 +67,14 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
 
 ComputeCoordGPU::~ComputeCoordGPU() = default;
 
-// Neighbor assigns lists again only if requests have changed. Otherwise keep the last list.
 void ComputeCoordGPU::init_backend()
 {
   backend->init(*table, args->precision, name);
+}
+
+// Neighbor assigns lists again only if requests have changed. Otherwise keep the last list.
+void ComputeCoordGPU::request_list()
+{
   if (args->engine != Engine::LIST) return;
   if (neighbor->style == Neighbor::MULTI)
     error->all(FLERR, Error::NOLASTLINE,

@@ -40,6 +40,7 @@ class ComputeCoordGPU : public CoordPairVariable {
  protected:
   DeviceChoice &device_choice() const override;
   void init_backend() override;
+  void request_list() override;
   std::string description() const override;
   void begin_local(LocalEvaluation &) override;
   void evaluate_local(LocalEvaluation &) override;

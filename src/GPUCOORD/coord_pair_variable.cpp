@@ -69,6 +69,7 @@ void CoordPairVariable::init()
 
   init_backend();
   paths.init();
+  request_list();
 
   selected.begin_run();    // Neighbor's counts restart in each run
   std::fill(nevaluations, nevaluations + NWANTS, 0);
