@@ -14,7 +14,7 @@ from unittest.mock import ANY
 import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
-from coordtest import KOKKOS, ON_KOKKOS_GPU, is_older_lammps, lmp_program, mpirun
+from coordtest import DEVICE, KOKKOS, ON_KOKKOS_GPU, is_older_lammps, lmp_program, mpirun
 
 # A rank that run_program() ends says where it was.
 faulthandler.register(signal.SIGTERM, chain=True)
@@ -176,9 +176,15 @@ def run_script(text, ranks, **environment):
 
 def start_all(function, arguments):
     """Return futures of a function for each of its arguments: mpirun waits for seconds after an
-    error."""
-    with ThreadPoolExecutor(8) as pool:
+    error. A GPU serves few processes at a time."""
+    with ThreadPoolExecutor(2 if DEVICE == "cuda" else 8) as pool:
         return [pool.submit(function, *some) for some in arguments]
+
+
+def few(cases):
+    """Return all cases, or every fifth on a GPU, where each start of LAMMPS takes seconds: for messages that do not depend on
+    the device."""
+    return list(cases)[::5 if DEVICE == "cuda" else 1]
 
 
 def errors_in(output):

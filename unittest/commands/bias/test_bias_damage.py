@@ -12,7 +12,7 @@ import unittest
 
 import coordtest
 import test_bias_hills
-from errortest import errors_in, run_script, start_all, without_suffix
+from errortest import errors_in, few, run_script, start_all, without_suffix
 from test_bias_errors import FIX, METAD, SYSTEM
 from test_bias_hills import GRID, SUM, Folder
 
@@ -150,6 +150,7 @@ class FilesOfOtherFixes(unittest.TestCase):
                 os.mkdir(folder)
                 scripts.append((f"shell cd {folder}\n{SYSTEM}{text}\n", ranks))
         messages = [message for _, message in cases for _ in (1, 2)]
+        scripts, messages = few(scripts), few(messages)
         for (text, ranks), message, result in zip(scripts, messages, start_all(run_script, scripts)):
             with self.subTest(text, ranks=ranks):
                 code, output = result.result()

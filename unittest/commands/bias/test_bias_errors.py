@@ -13,7 +13,7 @@ import unittest
 import coordtest
 import errortest
 from coordtest import lmp_program
-from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program, run_script,
+from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, few, run_program, run_script,
                        shortened, start, start_all, value, without_suffix)
 
 # S of cv is about 0.4, S of cw is 3.
@@ -550,7 +550,7 @@ class Warnings(unittest.TestCase):
     """These cases are not errors, but each gives one warning."""
 
     def check(self, cases):
-        cases = [(ranks, *case) for case in cases for ranks in (1, 2)]
+        cases = few((ranks, *case) for case in cases for ranks in (1, 2))
         results = start_all(run_script, [(MOLECULES + script.format(ranks), ranks) for ranks, script, _ in cases])
         for (ranks, script, message), result in zip(cases, results):
             with self.subTest(script, ranks=ranks):
@@ -670,7 +670,7 @@ class TwoRanks(unittest.TestCase):
         self.assertEqual(output.replace("KOKKOS", "").count("OK"), 2, output)
 
     def test_executable_stops(self):
-        cases = [(name, *RUNS[name]) for name in ON_RANKS]
+        cases = few((name, *RUNS[name]) for name in ON_RANKS)
         scripts = []
         # In separate folders, because all run at the same time.
         for k, (_, script, _) in enumerate(cases):

@@ -11,7 +11,7 @@ import numpy as np
 
 import coordtest
 import test_bias_hills
-from errortest import commands, run_script, start, start_all, without_suffix
+from errortest import commands, few, run_script, start, start_all, without_suffix
 from test_bias_errors import FIX, METAD, SYSTEM, VARIABLES
 
 HARMONIC = FIX + "c_cv harmonic k 1 s0 2\n"
@@ -41,8 +41,8 @@ def warnings_of(output):
 class Warnings(unittest.TestCase):
     def check(self, cases, system=SYSTEM):
         """Run each case on 1 and 2 ranks: (script, warnings). {} is a number that is different in each run."""
-        cases = [(ranks, script.replace("{}", f"{k}.{ranks}"), [text.replace("{}", f"{k}.{ranks}") for text in messages])
-                 for k, (script, messages) in enumerate(cases) for ranks in (1, 2)]
+        cases = few((ranks, script.replace("{}", f"{k}.{ranks}"), [text.replace("{}", f"{k}.{ranks}") for text in messages])
+                    for k, (script, messages) in enumerate(cases) for ranks in (1, 2))
         results = start_all(run_script, [(system + script, ranks) for ranks, script, _ in cases])
         for (ranks, script, messages), result in zip(cases, results):
             with self.subTest(script, ranks=ranks):

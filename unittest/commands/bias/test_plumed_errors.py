@@ -16,7 +16,7 @@ import numpy as np
 import coordtest
 import errortest
 import plumedtest
-from errortest import commands, error_of, errors_in, run_script, start_all, without_suffix
+from errortest import commands, error_of, errors_in, few, run_script, start_all, without_suffix
 from plumedtest import KERNEL
 
 # S of cv is about 0.4, and changes by 0.1 in some hundred steps.
@@ -495,7 +495,7 @@ class Runs(InProcess):
 
     def test_on_ranks(self):
         """All ranks end, with one message."""
-        cases = [(name, ranks) for name in RUNS for ranks in (1, 2)]
+        cases = few((name, ranks) for name in RUNS for ranks in (1, 2))
         scripts = [(self.script(name), ranks) for name, ranks in cases]
         results = start_all(run_script, [(SYSTEM + "\n".join(map(coordtest.on_device, [before + fix, run])), ranks)
                                          for (before, fix, run, _), ranks in scripts])

@@ -10,8 +10,8 @@ import unittest
 
 import coordtest
 import errortest
-from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_script, shortened, start,
-                       start_all, value, without_suffix)
+from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, few, run_script, shortened,
+                       start, start_all, value, without_suffix)
 
 VARIABLES = """
 compute cv a coord/gpu group2 b switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
@@ -277,7 +277,7 @@ class Runs(InProcess):
 
     def test_on_ranks(self):
         """Each rank stops, with one message."""
-        cases = [(name, ranks) for name in ON_RANKS for ranks in (1, 2, 4)]
+        cases = few((name, ranks) for name in ON_RANKS for ranks in (1, 2, 4))
         results = start_all(run_script, [(SYSTEM + "\n".join(script_of(name)[0]) + "\n", ranks) for name, ranks in cases])
         for (name, ranks), result in zip(cases, results):
             with self.subTest(name, ranks=ranks):

@@ -12,8 +12,8 @@ import unittest
 import coordtest
 import errortest
 import function_errors
-from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program,
-                       run_script, start, start_all, value)
+from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, few, run_program, run_script,
+                       start, start_all, value)
 
 COMPUTE = "compute c a coord/gpu "
 
@@ -591,6 +591,7 @@ class TwoRanks(unittest.TestCase):
 
     def check_executable(self, cases):
         """cases: name, script after SYSTEM, the only error in it."""
+        cases = few(cases)
         scripts = [(SYSTEM + with_output(script + "\nprint 'went on'\n"), 2) for _, script, _ in cases]
         for (name, _, message), result in zip(cases, start_all(run_script, scripts)):
             with self.subTest(name):
