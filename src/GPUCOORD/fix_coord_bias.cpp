@@ -15,7 +15,6 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
-#include "gpucoord_lammps_compat.h"
 #include "gpucoord_variable.h"
 
 #include "gpucoord/pairs.h"
@@ -26,7 +25,6 @@
 #include "force.h"
 #include "input.h"
 #include "modify.h"
-#include "respa.h"
 #include "update.h"
 #include "variable.h"
 
@@ -61,8 +59,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
     restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
     warned_of_rerun(false), step_of_forces(-1), strength_of_forces(0.0), is_announced(false),
-    ilevel_respa(0), evaluations_per_step(1), evaluations_done(0), last_step(-1),
-    first_of_minimization(0)
+    respa(lmp), first_of_minimization(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -113,13 +110,6 @@ int FixCoordBias::setmask()
 
 /* ---------------------------------------------------------------------- */
 
-// Returns null for any other integrator.
-static Respa *respa_of(const Update *update)
-{
-  const bool is_respa = utils::strmatch(update->integrate_style, "^respa");
-  return is_respa ? static_cast<Respa *>(update->integrate) : nullptr;
-}
-
 void FixCoordBias::init()
 {
   is_announced = false;
@@ -127,7 +117,7 @@ void FixCoordBias::init()
   evaluation->begin_run();
   surroundings().check_order_of_fixes(!is_set_up);
   its_surroundings->begin_run();
-  find_level();
+  respa.find(respa_level);
 
   if (!has_begun) begin();
   if (comm->me == 0) print_setup();
@@ -138,20 +128,6 @@ void FixCoordBias::init()
     warned_of_rerun = true;
   }
   is_set_up = true;
-}
-
-/* ----------------------------------------------------------------------
-   Finds the rRESPA level of this fix and the number of its evaluations in a timestep.
-------------------------------------------------------------------------- */
-
-void FixCoordBias::find_level()
-{
-  evaluations_per_step = 1;
-  Respa *const respa = respa_of(update);
-  if (!respa) return;
-  const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
-  ilevel_respa = respa_level >= 0 ? MIN(respa_level, outermost) : outermost;
-  evaluations_per_step = LammpsCompat::respa_evaluations(lmp, respa, ilevel_respa, outermost);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -306,12 +282,10 @@ void FixCoordBias::announce(int vflag, Phase phase, int level)
 
 void FixCoordBias::setup(int vflag)
 {
-  evaluations_done = 0;
   bias->begin_run(update->ntimestep);
-  Respa *const respa = respa_of(update);    // with run pre no, run_style may follow init()
-  if (respa) respa->copy_flevel_f(ilevel_respa);
+  respa.begin_setup();
   apply(vflag, Phase::SETUP);
-  if (respa) respa->copy_f_flevel(ilevel_respa);
+  respa.end_setup();
   compare_with_restart();
 }
 
@@ -361,11 +335,8 @@ void FixCoordBias::post_force(int vflag)
 
 void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
 {
-  if (ilevel != ilevel_respa) return;
-  if (update->ntimestep != last_step) evaluations_done = 0;
-  last_step = update->ntimestep;
-  ++evaluations_done;
-  const bool is_last = evaluations_done == evaluations_per_step;
+  if (ilevel != respa.number()) return;
+  const bool is_last = respa.is_last_evaluation();
   apply(vflag, is_last ? Phase::LAST_OF_STEP : Phase::STEP, ilevel);
   if (is_last) its_surroundings->check_thermostats();
 }

@@ -20,6 +20,7 @@ FixStyle(coord/bias,FixCoordBias);
 #include "fix.h"
 
 #include "bias_evaluation.h"
+#include "bias_respa_level.h"
 #include "bias_surroundings.h"
 #include "gpucoord_variable.h"
 
@@ -66,7 +67,7 @@ class FixCoordBias : public Fix, public VariableUser {
   // Collective. Returns the bits of groups that contain all atoms on which the bias acts.
   virtual int groups() const;
   BiasNeeds begin_evaluation(int vflag, gpucoord::Step::Phase) override;
-  int level() const override { return ilevel_respa; }
+  int level() const override { return respa.number(); }
 
  protected:
   using Phase = gpucoord::Step::Phase;
@@ -79,7 +80,6 @@ class FixCoordBias : public Fix, public VariableUser {
   std::string compute_id(std::size_t v) const;
   CollectiveVariable *variable_of(std::size_t v) const;    // null: no such variable
   void find_variables();
-  void find_level();
   void begin();
   void print_setup();
 
@@ -110,9 +110,7 @@ class FixCoordBias : public Fix, public VariableUser {
   double strength_of_forces;
 
   bool is_announced;    // pre_force() has announced this evaluation
-  int ilevel_respa;
-  int evaluations_per_step, evaluations_done;    // rRESPA: evaluations of this fix's level
-  bigint last_step;
+  BiasRespaLevel respa;
   bigint first_of_minimization;
 };
 

@@ -1,0 +1,69 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+/* ----------------------------------------------------------------------
+   Contributing authors: The GPUCOORD developers
+------------------------------------------------------------------------- */
+
+#include "bias_respa_level.h"
+
+#include "gpucoord_lammps_compat.h"
+
+#include "library.h"
+#include "respa.h"
+#include "update.h"
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+BiasRespaLevel::BiasRespaLevel(LAMMPS *lmp) :
+    Pointers(lmp), level(0), evaluations_per_step(1), evaluations_done(0), last_step(-1)
+{
+}
+
+// Returns null for any other integrator.
+static Respa *respa_of(const Update *update)
+{
+  const bool is_respa = utils::strmatch(update->integrate_style, "^respa");
+  return is_respa ? static_cast<Respa *>(update->integrate) : nullptr;
+}
+
+void BiasRespaLevel::find(int asked)
+{
+  evaluations_per_step = 1;
+  Respa *const respa = respa_of(update);
+  if (!respa) return;
+  const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
+  level = asked >= 0 ? MIN(asked, outermost) : outermost;
+  evaluations_per_step = LammpsCompat::respa_evaluations(lmp, respa, level, outermost);
+}
+
+// With run pre no, run_style may follow init().
+void BiasRespaLevel::begin_setup()
+{
+  evaluations_done = 0;
+  Respa *const respa = respa_of(update);
+  if (respa) respa->copy_flevel_f(level);
+}
+
+void BiasRespaLevel::end_setup()
+{
+  Respa *const respa = respa_of(update);
+  if (respa) respa->copy_f_flevel(level);
+}
+
+bool BiasRespaLevel::is_last_evaluation()
+{
+  if (update->ntimestep != last_step) evaluations_done = 0;
+  last_step = update->ntimestep;
+  ++evaluations_done;
+  return evaluations_done == evaluations_per_step;
+}
