@@ -16,7 +16,6 @@
 
 #include "bias_plumed_input.h"
 
-#include "math_const.h"
 #include "utils.h"
 
 #include <algorithm>
@@ -100,7 +99,8 @@ void PlumedBias::check_input(const PlumedInput &input)
 
 static std::string text_of_end(double end)
 {
-  if (std::fabs(end) == MathConst::MY_PI) return end > 0.0 ? "pi" : "-pi";
+  constexpr double PI = 3.14159265358979323846;
+  if (std::fabs(end) == PI) return end > 0.0 ? "pi" : "-pi";
   return fmt::format("{:.17g}", end);
 }
 

@@ -54,10 +54,11 @@ BiasSurroundings::BiasSurroundings(LAMMPS *lmp, const FixCoordBias *fix, std::st
 {
 }
 
-// Thermostats set their targets at various points of a timestep. After one timestep, all have.
+// Thermostats set their targets at various points of a timestep. After one timestep, all have. Runs
+// may have one timestep each.
 void BiasSurroundings::begin_run()
 {
-  if (temperature > 0.0) steps_to_thermostats = 2;
+  if (temperature > 0.0 && steps_to_thermostats == 0) steps_to_thermostats = 2;
 }
 
 /* ----------------------------------------------------------------------

@@ -13,7 +13,6 @@
 ------------------------------------------------------------------------- */
 
 #include "coord_function_numbers.h"
-#include "compute_coord_gpu.h"
 
 #include "coord_atoms.h"
 

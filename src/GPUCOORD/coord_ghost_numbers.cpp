@@ -13,7 +13,6 @@
 ------------------------------------------------------------------------- */
 
 #include "coord_ghost_numbers.h"
-#include "compute_coord_gpu.h"
 
 #include "gpucoord_lammps_compat.h"
 

@@ -13,7 +13,6 @@
 ------------------------------------------------------------------------- */
 
 #include "coord_pair_variable.h"
-#include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
 #include "coord_setup_text.h"

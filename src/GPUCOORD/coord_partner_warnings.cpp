@@ -13,7 +13,6 @@
 ------------------------------------------------------------------------- */
 
 #include "coord_partner_warnings.h"
-#include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
 #include "coord_atoms.h"
@@ -53,7 +52,7 @@ void PartnerWarnings::begin_run(const Texts &texts, bool is_dynamic)
   is_rerun = input->command && strcmp(input->command, "rerun") == 0;
   if (!is_rerun || !was_rerun) {
     warned_empty = false;
-    seeks_partners = true;
+    seeks_partners = checks_beta = true;
   }
   // Dynamic groups are empty before a run. Evaluations check them.
   if (args.groups == Groups::PAIRS_FILE || is_dynamic) return;
@@ -112,9 +111,13 @@ void PartnerWarnings::warn_without_partners(const Texts &texts, bigint natoms_a,
   if (has_small_s) {
     // Values of s cancel, or s crosses 0.
     if (std::fabs(nearest.s) > ALMOST_NONE || nearest.slope > ALMOST_FLAT) return;
-    // The sample may lack pairs with larger s.
-    if (!args.function && !nearest.is_of_all && std::fabs(sum) > ALMOST_NONE) return;
   }
+  // S is not that of the nearest pair: the sample lacks pairs, or s is larger at other distances.
+  const double s_of_nearest = has_small_s ? std::fabs(nearest.s) : 0.0;
+  if (!args.function && std::fabs(sum) > ALMOST_NONE &&
+      (!nearest.is_of_all ||
+       s_of_nearest * static_cast<double>(natoms_a) < ALMOST_NONE * std::fabs(sum)))
+    return;
   if (comm->me != 0) return;
   if (!nearest.exists && nearest.is_of_all) {
     const std::string coeff = args.accepts("coeff") ? "coeff" : "";
@@ -153,13 +156,14 @@ void PartnerWarnings::warn_without_partners(const Texts &texts, bigint natoms_a,
 }
 
 void PartnerWarnings::warn_of_beta(const gpucoord::AtomFunction &function,
-                                   const std::vector<double> &s, double value) const
+                                   const std::vector<double> &s, double value)
 {
   using Kind = gpucoord::AtomFunctionKind;
   constexpr double FAR = 0.2;    // of the number, or of 1 if it is less
   const Kind kind = function.options().kind;
   const bool is_max = kind == Kind::MAX;
-  if (!is_max && kind != Kind::MIN && kind != Kind::ALT_MIN) return;
+  if (!checks_beta || (!is_max && kind != Kind::MIN && kind != Kind::ALT_MIN)) return;
+  checks_beta = false;
   const double sign = is_max ? 1.0 : -1.0;
   double mine = -HUGE_VAL, all;
   for (const double number : s) mine = MAX(mine, sign * number);

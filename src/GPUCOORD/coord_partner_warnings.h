@@ -64,9 +64,9 @@ class PartnerWarnings : protected Pointers {
   void warn_without_partners(const Texts &, bigint natoms_a, double sum, double scale,
                              const gpucoord::Box &, const gpucoord::PairsInput *pairs);
   // Collective. Warns if beta of a function min, alt_min or max does not select the smallest or
-  // largest of the numbers s: S then is mostly the logarithm of the number of atoms.
-  void warn_of_beta(const gpucoord::AtomFunction &, const std::vector<double> &s,
-                    double value) const;
+  // largest of the numbers s: S then is mostly the logarithm of the number of atoms. The first call
+  // in a run counts.
+  void warn_of_beta(const gpucoord::AtomFunction &, const std::vector<double> &s, double value);
 
  private:
   // The pair that is nearest to its range.
@@ -88,7 +88,8 @@ class PartnerWarnings : protected Pointers {
   CoordAtoms &selected;
   bool warned_empty = false;
   bool seeks_partners = false, is_seeking = false;
-  bool is_rerun = false;    // command rerun has called init()
+  bool checks_beta = false;    // warn_of_beta() has not been called in this run
+  bool is_rerun = false;       // command rerun has called init()
 };
 
 }    // namespace LAMMPS_NS

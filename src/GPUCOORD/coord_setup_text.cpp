@@ -13,7 +13,6 @@
 ------------------------------------------------------------------------- */
 
 #include "coord_setup_text.h"
-#include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
 #include "gpucoord_backend.h"

@@ -56,6 +56,10 @@ void CoordVariable::set_outputs(int vector_size, int array_columns)
 
 void CoordVariable::set_outputs_of_values(int nvalues)
 {
+  if (nvalues == 1) {    // like all variables with one value: the scalar, and a vector of W
+    set_outputs(6, 3);
+    return;
+  }
   set_outputs(nvalues, 3 * nvalues);
   scalar_flag = 0;
 }

@@ -290,7 +290,7 @@ void FixCoordBias::setup(int vflag)
 }
 
 // Collective. A variable that is defined differently than in the earlier run would make S jump.
-// Constraints may have moved atoms a little since.
+// Constraints and barostats may have moved atoms a little since.
 void FixCoordBias::compare_with_restart()
 {
   constexpr double SAME = 1e-3, ROUNDING = 1e-6;
@@ -299,13 +299,15 @@ void FixCoordBias::compare_with_restart()
     const auto &now = evaluation->state().s;
     for (std::size_t v = 0; v < now.size(); ++v) {
       const double saved = restart_values[v];
-      const double limit = SAME * MAX(std::fabs(now[v]), std::fabs(saved)) + ROUNDING;
+      const double largest = MAX(std::fabs(now[v]), std::fabs(saved));
+      const double limit =
+          SAME * largest + ROUNDING + refs[v].compute->rounding() * MAX(1.0, largest);
       const double change = bias->period(static_cast<int>(v)).difference(now[v], saved);
       if (std::fabs(change) > limit && comm->me == 0)
         error->warning(FLERR,
                        "{}: {} is {:.6g} at the step of the restart file, but in the earlier run "
-                       "it was {:.6g} - check that the variable and its groups are those of that "
-                       "run",
+                       "it was {:.6g} - unless atoms or the box have changed since, check that the "
+                       "variable and its groups are those of that run",
                        owner, bias->labels()[v], now[v], saved);
     }
   }
@@ -447,6 +449,9 @@ void FixCoordBias::write_restart(FILE *fp)
   own.write(static_cast<std::int64_t>(first_step));
   gpucoord::ArchiveParts parts;
   parts.add("fix", 1, own);
+  // S in the state is that of this timestep.
+  if (step_of_forces == update->ntimestep && strength_of_forces != 0.0)
+    parts.add("current", 1, gpucoord::Archive());
   bias->save(parts);
   parts.write(archive);
   const int size_of_archive = static_cast<int>(archive.bytes().size());
@@ -462,6 +467,7 @@ void FixCoordBias::restart(char *buf)
   struct {
     std::string kind;
     std::int64_t nvariables = 0, first_step = 0;
+    bool has_values = false;
     gpucoord::ArchiveParts parts;
   } saved;
   double begin;
@@ -485,6 +491,10 @@ void FixCoordBias::restart(char *buf)
       saved.nvariables = own.read_integer();
       saved.first_step = own.read_integer();
     });
+    saved.has_values = saved.parts.has("current");
+    if (saved.has_values)
+      saved.parts.take("current", 1, [](gpucoord::Archive &) {
+      });
     if (!utils::strmatch(saved.kind, "^[a-zA-Z/]+$")) throw gpucoord::ArchiveParts::damaged();
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
@@ -510,12 +520,7 @@ void FixCoordBias::restart(char *buf)
                "after the present step {} - leave out reset_timestep, or use another fix ID",
                owner, first_step, update->ntimestep);
   restart_step = update->ntimestep;
-  // A bias that has not acted, or not in this timestep, has no S of it.
-  const auto &values = bias->state().s;
-  const bool has_acted = std::any_of(values.begin(), values.end(), [](double s) {
-    return s != 0.0;
-  });
-  if (has_acted && restart_step % bias->stride() == 0) restart_values = values;
+  if (saved.has_values) restart_values = bias->state().s;
 
   // A restart file written during a run contains the time at the beginning of that run. The next
   // run would use it as the time of the restarted timestep, and the times of hills would go back.

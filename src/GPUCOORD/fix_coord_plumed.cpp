@@ -346,6 +346,13 @@ bool FixCoordPlumed::acts_on_atoms() const
   });
 }
 
+// PLUMED may not have needed S in the timestep of the restart file.
+void FixCoordPlumed::restart(char *buf)
+{
+  FixCoordBias::restart(buf);
+  restart_values.clear();
+}
+
 void FixCoordPlumed::add_forces_to(double **force)
 {
   FixCoordBias::add_forces_to(force);

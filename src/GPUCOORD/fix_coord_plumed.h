@@ -40,6 +40,7 @@ class FixCoordPlumed : public FixCoordBias {
   double memory_usage() override;
   int groups() const override;
   void add_forces_to(double **force) override;
+  void restart(char *) override;
 
   BiasNeeds begin_evaluation(int vflag, Phase) override;
   double bytes_copied() const override { return atoms->bytes_copied(); }

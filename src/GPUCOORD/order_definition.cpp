@@ -13,7 +13,6 @@
 ------------------------------------------------------------------------- */
 
 #include "order_definition.h"
-#include "compute_coord_gpu.h"
 
 #include <stdexcept>
 

@@ -12,7 +12,6 @@
    Contributing authors: The GPUCOORD developers
 ------------------------------------------------------------------------- */
 
-#include "compute_coord_gpu.h"
 // Similarity of atoms to crystal environments, compute coord/envsim.
 
 #include "envsim_arguments.h"

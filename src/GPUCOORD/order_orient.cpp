@@ -12,7 +12,6 @@
    Contributing authors: The GPUCOORD developers
 ------------------------------------------------------------------------- */
 
-#include "compute_coord_gpu.h"
 // Bond-orientational order parameters of atoms, compute coord/orientorder.
 
 #include "order_definition.h"

@@ -12,7 +12,6 @@
    Contributing authors: The GPUCOORD developers
 ------------------------------------------------------------------------- */
 
-#include "compute_coord_gpu.h"
 // Pair entropy of all atoms, compute coord/pairentropy.
 
 #include "order_definition.h"

@@ -13,7 +13,6 @@
 ------------------------------------------------------------------------- */
 
 #include "compute_coord_order_kokkos.h"
-#include "compute_coord_gpu.h"
 
 #include "order_definition.h"
 

@@ -156,7 +156,8 @@ class Thermostats(Warnings):
             self.cases("variable T atom 600\n" + langevin.format("v_T", 600)),    # has no target
             self.cases(nve + "fix n all temp/rescale 1 300 300 1 0.5\nfix o b langevin 600 600 0.1 4711"),
             self.cases(nvt.format(600, 600), "", "minimize 0 0 3 10"),
-            # Fixes that are defined after a first run
+            # Runs of one timestep, and fixes that are defined after a first run
+            self.cases(nve + "fix n all langevin 600 600 0.1 4711", has.format("langevin", 600), "run 1\nrun 1\nrun 1"),
             self.cases(nve, has.format("langevin", 600), "run 3\nfix n all langevin 600 600 0.1 4711\nrun 3\nrun 3"),
             self.cases(nvt.format(600, 600), "", bias=self.BIAS.replace("temp 300", "").replace("biasfactor 5", ""))]
         if not coordtest.lacks_package("EXTRA-FIX"):
@@ -253,9 +254,29 @@ class OtherSettings(Warnings):
                       differs("offset 0 1", "offset 0 0")),
             self.case("c_cv harmonic k 1 s0 2", [("s0 2", "s0 2 stride 2")], differs("stride 2", "stride 1")),
             self.case("c_cv moving k 1 s0 2 s0/stop 3 steps 100", []),
+            # Stops that were not given are not named, and other settings do not hide another k.
+            self.case("c_cv moving k 1 s0 2 k/stop 3 steps 100", [("s0 2", "s0 3")],
+                      "c_cv continues with s0 3 and k 1.4, but the restart file had 2 and 1.4 - check the values of this command"),
+            self.case("c_cv harmonic k 1 s0 2", [("k 1", "k 2"), ("s0 2", "s0 2 stride 2")], differs("stride 2", "stride 1"),
+                      "c_cv continues with s0 2 and k 2, but the restart file had 2 and 1 - check the values of this command"),
             # The same s0 at the step of the restart file
             self.case("c_cv moving k 1 s0 2 s0/stop 4 steps 100", [("stop 4 steps 100", "stop 3 steps 50")],
                       differs("s0/stop 3, steps 50", "s0/stop 4, steps 100"))])
+
+    def test_same_variables(self):
+        """S that is not of the timestep of the restart file is not compared: that of a bias with a stride before another
+        timestep, and that of a variable that PLUMED does not need in each step."""
+        again = f"clear\nread_restart w{{}}\n{VARIABLES.strip()}\n"
+        bias = HARMONIC.replace("s0 2", "s0 2 stride 10")
+        cases = [("fix move all nve\n" + bias + "run 95\nreset_timestep 0\nwrite_restart w{}\n" + again + bias + TWICE, [])]
+        if os.environ.get("GPUCOORD_TEST_PLUMED"):
+            import plumedtest    # noqa: F401: tells PLUMED's path to LAMMPS
+            with open("seldom.dat", "w") as file:
+                file.write("s: EXTRACV NAME=cv\nPRINT ARG=s STRIDE=10 FILE=s\n")
+            plumed = "fix b all coord/plumed c_cv plumedfile seldom.dat outfile log{}\n"
+            cases.append(("velocity all create 3000 4711\nfix move all nve\n" + plumed + "run 9\nwrite_restart w{}\n" + again + plumed +
+                          TWICE, []))
+        self.check(cases)
 
     def test_other_variables(self):
         """A compute with the ID of the earlier run but another S, and the same computes in another order."""
@@ -274,7 +295,8 @@ class OtherSettings(Warnings):
                         self.assertEqual(found.pop(0), f"Fix coord/bias b: continues with {order[0]}, but the restart file had "
                                          f"{order[1]} - check the values of this command")
                     values = [re.fullmatch(r"Fix coord/bias b: (\S+) is (\S+) at the step of the restart file, but in the earlier run "
-                                           r"it was (\S+) - check that the variable and its groups are those of that run",
+                                           r"it was (\S+) - unless atoms or the box have changed since, check that the variable "
+                                           r"and its groups are those of that run",
                                            text).groups() for text in found]
                     self.assertEqual([value[0] for value in values], labels)
                     if order:    # the values are exchanged

@@ -218,6 +218,14 @@ class NoPair(unittest.TestCase):
                     expected = warning and "Compute coord/gpu c: function " + warning.format(value, number)
                     self.assertEqual(warnings_of(text), [expected] if expected else [], text)
 
+    def test_beta_of_order_parameters(self):
+        """Once in a run, although each evaluation looks for partners."""
+        text = run(f"compute c all coord/orientorder l 6 {NEAR} function max 5", "thermo_style custom step c_c", "thermo 1", "run 5",
+                   "run 5").text
+        self.assertEqual(len(warnings_of(text)), 2, text)
+        for warning in warnings_of(text):
+            self.assertRegex(warning, "function max beta 5 gives .* - give a smaller beta$")
+
     def test_no_pair_of_the_types(self):
         """Atoms whose types have no function, and a group whose second group is the same single atom."""
         warning = ("Compute coord/gpu c: there is no pair of atoms of these groups and types, S is 0 and a bias has no force - "
@@ -251,6 +259,8 @@ class NoPair(unittest.TestCase):
                    "thermo_style custom step c_c", "run 0").text
         self.assertIn("c: na (1 atom) with two (1 atom), S 0\n", text)
         self.assertEqual(warnings_of(text), [])
+        # s is 0 at the nearest pair, which is 3 apart, and 1 for those that are 4 apart.
+        self.check("all coord/gpu switch custom 1.0 func exp(-20*(x-4)^2) dmax 4.5 nostretch", None)
         text = run("group none empty", f"compute c na coord/gpu group2 none {FAR}", "thermo_style custom step c_c", "run 0").text
         self.assertEqual(warnings_of(text), ["Compute coord/gpu c: group none is empty, S is 0"])
 

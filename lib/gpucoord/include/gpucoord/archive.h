@@ -131,6 +131,12 @@ class ArchiveParts {
     }
   }
 
+  bool has(const std::string &name) const
+  {
+    for (const Part &part : parts)
+      if (part.name == name) return true;
+    return false;
+  }
   // Calls work(Archive &) with the content of a part. Throws std::runtime_error if there is no such
   // part, if it has another version, or if bytes are left.
   template <class Work> void take(const std::string &name, std::int64_t version, const Work &work)

@@ -43,14 +43,6 @@ struct ItemFactors {
     const double *const own = on_device ? on_device + k : nullptr;
     return device ? Factor{host_factor(k), device, own} : Factor{host_factor(k), own};
   }
-  // Calls visit(item, factor) for each value whose factor is not 0. All factors are on the host.
-  template <class Visit> void for_each_on_host(const Visit &visit) const
-  {
-    for (int k = 0; k < n; ++k) {
-      const int index = item ? item[k] : k;
-      if (index != NO_ITEM && host_factor(k) != 0.0) visit(index, host_factor(k));
-    }
-  }
 };
 
 // S_k = scale * sum[k * stride], once the enqueued evaluation is done.

@@ -135,7 +135,7 @@ std::vector<Bias::Setting> Bias::all_settings() const
     if (period(v).exists())
       ends += " " + labels()[v] + " from " + shortest_text(period(v).lo) + " to " +
           shortest_text(period(v).hi());
-  if (!ends.empty()) list.push_back({"periods", "periods" + ends});
+  list.push_back({"periods", ends.empty() ? "no periods" : "periods" + ends});
   return list;
 }
 

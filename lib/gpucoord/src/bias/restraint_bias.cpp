@@ -33,8 +33,9 @@ namespace {
     std::vector<std::string> caller_variables() const override;
     void begin(const BiasStart &start) override
     {
-      // Other settings explain other parameters.
-      if (!warn_of_other_settings() && has_loaded) restart_step = start.restart_step;
+      // Other stops and steps explain other parameters.
+      const bool has_other_settings = warn_of_other_settings();
+      if (has_loaded && !(has_other_settings && steps)) restart_step = start.restart_step;
     }
     void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
     bool needs_host(const Step &) const override { return false; }
@@ -64,7 +65,8 @@ namespace {
     const Restraint::Kind form;
     const bool is_moving;
     std::vector<Parameter> k, s0;
-    std::int64_t steps = 0;    // number of timesteps from start to stop
+    std::int64_t steps = 0;                    // number of timesteps from start to stop
+    std::vector<std::string> stop_keywords;    // those given of k/stop and s0/stop
 
     std::vector<Restraint> terms, last_terms;    // current and previous evaluation
     bool have_parameters = false;                // terms have been set
@@ -155,7 +157,6 @@ namespace {
   void RestraintBias::parse_motion(const Words &words)
   {
     bool moves = false;
-    std::string first_stop;    // first keyword with a stop value
     for (auto *const list : {&k, &s0}) {
       const std::string name = list == &k ? "k" : "s0", keyword = name + "/stop";
       for (const auto &value : *list) moves = moves || !value.variable.empty();
@@ -171,19 +172,20 @@ namespace {
           words.fail(keyword, v, "k/stop is " + shortest_text(stop[v]) + " but must be >= 0");
         value.stop = stop[v];
       }
-      if (first_stop.empty()) first_stop = keyword;
+      stop_keywords.push_back(keyword);
     }
-    if (!moves && first_stop.empty())
+    if (!moves && stop_keywords.empty())
       words.fail("needs a parameter that changes: k/stop, s0/stop, or a variable v_name for k or "
                  "s0 - or use kind harmonic");
-    if (first_stop.empty()) {
+    if (stop_keywords.empty()) {
       if (words.has("steps"))
         words.fail("steps", "steps applies to k/stop and s0/stop - variables change by themselves");
       return;
     }
     if (!words.has("steps"))
-      words.fail(first_stop,
-                 "keyword " + first_stop + " needs keyword steps, the number of steps to the stop");
+      words.fail(stop_keywords[0],
+                 "keyword " + stop_keywords[0] +
+                     " needs keyword steps, the number of steps to the stop");
     words.values("steps", 1, "");
     steps = words.integer("steps", 0, 1, "a number of steps");
   }
@@ -328,16 +330,13 @@ namespace {
     }
     std::vector<Setting> list = {{"stride", "stride " + std::to_string(stride())}};
     if (is_wall()) list.insert(list.end(), {{"exponent", exponents}, {"offset", offsets}});
-    if (steps) {
-      std::string stops = "s0/stop", k_stops = "k/stop";
-      for (int v = 0; v < nvariables(); ++v) {
-        stops += " " + shortest_text(s0[v].stop);
-        k_stops += " " + shortest_text(k[v].stop);
-      }
-      list.insert(
-          list.end(),
-          {{"s0/stop", stops}, {"k/stop", k_stops}, {"steps", "steps " + std::to_string(steps)}});
+    for (const std::string &keyword : stop_keywords) {
+      std::string stops = keyword;
+      for (const Parameter &parameter : keyword == "k/stop" ? k : s0)
+        stops += " " + shortest_text(parameter.stop);
+      list.push_back({keyword, stops});
     }
+    if (steps) list.push_back({"steps", "steps " + std::to_string(steps)});
     return list;
   }
 
