@@ -449,10 +449,10 @@ void FixCoordBias::write_restart(FILE *fp)
   own.write(static_cast<std::int64_t>(first_step));
   gpucoord::ArchiveParts parts;
   parts.add("fix", 1, own);
+  bias->save(parts);
   // S in the state is that of this timestep.
   if (step_of_forces == update->ntimestep && strength_of_forces != 0.0)
     parts.add("current", 1, gpucoord::Archive());
-  bias->save(parts);
   parts.write(archive);
   const int size_of_archive = static_cast<int>(archive.bytes().size());
   const int size = static_cast<int>(sizeof(ARCHIVE) + sizeof(int)) + size_of_archive;
