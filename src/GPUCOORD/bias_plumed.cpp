@@ -19,7 +19,6 @@
 #include "utils.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <stdexcept>
 
@@ -97,13 +96,6 @@ void PlumedBias::check_input(const PlumedInput &input)
   warn_of_periods(input);
 }
 
-static std::string text_of_end(double end)
-{
-  constexpr double PI = 3.14159265358979323846;
-  if (std::fabs(end) == PI) return end > 0.0 ? "pi" : "-pi";
-  return fmt::format("{:.17g}", end);
-}
-
 // PLUMED takes differences of values of an EXTRACV without its period. A function of it, such as
 // CUSTOM, can be periodic.
 void PlumedBias::warn_of_periods(const PlumedInput &input) const
@@ -121,7 +113,7 @@ void PlumedBias::warn_of_periods(const PlumedInput &input) const
             "{}: {} uses {}, and PLUMED does not know that {} is periodic - add the line "
             "'p: CUSTOM ARG={} FUNC=x PERIODIC={},{}' and use p",
             action.location, action.name, source.label, labels()[v], source.label,
-            text_of_end(period(v).lo), text_of_end(period(v).hi())));
+            gpucoord::text_of_bound(period(v).lo), gpucoord::text_of_bound(period(v).hi())));
       }
     }
   }

@@ -3,7 +3,10 @@
 #ifndef GPUCOORD_PERIOD_H
 #define GPUCOORD_PERIOD_H
 
+#include "gpucoord/export.h"
+
 #include <cmath>
+#include <string>
 
 #if defined(__CUDACC__)
 #define GPUCOORD_ALSO_ON_DEVICE __host__ __device__
@@ -28,6 +31,10 @@ struct Period {
     return exists() ? d - length * std::rint(d / length) : d;
   }
 };
+
+// Returns the end of a period or of an axis as PLUMED writes it: -pi, pi, or a number with 17
+// digits.
+GPUCOORD_API std::string text_of_bound(double);
 
 }    // namespace gpucoord
 

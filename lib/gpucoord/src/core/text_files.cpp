@@ -2,6 +2,8 @@
 
 #include "text_files.h"
 
+#include "gpucoord/period.h"
+
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
