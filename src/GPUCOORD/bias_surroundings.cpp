@@ -16,6 +16,7 @@
 
 #include "fix_coord_bias.h"
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_lammps_internals.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -159,13 +160,12 @@ void BiasSurroundings::check_thermostats()
       return found && dim == 0 ? found : nullptr;
     };
     const double *const target = number("t_target");
-    if (!target) continue;
+    if (!target || LammpsInternals::has_temperature_of_atoms(fix, input)) continue;
     const double *const start = number("t_start"), *const stop = number("t_stop");
     const double low = start && stop ? MIN(*start, *stop) : *target;
     const double high = start && stop ? MAX(*start, *stop) : *target;
     if (low - tolerance <= temperature && temperature <= high + tolerance) return;
-    // In these fixes, t_target is unset in some timesteps or without a thermostat. Fix langevin
-    // with an atom-style variable never sets it.
+    // In these fixes, t_target is unset in some timesteps or without a thermostat.
     const bool is_sane = *target > 1e-3 * temperature && *target < 1e3 * temperature;
     if (!is_sane || utils::strmatch(style, "^temp/rescale") || utils::strmatch(style, "^nphug") ||
         (utils::strmatch(style, "^rigid") && !utils::strmatch(style, "^rigid.*/n[vp]t")))

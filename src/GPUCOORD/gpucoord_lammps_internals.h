@@ -17,6 +17,9 @@
 #define LMP_GPUCOORD_LAMMPS_INTERNALS_H
 
 #include "comm.h"
+#include "fix_langevin.h"
+#include "input.h"
+#include "variable.h"
 
 namespace LAMMPS_NS {
 namespace LammpsInternals {
@@ -29,6 +32,20 @@ namespace LammpsInternals {
       using Comm::bordergroup;
     };
     return comm->*(&Access::bordergroup);
+  }
+
+  // Returns whether the temperature of fix langevin is an atom-style variable: then t_target, which
+  // extract() returns, is never set.
+  // Missing accessor: extract() could return nullptr
+  inline bool has_temperature_of_atoms(const Fix *fix, Input *input)
+  {
+    struct Access : public FixLangevin {
+      using FixLangevin::tstr;
+    };
+    const auto *const langevin = dynamic_cast<const FixLangevin *>(fix);
+    if (!langevin || !(langevin->*(&Access::tstr))) return false;
+    const int variable = input->variable->find(langevin->*(&Access::tstr));
+    return variable >= 0 && input->variable->atomstyle(variable);
   }
 
 }    // namespace LammpsInternals

@@ -4,7 +4,6 @@ runners and comparisons."""
 import atexit
 import ctypes
 import functools
-import json
 import os
 import re
 import shutil
@@ -14,6 +13,8 @@ import tempfile
 import unittest
 
 import numpy as np
+
+import workers
 
 # Sums of the same terms in another order, in double, differ only by rounding. Systems here have up
 # to 1e4 terms of order 1.
@@ -459,43 +460,20 @@ class Run:
         return os.path.join(self.folder, name)
 
 
-# With GPUCOORD_TEST_FRESH=1, every run starts a process of its own. Otherwise runs on one rank share
-# one, unless they need something of their own.
+# With GPUCOORD_TEST_FRESH=1, every run starts a process of its own. Otherwise runs share processes,
+# unless they need something of their own.
 FRESH = os.environ.get("GPUCOORD_TEST_FRESH", "0") == "1"
-WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lammps_worker.py")
-workers = {}
 
 
-def worker_with(environment):
-    """Return a process that runs lammps_worker.py in this environment."""
-    key = tuple(sorted(environment.items()))
-    if key not in workers or workers[key].poll() is not None:
-        workers[key] = subprocess.Popen([sys.executable, WORKER], env=environment, cwd=folder(), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-    return workers[key]
+def launcher(ranks):
+    return mpirun(ranks) if ranks > 1 else []    # starting mpirun takes longer than most runs
 
 
-@atexit.register
-def end_workers():
-    for worker in workers.values():
-        worker.stdin.close()
-        worker.wait()
-
-
-def run_in_worker(where, arguments, environment):
-    """Return exit code, standard output and standard error of LAMMPS."""
-    worker = worker_with(environment)
-    worker.stdin.write(json.dumps([where, arguments]) + "\n")
-    worker.stdin.flush()
-    answer = worker.stdout.readline()
-    # Without an answer the process has ended: by the command quit, an abort or a signal.
-    code = bool(json.loads(answer)) if answer else worker.wait()
-    texts = []
-    for name in "stdout", "stderr":
-        with open(os.path.join(where, name)) as file:
-            texts.append(file.read())
-        os.remove(os.path.join(where, name))
-    return code, *texts
+def run_in_worker(where, path, output, errors, options, with_kokkos, ranks=1, environment=None, timeout=None):
+    """Run an input file in a folder with standard output and error in two files, which may be the same.
+    Return the exit code, or None if that takes longer than timeout."""
+    request = where, path, output, errors, options, with_kokkos
+    return workers.run(launcher(ranks), ranks, environment or dict(os.environ), folder(), request, timeout)
 
 
 def run_lammps(script, ranks=1, threads=1, arguments=(), fresh=False):
@@ -507,18 +485,30 @@ def run_lammps(script, ranks=1, threads=1, arguments=(), fresh=False):
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
     options = ["-log", "none", "-nocite", *arguments]
     # The number of threads remains in a process.
-    fresh = fresh or FRESH or bool(arguments) or any(line.lstrip().startswith("package omp") for line in lines)
-    if ranks == 1 and not fresh:
-        code, out, err = run_in_worker(where, [*kokkos(ranks, threads), *options], environment)
-    else:
-        command = [*lmp_program(ranks, threads), "-in", "in.test", *options]
-        if ranks > 1:
-            command = mpirun(ranks) + command
+    if fresh or FRESH or arguments or any(line.lstrip().startswith("package omp") for line in lines):
+        command = [*launcher(ranks), *lmp_program(ranks, threads), "-in", "in.test", *options]
         done = subprocess.run(command, cwd=where, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         code, out, err = done.returncode, done.stdout, done.stderr
+    else:
+        files = new_file(), new_file()
+        code = run_in_worker(where, "in.test", *files, options, kokkos(ranks, threads), ranks, environment)
+        out, err = map(read_and_remove, files)
     if code != 0:
         raise AssertionError(f"LAMMPS failed on {ranks} ranks:\n{out[-4000:]}\n{err[-2000:]}")
     return Run(out, where)
+
+
+def new_file():
+    number, path = tempfile.mkstemp(dir=folder())
+    os.close(number)
+    return path
+
+
+def read_and_remove(path):
+    with open(path) as file:
+        text = file.read()
+    os.remove(path)
+    return text
 
 
 def write_data(path, x, box, types=None):

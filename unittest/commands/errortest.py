@@ -14,7 +14,8 @@ from unittest.mock import ANY
 import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
-from coordtest import DEVICE, KOKKOS, ON_KOKKOS_GPU, is_older_lammps, lmp_program, mpirun
+from coordtest import (DEVICE, FRESH, KOKKOS, ON_KOKKOS_GPU, folder, is_older_lammps, kokkos, launcher, lmp_program,
+                       new_file, read_and_remove, run_in_worker)
 
 # A rank that run_program() ends says where it was.
 faulthandler.register(signal.SIGTERM, chain=True)
@@ -147,17 +148,18 @@ class InProcess(unittest.TestCase):
         commands(self.lmp, self.SYSTEM)
 
 
+# with KOKKOS on a GPU, which other tests share, each of hundreds of runs takes longer
+TIMEOUT = 300 if ON_KOKKOS_GPU else 180
+
+
 def run_program(program, ranks, **environment):
     """Return the exit code, and standard output and error, of a program on a number of ranks."""
     # os.environ is the environment at the start of Python. MPI, which LAMMPS starts in this
     # process, may have added to the environment of the process.
-    if ranks > 1:    # starting mpirun takes longer than most runs
-        program = [*mpirun(ranks), *program]
-    process = subprocess.Popen(program, env={**os.environ, **environment},
+    process = subprocess.Popen([*launcher(ranks), *program], env={**os.environ, **environment},
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        # with KOKKOS on a GPU, which other tests share, each of hundreds of runs takes longer
-        output, _ = process.communicate(timeout=300 if ON_KOKKOS_GPU else 180)
+        output, _ = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
         process.terminate()  # mpirun passes the signal on to the ranks
         output, _ = process.communicate()
@@ -166,12 +168,19 @@ def run_program(program, ranks, **environment):
 
 
 def run_script(text, ranks, **environment):
-    """Return the same for an input script."""
+    """Return the same for an input script, which shares a process with others if it needs nothing of its own."""
+    options = ["-log", "none", "-nocite"]
     with tempfile.NamedTemporaryFile("w", dir=".", prefix="in.") as file:
         file.write(text)
         file.flush()
-        return run_program([*lmp_program(), "-in", file.name, "-log", "none", "-nocite"], ranks,
-                           **environment)
+        if FRESH or environment:
+            return run_program([*lmp_program(), "-in", file.name, *options], ranks, **environment)
+        output = new_file()
+        code = run_in_worker(os.getcwd(), file.name, output, output, options, kokkos(), ranks, timeout=TIMEOUT)
+        output = read_and_remove(output)
+    if code is None:
+        raise AssertionError("hangs:\n" + output)
+    return code, output
 
 
 def start_all(function, arguments):

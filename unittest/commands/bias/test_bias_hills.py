@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from coordtest import DEVICE, folder, lmp_program, on_device
+from coordtest import DEVICE, FRESH, folder, kokkos, lmp_program, on_device, run_in_worker
 
 # 12 atoms, so that a step takes microseconds, and a run not much longer than the start of LAMMPS. Sorting
 # would change the order of atoms, and of sums over them, in a continued run.
@@ -69,13 +69,16 @@ class Folder:
         with open(self.at(name), "wb") as file:
             file.write(content)
 
-    def start(self, text):
-        """Start a script and return its process; its log is log.N."""
+    def put(self, text):
+        """Write a script, and return arguments of LAMMPS. Its log is log.N."""
         self.nruns += 1
         with open(self.at("in.test"), "w") as file:
             file.write(text)
-        return subprocess.Popen([*lmp_program(), "-in", "in.test", "-log", f"log.{self.nruns}", "-nocite",
-                                 "-screen", "none"], cwd=self.path, stdin=subprocess.DEVNULL,
+        return ["-log", f"log.{self.nruns}", "-nocite", "-screen", "none"]
+
+    def start(self, text):
+        """Start a script and return its process."""
+        return subprocess.Popen([*lmp_program(), "-in", "in.test", *self.put(text)], cwd=self.path, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def log(self):
@@ -83,7 +86,9 @@ class Folder:
 
     def run(self, *arguments, **options):
         """Run a script and return its log."""
-        code = self.start(script(*arguments, **options)).wait()
+        text = script(*arguments, **options)
+        code = (self.start(text).wait() if FRESH else
+                run_in_worker(self.path, "in.test", os.devnull, os.devnull, self.put(text), kokkos()))
         assert code == 0, self.log()[-2000:]
         return self.log()
 
@@ -205,7 +210,7 @@ class Killed(unittest.TestCase):
         for self.bias in (GRID, SUM):
             whole = Folder()
             begin = time.monotonic()
-            whole.run(self.bias, f"run {self.STEPS} upto", restart="restart 30 ra rb")
+            whole.start(script(self.bias, f"run {self.STEPS} upto", restart="restart 30 ra rb")).wait()
             unbroken.append((self.bias, whole, time.monotonic() - begin))
             self.assertEqual(len(rows(whole.log())), self.STEPS // 10 + 1)
         kills = 0
