@@ -2,9 +2,9 @@
 than most inputs of tests, above all with a GPU or on several ranks.
 
 usage: lammps_worker.py FOLDER
-Each line of the FIFO FOLDER/RANK is a folder to run in, an input, files for standard output and error, arguments of
-LAMMPS, and those about KOKKOS, which are the same in all lines, as JSON. The answer of each rank is a line: 0, or 1 after an error. After an error of one
-rank alone, the rank ends, as in a program.
+Each line of the FIFO FOLDER/RANK is a folder to run in, an input, files for standard output and error,
+arguments of LAMMPS, and those about KOKKOS, which are the same in all lines, as JSON. The answer of each
+rank is a line: 0, or 1 after an error. After an error of one rank alone, the rank ends, as in a program.
 """
 
 import ctypes

@@ -210,7 +210,8 @@ class Killed(unittest.TestCase):
         for self.bias in (GRID, SUM):
             whole = Folder()
             begin = time.monotonic()
-            whole.start(script(self.bias, f"run {self.STEPS} upto", restart="restart 30 ra rb")).wait()
+            code = whole.start(script(self.bias, f"run {self.STEPS} upto", restart="restart 30 ra rb")).wait()
+            self.assertEqual(code, 0, whole.log()[-2000:])
             unbroken.append((self.bias, whole, time.monotonic() - begin))
             self.assertEqual(len(rows(whole.log())), self.STEPS // 10 + 1)
         kills = 0
