@@ -28,7 +28,7 @@ SHARED = {
 }
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"archive", "box", "counters", "export", "period", "printable", "types"},
+    "core": {"archive", "box", "bytes_of", "counters", "export", "period", "printable", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
     "pairs": {"contribution", "pair_pass", "pairs", "resident_numbers", "variable"},
     "coordination": {"coordination", "resident_coordination"},

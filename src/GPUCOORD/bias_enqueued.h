@@ -45,6 +45,7 @@ class EnqueuedBias : protected Pointers {
   // Call this when the host has evaluated the bias.
   void host_has_evaluated() { holder = Holder::HOST; }
 
+  std::size_t bytes() const { return resident ? resident->bytes() : 0; }    // on the GPU
   double bytes_copied() const;    // bytes copied between host and GPU
 
  private:

@@ -71,6 +71,7 @@ class BiasEvaluation : protected Pointers {
   // Returns whether the host needs the values of the variables to evaluate the bias in this
   // timestep.
   bool needs_values(const gpucoord::Step &step) const { return !enqueued.can_evaluate(step); }
+  std::size_t bytes() const { return enqueued.bytes(); }    // on the GPU
 
  private:
   double bytes_copied() const;

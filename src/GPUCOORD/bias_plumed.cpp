@@ -16,6 +16,8 @@
 
 #include "bias_plumed_input.h"
 
+#include "gpucoord/bytes_of.h"
+
 #include "utils.h"
 
 #include <algorithm>
@@ -117,6 +119,13 @@ void PlumedBias::warn_of_periods(const PlumedInput &input) const
       }
     }
   }
+}
+
+// Without the memory of PLUMED itself, which has no call for it.
+std::size_t PlumedBias::bytes() const
+{
+  return gpucoord::bytes_of(value, force, works, needed.variables, needed.atoms, atoms_of_plumed,
+                            masses, charges, atom_data.id, atom_data.x, atom_data.force);
 }
 
 std::string PlumedBias::formula(std::int64_t) const

@@ -58,6 +58,7 @@ class PlumedBias : public gpucoord::Bias {
   bool needs_host(const gpucoord::Step &) const override { return true; }
   std::string memory_advice() const override;
   double temperature() const override { return settings.kbt / context.boltzmann; }
+  std::size_t bytes() const override;
   std::vector<File> written_files() const override { return files.written(); }
   void begin(const gpucoord::BiasStart &) override;
   void save(gpucoord::ArchiveParts &) const override;

@@ -17,6 +17,8 @@
 #include "bias_board.h"
 #include "gpucoord_lammps_compat.h"
 
+#include "gpucoord/bytes_of.h"
+
 #include "atom.h"
 #include "comm.h"
 #include "domain.h"
@@ -205,8 +207,6 @@ void PlumedAtoms::add_forces_to(double **f, const std::vector<int> &ids,
 
 double PlumedAtoms::memory_usage() const
 {
-  const std::size_t doubles = positions.size() + masses.size() + charges.size() +
-      masses_of_all.size() + charges_of_all.size();
-  return static_cast<double>(doubles * sizeof(double) + requested.size() * sizeof(int) +
-                             found.size());
+  return static_cast<double>(gpucoord::bytes_of(requested, positions, masses, charges,
+                                                masses_of_all, charges_of_all, found));
 }

@@ -109,5 +109,6 @@ void ComputeCoordForce::compute_peratom()
 
 double ComputeCoordForce::memory_usage()
 {
-  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double);
+  // The array with pointers to its rows
+  return static_cast<double>(nmax) * (size_peratom_cols * sizeof(double) + sizeof(double *));
 }

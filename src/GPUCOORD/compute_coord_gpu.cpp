@@ -382,3 +382,10 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const LocalEvaluation
   function_numbers = kept;
   return reference;
 }
+
+/* ---------------------------------------------------------------------- */
+
+double ComputeCoordGPU::memory_usage()
+{
+  return CoordPairVariable::memory_usage() + backend->bytes() + gather->memory_usage();
+}

@@ -36,6 +36,7 @@ class ComputeCoordGPU : public CoordPairVariable {
   ComputeCoordGPU(class LAMMPS *, int, char **);
   ~ComputeCoordGPU() override;
   void init_list(int, class NeighList *) override;
+  double memory_usage() override;
 
  protected:
   DeviceChoice &device_choice() const override;

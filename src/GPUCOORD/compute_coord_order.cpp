@@ -200,7 +200,6 @@ void ComputeCoordOrder::set_vector()
 
 double ComputeCoordOrder::memory_usage()
 {
-  const double library_bytes = backend_of_order->exists() ? (*backend_of_order)->bytes() : 0.0;
-  return CoordPairVariable::memory_usage() + library_bytes + order->memory_usage() +
-      static_cast<double>(f_of_atoms.capacity()) * sizeof(double);
+  return CoordPairVariable::memory_usage() + backend_of_order->bytes() + order->memory_usage() +
+      static_cast<double>(gpucoord::bytes_of(f_of_atoms));
 }

@@ -690,7 +690,7 @@ std::vector<double> ComputePotentialGrid::get_sum()
 double ComputePotentialGrid::memory_usage()
 {
   return phi.bytes() + field.bytes() + near.bytes() + far.bytes() +
-      (potential_far ? potential_far->bytes(settings->field) : 0.0) +
-      static_cast<double>(x.capacity() + q.capacity() + nmax) * sizeof(double) +
-      static_cast<double>(owned.capacity()) * sizeof(int);
+      (potential_far ? potential_far->memory_usage(settings->field) : 0.0) + backend->bytes() +
+      static_cast<double>(nmax) * sizeof(double) +
+      static_cast<double>(gpucoord::bytes_of(sum, at_all, is_sent, x, q, owned));
 }

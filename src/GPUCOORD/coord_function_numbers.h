@@ -14,6 +14,7 @@
 #include "pointers.h"
 
 #include "gpucoord/atom_function.h"
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/coordination.h"
 
 #include <vector>
@@ -42,7 +43,7 @@ class FunctionNumbers {
 
   double memory_usage() const
   {
-    return static_cast<double>(s_of_atoms.capacity()) * sizeof(double);
+    return static_cast<double>(gpucoord::bytes_of(rows, s, f, dSds, s_of_atoms));
   }
 
   std::vector<int> rows;             // owned atoms that s and f refer to

@@ -282,3 +282,9 @@ CoordGather::pairs_of_ids(const gpucoord::Box &box,
   }
   return make_pairs(box, index_pairs);
 }
+
+double CoordGather::memory_usage() const
+{
+  return static_cast<double>(
+      gpucoord::bytes_of(mine, atoms, counts, first, numbers, numbers_out, a, b, pairs));
+}

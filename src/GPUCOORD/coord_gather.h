@@ -13,6 +13,7 @@
 
 #include "pointers.h"
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/coordination.h"
 
 #include <string>
@@ -26,6 +27,7 @@ namespace LAMMPS_NS {
 struct GatheredGroup {
   void clear();    // keeps the allocated memory
   gpucoord::AllPairsInput::Group view() const;
+  std::size_t bytes() const { return gpucoord::bytes_of(x, id, row, type); }
 
   std::vector<double> x;
   std::vector<std::int64_t> id;    // index among all gathered atoms
@@ -38,6 +40,10 @@ struct GatheredGroup {
 struct GatheredPairs {
   void clear();    // keeps the allocated memory
   gpucoord::PairsInput view(const gpucoord::Box &) const;
+  std::size_t bytes() const
+  {
+    return gpucoord::bytes_of(xa, xb, first, row_a, row_b, type_a, type_b);
+  }
 
   std::vector<double> xa, xb;
   std::vector<int> first;    // index among all gathered atoms
@@ -62,6 +68,7 @@ class CoordGather : protected Pointers {
   bigint bad_atom() const;
 
   std::size_t natoms() const { return atoms.size(); }
+  double memory_usage() const;
 
   gpucoord::AllPairsInput allpairs(const gpucoord::Box &) const;
 

@@ -160,7 +160,9 @@ void CoordVariable::unpack_forward_comm(int n, int first, double *buf)
 
 double CoordVariable::memory_usage()
 {
-  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) + ghosts.memory_usage();
+  // The array with pointers to its rows
+  return static_cast<double>(nmax) * (size_peratom_cols * sizeof(double) + sizeof(double *)) +
+      ghosts.memory_usage();
 }
 
 /* ---------------------------------------------------------------------- */

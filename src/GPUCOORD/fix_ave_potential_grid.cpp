@@ -14,6 +14,8 @@
 
 #include "fix_ave_potential_grid.h"
 
+#include "gpucoord/bytes_of.h"
+
 #include "atom_masks.h"
 #include "comm.h"
 #include "error.h"
@@ -215,6 +217,6 @@ void FixAvePotentialGrid::unpack_remap_grid(int, void *buffer, int n, int *list)
 
 double FixAvePotentialGrid::memory_usage()
 {
-  return mean.bytes() +
-      (compute ? static_cast<double>(compute->number_of_points()) * sizeof(double) : 0.0);
+  // The compute has and counts the sum.
+  return mean.bytes() + static_cast<double>(gpucoord::bytes_of(moving, arrived));
 }

@@ -531,5 +531,6 @@ void FixCoordBias::restart(char *buf)
 
 double FixCoordBias::memory_usage()
 {
-  return static_cast<double>(maxvatom) * 6 * sizeof(double) + static_cast<double>(bias->bytes());
+  return static_cast<double>(maxvatom) * 6 * sizeof(double) +
+      static_cast<double>(bias->bytes() + evaluation->bytes());
 }

@@ -18,6 +18,8 @@
 #include "gpucoord_box_edges.h"
 #include "gpucoord_variable.h"
 
+#include "gpucoord/bytes_of.h"
+
 #include "atom.h"
 #include "comm.h"
 #include "domain.h"
@@ -370,5 +372,6 @@ void FixCoordPlumed::add_forces_on_atoms()
 
 double FixCoordPlumed::memory_usage()
 {
-  return FixCoordBias::memory_usage() + atoms->memory_usage();
+  return FixCoordBias::memory_usage() + atoms->memory_usage() +
+      static_cast<double>(gpucoord::bytes_of(needed, requested));
 }

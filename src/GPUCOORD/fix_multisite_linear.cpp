@@ -18,6 +18,7 @@
 
 #include "fix_multisite_linear.h"
 
+#include "gpucoord/bytes_of.h"
 #include "multisite_bodies.h"
 #include "multisite_lammps_internals.h"
 #include "multisite_shape.h"
@@ -206,4 +207,11 @@ void FixMultisiteLinear::check_group()
                    "Fix multisite/linear {}: {} linear molecules are not in group {} and may heat "
                    "up by spinning about their axes",
                    id, all, group->names[igroup]);
+}
+
+/* ---------------------------------------------------------------------- */
+
+double FixMultisiteLinear::memory_usage()
+{
+  return static_cast<double>(gpucoord::bytes_of(axis));
 }

@@ -35,6 +35,7 @@ class FixMultisiteLinear : public Fix {
   void post_force_respa(int, int, int) override;
   void min_post_force(int) override;
   void end_of_step() override;
+  double memory_usage() override;
 
  protected:
   enum class Vectors { TORQUES, ANGULAR_MOMENTA };

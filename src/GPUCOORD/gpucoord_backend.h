@@ -14,6 +14,7 @@
 #include "pointers.h"
 #include "update.h"
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/coordination.h"
 #include "gpucoord/counters.h"
 #include "gpucoord/multisite.h"
@@ -86,6 +87,9 @@ template <class Computer> class BackendOf : public DeviceChoice {
     GPUCOORD_COUNT_TIMESTEP(update->ntimestep);
     return computer.get();
   }
+
+  // Memory of the backend on the host and on the GPU.
+  double bytes() const { return computer ? static_cast<double>(computer->bytes()) : 0.0; }
 
   // The next init() makes a new backend.
   [[noreturn]] void stop(std::string failure) override

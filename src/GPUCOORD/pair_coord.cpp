@@ -687,12 +687,10 @@ void *PairCoord::extract(const char *name, int &dim)
 
 double PairCoord::memory_usage()
 {
-  double bytes = Pair::memory_usage();
-  bytes += static_cast<double>(sums.capacity()) * sizeof(double) +
-      static_cast<double>(index.capacity() + last_index.capacity()) * sizeof(int);
+  double bytes =
+      Pair::memory_usage() + static_cast<double>(gpucoord::bytes_of(sums, index, last_index));
   for (const Level &level : levels)
-    bytes +=
-        static_cast<double>(level.neighbors.capacity() + level.numneigh.capacity()) * sizeof(int) +
-        static_cast<double>(level.firstneigh.capacity()) * sizeof(int *);
+    bytes += (level.backend ? level.backend->bytes() : 0.0) +
+        static_cast<double>(gpucoord::bytes_of(level.neighbors, level.numneigh, level.firstneigh));
   return bytes;
 }

@@ -667,7 +667,7 @@ std::vector<const Component *> PairMultisite::components_of_types(LAMMPS *lmp)
 
 double PairMultisite::memory_usage()
 {
-  const std::size_t doubles = quaternion.capacity() + x_copy.capacity() + results_copy.capacity();
-  return Pair::memory_usage() + static_cast<double>(doubles) * sizeof(double) +
-      static_cast<double>(component.capacity() + index.capacity()) * sizeof(int);
+  return Pair::memory_usage() + (backend ? backend->bytes() : 0.0) +
+      static_cast<double>(gpucoord::bytes_of(quaternion, component, index, x_copy, results_copy) +
+                          (host_double ? host_double->bytes() : 0));
 }

@@ -204,6 +204,11 @@ double PotentialFar::bytes(bool with_field) const
        (comm->nprocs > 1 ? BYTES_TO_SEND : 0.0));
 }
 
+double PotentialFar::memory_usage(bool with_field) const
+{
+  return bytes(with_field) + (gpu_field ? static_cast<double>(gpu_field->bytes()) : 0.0);
+}
+
 bool PotentialFar::prepare(double sum_q_sq, double sum_q)
 {
   charge = sum_q;

@@ -46,6 +46,7 @@ class PotentialFar : protected Pointers {
   double alpha() const { return the_alpha; }
   const gpucoord::FarMesh &mesh() const { return the_mesh; }
   double bytes(bool with_field) const;    // on the host for this rank; 0 before a mesh is chosen
+  double memory_usage(bool with_field) const;    // on the host or on the GPU
   // If true, on_grid() and at_positions() throw gpucoord::DeviceError.
   bool is_on_gpu() const { return on_gpu; }
 

@@ -101,6 +101,12 @@ void FixMultisiteLinearKokkos<DeviceType>::remove_axial_components(Vectors which
   are_torques ? device->end_torques() : device->end_angular_momenta();
 }
 
+template <class DeviceType> double FixMultisiteLinearKokkos<DeviceType>::memory_usage()
+{
+  return FixMultisiteLinear::memory_usage() +
+      (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
+}
+
 template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::atoms_to_host()
 {
   atomKK->sync(Host, TORQUE_MASK | TYPE_MASK | MASK_MASK | ELLIPSOID_MASK | BONUS_MASK);

@@ -32,6 +32,7 @@ template <class DeviceType> class FixMultisiteLinearKokkos : public FixMultisite
   void setup_pre_neighbor() override;
   void setup(int) override;
   void min_setup(int) override;
+  double memory_usage() override;
 
  private:
   void remove_axial_components(Vectors) override;

@@ -56,9 +56,12 @@ namespace {
     }
   };
 
+  constexpr std::size_t MEMORY = 3000000000;    // of each backend, for memory_usage()
+
   class FakeCoordination : public Coordination {
    public:
     explicit FakeCoordination(std::unique_ptr<Coordination> host_in) : host(std::move(host_in)) {}
+    std::size_t bytes() const override { return host->bytes() + MEMORY; }
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
@@ -127,6 +130,7 @@ namespace {
   class FakeMultisite : public Multisite {
    public:
     explicit FakeMultisite(std::unique_ptr<Multisite> host_in) : host(std::move(host_in)) {}
+    std::size_t bytes() const override { return host->bytes() + MEMORY; }
 
     MultisiteSums evaluate(const Molecules &in, MultisiteWant want,
                            const MultisiteResults &out) override
@@ -156,7 +160,7 @@ namespace {
       host->complete_exchanges(in, want);
     }
     int exchange_columns() const override { return host->exchange_columns(); }
-    std::size_t bytes() const override { return host->bytes(); }
+    std::size_t bytes() const override { return host->bytes() + MEMORY; }
 
    protected:
     const std::unique_ptr<Interface> host;
@@ -174,6 +178,7 @@ namespace {
   class FakeMap : public PotentialMap {
    public:
     explicit FakeMap(std::unique_ptr<PotentialMap> host_in) : host(std::move(host_in)) {}
+    std::size_t bytes() const override { return host->bytes() + MEMORY; }
 
     void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
     {
@@ -196,6 +201,7 @@ namespace {
 
   class FakeFar : public FarField {
    public:
+    std::size_t bytes() const override { return MEMORY; }
     void on_grid(const EwaldMesh &, const int *, const int *, const MapCharges &, int,
                  const MapResults &) override
     {

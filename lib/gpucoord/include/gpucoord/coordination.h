@@ -15,6 +15,7 @@
 #include "gpucoord/export.h"
 #include "gpucoord/pairs.h"
 
+#include <cstddef>
 #include <memory>
 
 namespace gpucoord {
@@ -48,6 +49,8 @@ class GPUCOORD_API Coordination {
   virtual Contribution list(const ListInput &, unsigned want, double *peratom) = 0;
   virtual Contribution allpairs(const AllPairsInput &, unsigned want, double *peratom) = 0;
   virtual Contribution pairs(const PairsInput &, unsigned want, double *peratom) = 0;
+  // Returns the allocated memory, on the host and on the GPU.
+  virtual std::size_t bytes() const = 0;
 };
 
 // Makes the backend that runs on the host with nthreads OpenMP threads. Results do not depend on

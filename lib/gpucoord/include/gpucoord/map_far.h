@@ -122,6 +122,8 @@ class GPUCOORD_API FarField {
   // Sets at, [n] (charge/distance), to the potential at n positions x, [n][3] (distance).
   virtual void at_positions(const EwaldMesh &, const MapCharges &, const double *x, int n,
                             int nthreads, double *at) = 0;
+  // Returns the allocated memory, on the host and on the GPU.
+  virtual std::size_t bytes() const = 0;
 };
 
 // Makes a far field on a GPU with cuFFT. device: -1 selects the current GPU. Throws DeviceError.

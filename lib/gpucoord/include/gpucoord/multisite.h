@@ -11,6 +11,7 @@
 #include "gpucoord/types.h"
 
 #include <array>
+#include <cstddef>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -164,6 +165,8 @@ class GPUCOORD_API Multisite {
   // Evaluates the molecules and adds to the results. Quaternions and positions must be finite; the
   // function does not check this. The CUDA backend throws DeviceError.
   virtual MultisiteSums evaluate(const Molecules &, MultisiteWant, const MultisiteResults &) = 0;
+  // Returns the allocated memory, on the host and on the GPU.
+  virtual std::size_t bytes() const = 0;
 };
 
 // Makes the backend that runs on the host. In MIXED and SINGLE, pair terms are float, and sums over

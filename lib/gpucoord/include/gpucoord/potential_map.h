@@ -11,6 +11,7 @@
 #include "gpucoord/export.h"
 #include "gpucoord/types.h"
 
+#include <cstddef>
 #include <memory>
 
 namespace gpucoord {
@@ -113,6 +114,8 @@ class GPUCOORD_API PotentialMap {
   virtual double tested() const = 0;
   // Returns the overflow of the last map on a grid with fixed bins.
   virtual MapOverflow overflow() const { return {}; }
+  // Returns the allocated memory, on the host and on the GPU.
+  virtual std::size_t bytes() const = 0;
 };
 
 // Makes the backend that runs on the host. In MIXED and SINGLE, pair terms are float, with

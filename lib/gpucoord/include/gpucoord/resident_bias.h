@@ -42,7 +42,8 @@ class GPUCOORD_API ResidentBias {
   // Returns dV/dS in device memory. Those of all variables follow each other.
   virtual const double *dVdS(int variable) const = 0;
   virtual State wait(DeviceStream) = 0;
-  virtual State last_seen() const = 0;    // state of some earlier evaluation; does not wait
+  virtual State last_seen() const = 0;      // state of some earlier evaluation; does not wait
+  virtual std::size_t bytes() const = 0;    // device memory and pinned host memory
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
 };
 

@@ -78,6 +78,7 @@ class GPUCOORD_API ResidentAxes {
   // body. Reads types and masks. Throws DeviceError.
   virtual void remove_axial_components(const DeviceAtoms &, const DeviceBodies &, int groupbit,
                                        const DeviceForces &vectors, DeviceStream) const = 0;
+  virtual std::size_t bytes() const = 0;    // device memory
 };
 
 // axis_of: [types + 1] axis of the body's frame, 0, 1 or 2; negative: no axis. Throws DeviceError.

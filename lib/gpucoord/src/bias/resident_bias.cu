@@ -168,6 +168,7 @@ namespace {
       return state;
     }
 
+    std::size_t bytes() const override { return device.bytes() + host.bytes() + values.bytes(); }
     std::int64_t bytes_copied() const override { return copied; }
 
    private:

@@ -232,6 +232,13 @@ namespace {
       return result;
     }
 
+    std::size_t bytes() const override
+    {
+      return bytes_of(staged_cells, group_a, group_b, rows_a, rows_b, atoms_a, atoms_b, positions,
+                      positions_b, weights, members, neighbor_lists, sums_a, sums_b, totals,
+                      totals_host, workspace);
+    }
+
    private:
     using Function = SwitchFunction<Real>;
 
@@ -258,6 +265,7 @@ namespace {
       DeviceBuffer<WarpSums> warp;
       int first = 0, n = 0;    // rows of the group's sums in device and host
       std::size_t nwarps = 0;
+      std::size_t bytes() const { return bytes_of(parts, device, host, warp); }
     };
 
     // Enqueues the passes. launch(pass, out) enqueues the kernel of a pass. out: destination of its
@@ -562,6 +570,8 @@ namespace {
     {
       return backend.enter().pairs(in, want, peratom);
     }
+
+    std::size_t bytes() const override { return backend->bytes(); }
 
    private:
     DeviceGuard<Coordination> backend;

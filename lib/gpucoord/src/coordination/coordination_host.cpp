@@ -143,6 +143,12 @@ namespace {
       return result;
     }
 
+    std::size_t bytes() const override
+    {
+      return bytes_of(scratch, tasks, blocks, by_class, bins_a, bins_b, lists_a, lists_b,
+                      rows_with_classes);
+    }
+
    private:
     struct Scratch : CandidateMemory<Real> {
       // [functions] null: not a custom function
@@ -151,6 +157,11 @@ namespace {
       // [candidates] classes and weights of the candidates for partners
       std::vector<int> classes;
       std::vector<Real> weights;
+
+      std::size_t bytes() const
+      {
+        return CandidateMemory<Real>::bytes() + bytes_of(classes, weights);
+      }
     };
 
     // Bins of a group of classes.
@@ -159,6 +170,7 @@ namespace {
       std::vector<int> classes;    // [atoms]; empty: each group has one class
       int first_class;             // the first class of the group
       int class_of(int k) const { return classes.empty() ? first_class : classes[k]; }
+      std::size_t bytes() const { return bytes_of(bins, classes); }
     };
 
     // A pass over the partners of some atoms.

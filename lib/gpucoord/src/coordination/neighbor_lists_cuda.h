@@ -24,6 +24,7 @@ struct FlatList {
   bool empty = true;    // there are no neighbors
   std::int64_t version = 0;
   std::vector<int> rows;    // atom of each list
+  std::size_t bytes() const { return bytes_of(row, neighbor, first, rows); }
 };
 
 // The flat lists of one or both groups. Lists of one version are copied once.
@@ -39,6 +40,14 @@ class NeighborLists {
   const FlatList &list(Side side, const TypeClasses &classes, int ci, int cj, int special) const
   {
     return lists[side][number(classes, ci, cj, special)];
+  }
+
+  std::size_t bytes() const
+  {
+    std::size_t total = bytes_of(list_classes, list_types);
+    for (const auto &side : lists)
+      for (const FlatList &flat : side) total += flat.bytes();
+    return total;
   }
 
  private:

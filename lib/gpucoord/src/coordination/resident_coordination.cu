@@ -244,7 +244,7 @@ namespace {
       for (const Formula &formula : formulas) formula_bytes += formula.functions->bytes();
       return formula_bytes + pairs->bytes() + sums.bytes() + gradients.bytes() +
           block_sums.bytes() + parts.bytes() + warp_sums.bytes() + queues.bytes() +
-          workspace.bytes() + weights.bytes();
+          workspace.bytes() + weights.bytes() + sums_host.bytes();
     }
 
    private:

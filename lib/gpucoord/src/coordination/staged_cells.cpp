@@ -196,4 +196,10 @@ Contribution StagedCells::evaluate(const CellsInput &in, unsigned want, double *
   return result;
 }
 
+std::size_t StagedCells::bytes() const
+{
+  return bytes_of(weights, staged, s, atom_weights, f) + (engine ? engine->bytes() : 0) +
+      (selected_function ? selected_function->bytes() : 0);
+}
+
 }    // namespace gpucoord

@@ -31,6 +31,8 @@ class StagedCells {
   // See Coordination::cells().
   Contribution evaluate(const CellsInput &, unsigned want, double *peratom, cudaStream_t);
 
+  std::size_t bytes() const;
+
  private:
   void make_engine(const double *weight);
   void rebuild(const CellsInput &, cudaStream_t);

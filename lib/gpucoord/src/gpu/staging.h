@@ -8,6 +8,7 @@
 #include "buffers.h"
 #include "tuning.h"
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/types.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ namespace gpucoord {
 template <class T> struct Staged {
   PinnedBuffer<T> pinned;
   DeviceBuffer<T> device;
+  std::size_t bytes() const { return pinned.bytes() + device.bytes(); }
   void reserve(std::size_t n)
   {
     pinned.reserve(n);

@@ -48,6 +48,13 @@ namespace {
       return finish(want, out);
     }
 
+    std::size_t bytes() const override
+    {
+      const Memory &m = *memory;
+      return bytes_of(m.molecules, m.quaternions, m.sums, m.total, *m.engine) +
+          bytes_of(by_component, rows, order, owned_rows);
+    }
+
    private:
     Bounds stage_molecules(const Molecules &in)
     {

@@ -40,6 +40,7 @@ namespace {
       begin = memory.data() + (beyond ? LINE - beyond : 0);
     }
     std::size_t stride() const { return row_stride; }
+    std::size_t bytes() const { return bytes_of(memory); }
     Real *operator[](std::size_t row) { return begin + row * row_stride; }
     const Real *operator[](std::size_t row) const { return begin + row * row_stride; }
 
@@ -56,6 +57,7 @@ namespace {
     int component;
     CellBins bins;
     Rows<Real> sites;
+    std::size_t bytes() const { return bytes_of(bins, sites); }
   };
 
   // A site of a component; sites_of() defines their order.
@@ -145,6 +147,8 @@ namespace {
       }
       return total;
     }
+
+    std::size_t bytes() const override { return bytes_of(scratch, molecules, tasks, blocks); }
 
    private:
     void make_pairs(int i, int j)
@@ -251,6 +255,11 @@ namespace {
       Rows<Real> partners;
       PartnerForces<Real> forces;
       alignas(64) Real no_axis[PARTNERS_PER_CHUNK] = {};
+
+      std::size_t bytes() const
+      {
+        return CandidateMemory<Real>::bytes() + bytes_of(kept, numbers, partners);
+      }
     };
 
     // Sums of one molecule.

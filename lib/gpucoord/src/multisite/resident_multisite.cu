@@ -280,7 +280,7 @@ namespace {
     {
       return engine->bytes() + keys.bytes() + keys_sorted.bytes() + unsorted.bytes() +
           order.bytes() + owned_rows.bytes() + molecules.bytes() + quaternions.bytes() +
-          workspace.bytes();
+          workspace.bytes() + types.bytes();
     }
 
    private:
@@ -430,6 +430,8 @@ namespace {
         remove_along_axes<double><<<blocks, THREADS, 0, stream>>>(arg);
       check(cudaGetLastError(), "launching remove_along_axes");
     }
+
+    std::size_t bytes() const override { return axes.bytes(); }
 
    private:
     DeviceBuffer<int> axes;    // [types + 1] axis of each type

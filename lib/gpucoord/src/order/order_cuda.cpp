@@ -21,8 +21,7 @@ CudaOrder::CudaOrder(const Settings &settings) :
 
 std::size_t CudaOrder::bytes() const
 {
-  return sizeof(double) * (exchanged.capacity() + f.capacity() + dSdv.capacity()) +
-      engine().bytes();
+  return bytes_of(staged, v, w, sent, exchanged, f, dSdv, engine());
 }
 
 OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *peratom,

@@ -56,7 +56,7 @@ template <class Real> class OrderPartners {
     if (two) partners_b.find(grid, bins_b, bins_a, in.types);
   }
 
-  std::size_t bytes() const { return partners_a.bytes() + partners_b.bytes(); }
+  std::size_t bytes() const { return bytes_of(partners_a, partners_b, bins_a, bins_b); }
 
   PartnersHost<Real> partners_a, partners_b;
 

@@ -45,10 +45,8 @@ namespace {
     const std::vector<double> &distribution() const override { return g; }
     std::size_t bytes() const override
     {
-      std::size_t total = integral.bytes() + sizeof(PowerRow<double>) * moments.capacity() +
-          sizeof(PowerRow<Real>) * coefficients.capacity();
-      for (const auto &part : moments_of_part) total += sizeof(PowerRow<double>) * part.capacity();
-      return total;
+      return bytes_of(integral, bins_a, bins_b, tasks, scratch, npartners, moments_of_part, moments,
+                      g, dSdsum, coefficients);
     }
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,

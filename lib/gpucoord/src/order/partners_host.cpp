@@ -140,7 +140,7 @@ void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real>
 
 template <class Real> std::size_t PartnersHost<Real>::bytes() const
 {
-  std::size_t total = 0;
+  std::size_t total = bytes_of(scratch, tasks);
   for (const auto &block : found) {
     for (const auto *reals : {&block.x, &block.y, &block.z, &block.r, &block.s, &block.ds})
       total += sizeof(Real) * reals->capacity();

@@ -185,7 +185,11 @@ namespace {
       return std::vector<DeviceExchange::Call>(want & (DERIVATIVES | VIRIAL) ? 1 : 0);
     }
 
-    std::size_t bytes() const override { return Shared::bytes() + named_types.bytes(); }
+    std::size_t bytes() const override
+    {
+      return Shared::bytes() + vectors.bytes() + first.bytes() + symmetric.bytes() +
+          type_table.bytes() + named_types.bytes();
+    }
 
    private:
     using Shared = CudaResidentOrder<Real, ResidentOrderParameter>;

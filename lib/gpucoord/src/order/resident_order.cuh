@@ -256,7 +256,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   {
     return pairs->bytes() + number_in_range.bytes() + points_in_range.bytes() + numbers.bytes() +
         point_numbers.bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
-        packed.bytes();
+        packed.bytes() + sums_host.bytes() + rows_host.bytes() + atoms_host.bytes();
   }
   std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
 

@@ -196,7 +196,8 @@ namespace {
     {
       return Shared::bytes() + partner_s.bytes() + partner_ds.bytes() + partner_product.bytes() +
           partner_derivative.bytes() + means.bytes() + back_of_points.bytes() + weight.bytes() +
-          norm.bytes() + direct.bytes() + by_class.bytes();
+          norm.bytes() + direct.bytes() + uniform.bytes() + sums_of_blocks.bytes() +
+          sums_of_rows.bytes() + rows_of_host.bytes() + by_class.bytes();
     }
 
    private:

@@ -148,7 +148,8 @@ namespace {
     std::size_t bytes() const override
     {
       return Shared::bytes() + sums_of_cells.bytes() + gaussians.bytes() + g.bytes() +
-          dSdsum.bytes() + derivatives_of_cells.bytes() + numbers_of_all.bytes();
+          dSdsum.bytes() + g_of_host.bytes() + derivatives_of_cells.bytes() +
+          numbers_of_all.bytes();
     }
 
    private:

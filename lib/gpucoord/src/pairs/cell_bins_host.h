@@ -9,9 +9,11 @@
 #ifndef GPUCOORD_CELL_BINS_HOST_H
 #define GPUCOORD_CELL_BINS_HOST_H
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/pairs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -55,6 +57,12 @@ class GPUCOORD_TEST_API CellBins {
   // the search starts if the starts of cells are not stored. Pass the cursor of a call with similar
   // keys; the call updates it.
   int atoms(std::uint64_t first, std::uint64_t last, std::size_t &cursor, int &begin) const;
+
+  std::size_t bytes() const
+  {
+    return bytes_of(x, y, z, row, owned, keys, keys_swap, order, order_swap, next_index, cells,
+                    starts);
+  }
 
   // Atoms sorted by cell, in list order within each cell.
   std::vector<double> x, y, z;        // [n]

@@ -86,6 +86,7 @@ class CellTasks {
   }
 
   const std::vector<CellTask> &all() const { return tasks; }
+  std::size_t bytes() const { return bytes_of(tasks, tasks_of_part); }
 
  private:
   std::vector<CellTask> tasks;
@@ -106,6 +107,8 @@ template <class Real> struct CandidateMemory {
   std::vector<int> index;
   std::vector<PointRange> ranges;
   std::vector<std::size_t> cursor;    // [rows in reach] where the next search of the row starts
+
+  std::size_t bytes() const { return bytes_of(x, y, z, index, ranges, cursor); }
 
   // Resets the cursors for a new grid.
   void invalidate(const CellGrid &grid)

@@ -502,7 +502,8 @@ std::size_t ResidentPairs::bytes() const
   std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() +
       range_of_classes.bytes() + class_of_type.bytes() + group_of_type.bytes() +
       mask_words.bytes() + candidate_count.bytes() + active.bytes() + found.bytes() +
-      offset.bytes() + (row_blocks ? row_blocks->bytes() : 0);
+      offset.bytes() + numbers.bytes() + numbers_host.bytes() +
+      (row_blocks ? row_blocks->bytes() : 0);
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();

@@ -5,6 +5,7 @@
 #define GPUCOORD_SORTED_NEIGHBORS_HOST_H
 
 #include "../switching/type_classes.h"
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/pairs.h"
 
 #include <algorithm>
@@ -58,6 +59,11 @@ class SortedNeighbors {
     const int begin = number > 0 ? ends[number - 1] : 0;
     n = ends[number] - begin;
     return sorted.data() + first[t] + begin;
+  }
+
+  std::size_t bytes() const
+  {
+    return bytes_of(group_indices, types, rows, first, sorted, end);
   }
 
  private:

@@ -46,6 +46,11 @@ class StagedAtoms {
   // atoms. owner: [rows of x]. Returns null if an owner is not copied. The copy is kept.
   const int *owners(const int *owner, cudaStream_t);
 
+  std::size_t bytes() const
+  {
+    return bytes_of(row_of, positions, masks, types, owner_of, index_of_row);
+  }
+
  private:
   struct Position {
     double x, y, z;

@@ -54,6 +54,12 @@ namespace {
       check(cudaStreamSynchronize(m.stream), "computing a far field");
     }
 
+    std::size_t bytes() const override
+    {
+      const Memory &m = *memory;
+      return bytes_of(m.charges, m.positions, m.q, m.phi, m.field, m.engine);
+    }
+
    private:
     struct Memory {
       Stream stream;

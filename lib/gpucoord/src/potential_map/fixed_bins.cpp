@@ -118,6 +118,7 @@ namespace {
 
     double tested() const override { return distances; }
     MapOverflow overflow() const override { return found; }
+    std::size_t bytes() const override { return map->bytes(); }
 
    private:
     struct ChargeList {

@@ -110,6 +110,13 @@ namespace {
 
     double tested() const override { return distances; }
     MapOverflow overflow() const override { return found; }
+    std::size_t bytes() const override
+    {
+      const Memory &m = *memory;
+      return bytes_of(m.charges, m.points, m.q, m.phi, m.field, *m.engine) +
+          (m.engine_of_overflow ? m.engine_of_overflow->bytes() : 0) + (host ? host->bytes() : 0) +
+          bytes_of(phi_of_overflow, field_of_overflow);
+    }
 
    private:
     // Layers of the grid that one launch computes.

@@ -114,6 +114,11 @@ namespace {
       return sum;
     }
 
+    std::size_t bytes() const override
+    {
+      return bytes_of(scratch, bins, bins_of_points, charge, sorted_index, tasks);
+    }
+
    private:
     struct Scratch {
       std::vector<Real> x, y, z, q;    // charges near a box, relative to its center
@@ -123,6 +128,7 @@ namespace {
       char near[POINTS_PER_TILE];
       double tested = 0.0;
 
+      std::size_t bytes() const { return bytes_of(x, y, z, q, index, ranges); }
       NearCharges<Real> view(int n) const { return {n, x.data(), y.data(), z.data(), q.data()}; }
     };
 

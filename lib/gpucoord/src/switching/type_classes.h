@@ -7,6 +7,7 @@
 #ifndef GPUCOORD_TYPE_CLASSES_H
 #define GPUCOORD_TYPE_CLASSES_H
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/switch_table.h"
 
 #include <algorithm>
@@ -155,6 +156,7 @@ class AtomsByClass {
 
   AtomList operator[](int c) const { return {rows + begin[c], begin[c + 1] - begin[c], nowned[c]}; }
   AtomList all() const { return {rows, begin.back(), 0}; }
+  std::size_t bytes() const { return bytes_of(begin, nowned, sorted); }
 
  private:
   const int *rows = nullptr;
