@@ -6,11 +6,18 @@
 //   FAULT_IN=text      part of the demangled name of the function
 //   FAULT_SITE=2       number of the site that fails; 0: none, and standard error gets their number
 //   FAULT_CALL=3       number of the call of the site that fails, from 1
+//
+// Or an allocation of GPUCOORD fails before a message, that is, before a call of MPI that other
+// ranks may wait for. All allocations are numbered from the time when the environment has FAULT_ON.
+//   FAULT_ALLOCATION=5    number of the allocation that fails; 0: none, and standard error gets the
+//                         last allocation before each message from another place of GPUCOORD,
+//                         and numbers of both places
 
 #include <cxxabi.h>
 #include <elf.h>
 #include <execinfo.h>
 #include <link.h>
+#include <mpi.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -139,21 +146,32 @@ struct Modules {
 };
 
 struct Fault {
+  static Fault &get()
+  {
+    static Fault fault;
+    return fault;
+  }
+
   const bool is_here = is_on_this_rank();
   const char *const function = getenv("FAULT_IN");
   const int site = number_in("FAULT_SITE", 0), call = number_in("FAULT_CALL", 1);
   Modules modules;
   std::uint64_t sites[MAX_SITES] = {};
   int calls[MAX_SITES] = {}, nsites = 0, nnumbered = 0;
+  const int allocation = number_in("FAULT_ALLOCATION", -1);    // -1: see 'function'
+  int nallocations = 0, last_reported = 0;
+  std::uint64_t stack_of_last = 0;
 
   ~Fault()
   {
-    if (is_here && site == 0 && nnumbered > 0) fprintf(stderr, "fault: %d sites\n", nnumbered);
+    if (is_here && allocation < 0 && site == 0 && nnumbered > 0)
+      fprintf(stderr, "fault: %d sites\n", nnumbered);
   }
 
   bool is_due(const void *caller)
   {
-    if (!is_here || !function || !modules.at(caller)) return false;
+    if (!is_here || !(function || allocation >= 0) || !modules.at(caller)) return false;
+    if (allocation >= 0) return is_on() && is_due_now();
     void *frames[MAX_FRAMES];
     const int nframes = backtrace(frames, MAX_FRAMES);
     int k = 0;
@@ -166,6 +184,54 @@ struct Fault {
       return is_due_at(stack);
     }
     return false;
+  }
+
+  bool is_on()
+  {
+    if (!was_on) was_on = getenv("FAULT_ON") != nullptr;
+    return was_on;
+  }
+  bool was_on = false;
+
+  bool is_due_now()
+  {
+    if (allocation == 0) {
+      stack_of_last = stack_in_gpucoord();
+      ++nallocations;
+      return false;
+    }
+    if (++nallocations != allocation) return false;
+    fprintf(stderr, "fault: at allocation %d\n", allocation);
+    return true;
+  }
+
+  // Returns a hash of the calls within GPUCOORD, the same in all runs; 0: there are none.
+  std::uint64_t stack_in_gpucoord()
+  {
+    void *frames[MAX_FRAMES];
+    const int nframes = backtrace(frames, MAX_FRAMES);
+    std::uint64_t stack = 0;
+    for (int k = 0; k < nframes; ++k)
+      if (const Module *const module = modules.at(frames[k]))
+        stack = (stack + 1) * 1099511628211ULL +
+            static_cast<std::uint64_t>(static_cast<const char *>(frames[k]) -
+                                       static_cast<const char *>(module->base));
+    return stack;
+  }
+
+  void before_message(const char *call)
+  {
+    if (!is_here || allocation != 0 || !is_on()) return;
+    const std::uint64_t stack = stack_in_gpucoord();
+    int k = 0;
+    while (k < nsites && sites[k] != stack) ++k;
+    if (stack == 0 || k < nsites || k == MAX_SITES) return;
+    sites[nsites++] = stack;
+    if (nallocations > last_reported)
+      fprintf(stderr, "fault: allocation %d before %s, places %llx %llx\n", nallocations, call,
+              static_cast<unsigned long long>(stack_of_last),
+              static_cast<unsigned long long>(stack));
+    last_reported = nallocations;
   }
 
   bool is_due_at(std::uint64_t stack)
@@ -184,11 +250,10 @@ struct Fault {
 
 __attribute__((noinline)) void *operator new(std::size_t size)
 {
-  static Fault fault;
   static thread_local bool is_inside = false;
   if (!is_inside) {
     is_inside = true;
-    const bool is_due = fault.is_due(__builtin_return_address(0));
+    const bool is_due = Fault::get().is_due(__builtin_return_address(0));
     is_inside = false;
     if (is_due) throw std::bad_alloc();
   }
@@ -205,4 +270,66 @@ void operator delete(void *memory) noexcept
 void operator delete(void *memory, std::size_t) noexcept
 {
   free(memory);
+}
+
+// Messages. Those that only wait are left out.
+
+extern "C" {
+
+#define GPUCOORD_MESSAGE(name, parameters, arguments) \
+  int MPI_##name parameters                           \
+  {                                                   \
+    Fault::get().before_message("MPI_" #name);        \
+    return PMPI_##name arguments;                     \
+  }
+
+GPUCOORD_MESSAGE(Barrier, (MPI_Comm comm), (comm))
+GPUCOORD_MESSAGE(Bcast, (void *x, int n, MPI_Datatype type, int root, MPI_Comm comm),
+                 (x, n, type, root, comm))
+GPUCOORD_MESSAGE(Reduce,
+                 (const void *x, void *to, int n, MPI_Datatype type, MPI_Op op, int root,
+                  MPI_Comm comm),
+                 (x, to, n, type, op, root, comm))
+GPUCOORD_MESSAGE(Allreduce,
+                 (const void *x, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                 (x, to, n, type, op, comm))
+GPUCOORD_MESSAGE(Iallreduce,
+                 (const void *x, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                  MPI_Request *request),
+                 (x, to, n, type, op, comm, request))
+GPUCOORD_MESSAGE(Scan,
+                 (const void *x, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                 (x, to, n, type, op, comm))
+GPUCOORD_MESSAGE(Allgather,
+                 (const void *x, int n, MPI_Datatype type, void *to, int nto, MPI_Datatype type_to,
+                  MPI_Comm comm),
+                 (x, n, type, to, nto, type_to, comm))
+GPUCOORD_MESSAGE(Allgatherv,
+                 (const void *x, int n, MPI_Datatype type, void *to, const int *nto,
+                  const int *begins, MPI_Datatype type_to, MPI_Comm comm),
+                 (x, n, type, to, nto, begins, type_to, comm))
+GPUCOORD_MESSAGE(Gather,
+                 (const void *x, int n, MPI_Datatype type, void *to, int nto, MPI_Datatype type_to,
+                  int root, MPI_Comm comm),
+                 (x, n, type, to, nto, type_to, root, comm))
+GPUCOORD_MESSAGE(Gatherv,
+                 (const void *x, int n, MPI_Datatype type, void *to, const int *nto,
+                  const int *begins, MPI_Datatype type_to, int root, MPI_Comm comm),
+                 (x, n, type, to, nto, begins, type_to, root, comm))
+GPUCOORD_MESSAGE(Ssend, (const void *x, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm),
+                 (x, n, type, to, tag, comm))
+GPUCOORD_MESSAGE(Send, (const void *x, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm),
+                 (x, n, type, to, tag, comm))
+GPUCOORD_MESSAGE(Irecv,
+                 (void *x, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                  MPI_Request *request),
+                 (x, n, type, from, tag, comm, request))
+GPUCOORD_MESSAGE(Recv,
+                 (void *x, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                  MPI_Status *status),
+                 (x, n, type, from, tag, comm, status))
+GPUCOORD_MESSAGE(Sendrecv,
+                 (const void *x, int n, MPI_Datatype type, int to, int tag, void *y, int ny,
+                  MPI_Datatype type_y, int from, int tag_y, MPI_Comm comm, MPI_Status *status),
+                 (x, n, type, to, tag, y, ny, type_y, from, tag_y, comm, status))
 }
