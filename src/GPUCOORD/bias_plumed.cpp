@@ -16,8 +16,6 @@
 
 #include "bias_plumed_input.h"
 
-#include "gpucoord/bytes_of.h"
-
 #include "utils.h"
 
 #include <algorithm>
@@ -35,12 +33,10 @@ static const char *const NAMES_OF_PLUMED[] = {"posx",    "posy", "posz",   "Mass
 PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings &settings_in,
                        std::shared_ptr<const PlumedKernel> kernel_in, const PlumedInput *input) :
     Bias(surroundings, "PLUMED"),
-    settings(settings_in), kernel(std::move(kernel_in))
+    settings(settings_in), kernel(std::move(kernel_in)), units(settings.units, kernel),
+    exchange(settings.names)
 {
   now.own = {NONE, NONE};    // timestep of the last update, timestep of the known forces
-  value.assign(nvariables(), 0.0);
-  force.assign(nvariables(), 0.0);
-  needed.variables.assign(nvariables(), 1);
   for (int v = 0; v < nvariables(); ++v) {
     add_output(labels()[v], [this, v] {
       return state().s[v];
@@ -56,14 +52,14 @@ PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings
 // Finds errors that PLUMED does not report, or reports only by a crash.
 void PlumedBias::check_input(const PlumedInput &input)
 {
-  units_command = input.units();
+  units.set_input(input.units());
   for (const auto &action : input.actions()) {
     const bool is_opes = action.name.compare(0, 5, "OPES_") == 0;
     if (is_opes && settings.kbt == 0.0 && action.value("TEMP").empty())
       throw std::runtime_error(action.location + ": " + action.name +
                                " needs the temperature - give it by keyword temp, or by TEMP=");
     if (!action.label.empty() && (action.name == "MOVINGRESTRAINT" || action.has("CALC_WORK")))
-      names_of_work.push_back(action.label + ".work");
+      exchange.add_work(action.label + ".work");
     files.add(action);
   }
   files.add_log(settings.log_file);
@@ -121,13 +117,6 @@ void PlumedBias::warn_of_periods(const PlumedInput &input) const
   }
 }
 
-// Without the memory of PLUMED itself, which has no call for it.
-std::size_t PlumedBias::bytes() const
-{
-  return gpucoord::bytes_of(value, force, works, needed.variables, needed.atoms, atoms_of_plumed,
-                            masses, charges, atom_data.id, atom_data.x, atom_data.force);
-}
-
 std::string PlumedBias::formula(std::int64_t) const
 {
   return "input " + settings.file + ", library " + (kernel ? kernel->file() : "");
@@ -147,28 +136,13 @@ std::string PlumedBias::memory_advice() const
 
 /* ---------------------------------------------------------------------- */
 
-void PlumedBias::set_up(Plumed &made) const
-{
-  int precision = 8;
-  made.command("setRealPrecision", &precision);
-  if (settings.has_natural_units)
-    made.command("setNaturalUnits");
-  else {
-    made.command("setMDEnergyUnits", &settings.energy_unit);
-    made.command("setMDLengthUnits", &settings.length_unit);
-    made.command("setMDTimeUnits", &settings.time_unit);
-  }
-  made.command("setMDEngine", "LAMMPS");
-}
-
 void PlumedBias::begin(const gpucoord::BiasStart &start)
 {
-  unit_of_force = bias_of_value("CONSTANT VALUE=1", start.timestep, 0);
+  units.begin(start.timestep);
   const auto folders = files.check_locks();    // until files.begin() has locked the files
   prepare_files(start.is_restarted);
   saved_timestep = start.timestep;
-  plumed = std::make_unique<Plumed>(kernel);
-  set_up(*plumed);
+  auto plumed = units.make_plumed();
   plumed->command("setNatoms", &number_of_atoms);
   plumed->command("setTimestep", &start.timestep);
   if (settings.kbt > 0.0) plumed->command("setKbT", &settings.kbt);
@@ -178,37 +152,7 @@ void PlumedBias::begin(const gpucoord::BiasStart &start)
   plumed->command("setPlumedDat", settings.file.c_str());
   plumed->command("init");
   files.begin();
-  works.assign(names_of_work.size(), 0.0);
-  for (std::size_t k = 0; k < works.size(); ++k) {
-    long rank = 0;    // PLUMED writes a long
-    plumed->command("getDataRank " + names_of_work[k], &rank);
-    plumed->command("setMemoryForData " + names_of_work[k], &works[k]);
-  }
-}
-
-// Returns the energy of a bias that is the value of an action. The value is in the units of
-// PLUMED's input. PLUMED converts the bias to the caller's units, but does not convert the force on
-// an EXTRACV. The result for a value of 1 is therefore the unit of that force.
-double PlumedBias::bias_of_value(const std::string &action, double timestep,
-                                 std::int64_t number) const
-{
-  Plumed other(kernel);
-  set_up(other);
-  other.command("setTimestep", &timestep);
-  other.command("setLogFile", "/dev/null");
-  other.command("init");
-  if (!units_command.empty()) other.command("readInputLine", units_command.c_str());
-  other.command("readInputLine", ("value: " + action).c_str());
-  other.command("readInputLine", "BIASVALUE ARG=value");
-  long long step = number;
-  int is_stopped = 0;
-  double energy = 0.0;
-  other.command("setStepLongLong", &step);
-  other.command("setStopFlag", &is_stopped);
-  other.command("prepareCalc");
-  other.command("performCalcNoUpdate");
-  other.command("getBias", &energy);
-  return energy;
+  exchange.begin(std::move(plumed));
 }
 
 void PlumedBias::prepare_files(bool is_restarted)
@@ -218,7 +162,7 @@ void PlumedBias::prepare_files(bool is_restarted)
   double end = HUGE_VAL;
   if (is_restarted) {
     const auto time_of = [&](std::int64_t step) {
-      return bias_of_value("TIME", saved_timestep, step) / unit_of_force;
+      return units.time_of(step, saved_timestep);
     };
     const double last = time_of(static_cast<std::int64_t>(now.own[0])),
                  half_step = 0.5 * time_of(1);
@@ -239,98 +183,29 @@ void PlumedBias::read_files()
 
 /* ---------------------------------------------------------------------- */
 
-void PlumedBias::begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint)
-{
-  stop = 0;
-  atom_data.box = box;
-  atom_data.virial = {};
-  long long step = timestep;
-  plumed->command("setStepLongLong", &step);
-  plumed->command("setStopFlag", &stop);
-  for (int v = 0; v < nvariables(); ++v) {
-    force[v] = 0.0;
-    plumed->command("setExtraCV " + settings.names[v], &value[v]);
-    plumed->command("setExtraCVForce " + settings.names[v], &force[v]);
-  }
-  plumed->command("setBox", &atom_data.box);
-  plumed->command("setVirial", &atom_data.virial);
-  is_flushed = is_checkpoint;
-  int checkpoint = is_checkpoint ? 1 : 0;
-  plumed->command("doCheckPoint", &checkpoint);
-  plumed->command("prepareDependencies");
-}
-
-void PlumedBias::request_atoms()
-{
-  int n = 0;
-  const int *list = nullptr;
-  plumed->command("createFullList", &n);
-  plumed->command("getFullList", &list);
-  needed.atoms.assign(list, list + n);
-}
-
 const PlumedBias::Needs &PlumedBias::prepare(std::int64_t timestep, const Matrix &box,
                                              bool is_checkpoint)
 {
-  begin_step(timestep, box, is_checkpoint);
-  for (int v = 0; v < nvariables(); ++v) {
-    int is_needed = 0;
-    plumed->command("isExtraCVNeeded " + settings.names[v], &is_needed);
-    needed.variables[v] = is_needed != 0;
-  }
-  int needs_energy = 0;
-  plumed->command("isEnergyNeeded", &needs_energy);
-  if (needs_energy)
+  is_flushed = is_checkpoint;
+  exchange.begin_step(timestep, box, is_checkpoint);
+  if (exchange.needs_energy())
     throw std::runtime_error("PLUMED's ENERGY is not available, which PLUMED file " +
                              settings.file + " uses - leave it out, or use fix plumed for it");
-  request_atoms();
-  return needed;
-}
-
-// A list of atoms is announced to PLUMED only if it has changed. For each new list, PLUMED
-// rearranges all atoms, which costs much more than passing their data.
-void PlumedBias::set_atoms(const std::vector<double> &x, const std::vector<double> &mass,
-                           const std::vector<double> &charge)
-{
-  atom_data.id = needed.atoms;
-  atom_data.x = x;
-  atom_data.force.assign(x.size(), 0.0);
-  if (!x.empty()) {    // otherwise keep those of all atoms
-    masses = mass;
-    charges = charge;
-  }
-  if (atoms_of_plumed != needed.atoms) {
-    atoms_of_plumed = needed.atoms;
-    int n = static_cast<int>(atoms_of_plumed.size());
-    plumed->command("setAtomsNlocal", &n);
-    plumed->command("setAtomsGatindex", atoms_of_plumed.data());
-  }
-  plumed->command("setMasses", masses.data());
-  plumed->command("setCharges", charges.data());
-  plumed->command("setPositions", atom_data.x.data());
-  plumed->command("setForces", atom_data.force.data());
-  plumed->command("shareData");
-  plumed->command("clearFullList");
+  return exchange.request();
 }
 
 double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
 {
-  std::copy_n(s, nvariables(), value.begin());
-  stop = 0;    // PLUMED sets it in prepareDependencies if there is nothing to do
   const bool updates = step.phase == Step::Phase::LAST_OF_STEP ||
       (step.phase == Step::Phase::SETUP && updates_at_setup);
-  plumed->command(updates ? "performCalc" : "performCalcNoUpdate");
+  const double energy = exchange.evaluate(s, updates);
   if (updates) {
     now.own[0] = static_cast<double>(step.number);
     has_unread_files = !is_flushed;
     if (is_flushed) files.read();
   }
-  atom_data.stops = stop;
-  double energy = 0.0;
-  plumed->command("getBias", &energy);
-  now.work = 0.0;
-  for (const double work : works) now.work += work * unit_of_force;
-  for (int v = 0; v < nvariables(); ++v) dVdS[v] = -force[v] * unit_of_force;
+  now.work = exchange.work(units.of_force());
+  for (int v = 0; v < nvariables(); ++v) dVdS[v] = -exchange.force_on(v, units.of_force());
   return energy;
 }
 
@@ -343,7 +218,7 @@ void PlumedBias::save(gpucoord::ArchiveParts &parts) const
   gpucoord::Archive archive;
   archive.write(saved_timestep);
   archive.write(settings.checksum);
-  const Atoms &saved = known_step() == NONE ? Atoms() : atom_data;
+  const Atoms &saved = known_step() == NONE ? Atoms() : exchange.atoms();
   archive.write(std::vector<double>(saved.id.begin(), saved.id.end()));
   archive.write(saved.x);
   archive.write(saved.force);
@@ -359,20 +234,21 @@ void PlumedBias::load(gpucoord::ArchiveParts &parts)
 {
   Bias::load(parts);
   bool has_same_text = false;
+  Atoms &known = exchange.atoms();
   parts.take("plumed", 1, [&](gpucoord::Archive &archive) {
     saved_timestep = archive.read_number();
     has_same_text = archive.read_integer() == settings.checksum;
     const auto ids = archive.read_numbers();
-    atom_data.id.assign(ids.begin(), ids.end());
-    atom_data.x = archive.read_numbers();
-    atom_data.force = archive.read_numbers();
-    for (auto *matrix : {&atom_data.box, &atom_data.virial})
+    known.id.assign(ids.begin(), ids.end());
+    known.x = archive.read_numbers();
+    known.force = archive.read_numbers();
+    for (auto *matrix : {&known.box, &known.virial})
       for (auto &row : *matrix) {
         const auto numbers = archive.read_numbers();
         if (numbers.size() != row.size()) throw gpucoord::ArchiveParts::damaged();
         std::copy(numbers.begin(), numbers.end(), row.begin());
       }
-    if (atom_data.x.size() != 3 * ids.size() || atom_data.force.size() != atom_data.x.size())
+    if (known.x.size() != 3 * ids.size() || known.force.size() != known.x.size())
       throw gpucoord::ArchiveParts::damaged();
   });
   if (!has_same_text) set_known_step(NONE);

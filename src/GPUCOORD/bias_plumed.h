@@ -13,10 +13,10 @@
 
 #include "gpucoord/bias.h"
 
+#include "bias_plumed_exchange.h"
 #include "bias_plumed_files.h"
-#include "bias_plumed_kernel.h"
+#include "bias_plumed_units.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -36,8 +36,7 @@ class PlumedBias : public gpucoord::Bias {
     std::string file, log_file;        // PLUMED's input and log; "": log to the standard output
     std::vector<std::string> names;    // NAME of EXTRACV, one per variable
     double kbt = 0.0;                  // energy; 0: not given
-    bool has_natural_units = false;    // Lennard-Jones units; otherwise:
-    double energy_unit = 1.0, length_unit = 1.0, time_unit = 1.0;    // in kJ/mol, nm, ps
+    PlumedUnits::Caller units;
     std::int64_t checksum = 0;    // identifies the text of the input
     bool may_use_atoms = true;    // the input may request atoms
   };
@@ -58,7 +57,7 @@ class PlumedBias : public gpucoord::Bias {
   bool needs_host(const gpucoord::Step &) const override { return true; }
   std::string memory_advice() const override;
   double temperature() const override { return settings.kbt / context.boltzmann; }
-  std::size_t bytes() const override;
+  std::size_t bytes() const override { return exchange.bytes(); }
   std::vector<File> written_files() const override { return files.written(); }
   void begin(const gpucoord::BiasStart &) override;
   void save(gpucoord::ArchiveParts &) const override;
@@ -75,67 +74,43 @@ class PlumedBias : public gpucoord::Bias {
   // restraints.
   void update_at_setup(bool updates) { updates_at_setup = updates; }
 
-  using Matrix = std::array<std::array<double, 3>, 3>;
-  // Data that PLUMED requests for an evaluation. In the first evaluation, it requests all atoms and
-  // keeps their masses and charges. Later, it requests only the atoms that it needs.
-  struct Needs {
-    std::vector<int> variables;    // [variables] whether PLUMED needs the value
-    std::vector<int> atoms;        // IDs minus 1, in PLUMED's order
-  };
-  // PLUMED's results in addition to the state of a bias.
-  struct Atoms {
-    std::vector<int> id;             // IDs minus 1
-    std::vector<double> x, force;    // [3 n]
-    Matrix box = {};                 // rows are the box edges
-    Matrix virial = {};              // minus the sum of x_a F_b, PLUMED's convention
-    int stops = 0;                   // nonzero: PLUMED ends the run
-  };
+  using Matrix = PlumedExchange::Matrix;
+  using Needs = PlumedExchange::Needs;
+  using Atoms = PlumedExchange::Atoms;
   // Rank 0. box: rows are the box edges. is_checkpoint: PLUMED writes its state after the
   // evaluation. Throws std::runtime_error.
   const Needs &prepare(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
   // Rank 0. Passes the data of the requested atoms, in the order of Needs::atoms. x: [3 n]
   void set_atoms(const std::vector<double> &x, const std::vector<double> &mass,
-                 const std::vector<double> &charge);
+                 const std::vector<double> &charge)
+  {
+    exchange.set_atoms(x, mass, charge);
+  }
 
   // Rank 0. Reads the files that PLUMED writes. Called at the end of a run, which may be early.
   // Throws std::runtime_error if lines are missing.
   void read_files();
 
   // Valid after evaluate() on rank 0. The caller sends it to all ranks.
-  Atoms &atoms() { return atom_data; }
+  Atoms &atoms() { return exchange.atoms(); }
 
  private:
   double potential(const gpucoord::Step &, const double *s, double *dVdS) override;
   std::string too_large() const override { return "bias in the PLUMED file " + settings.file; }
   void warn_of_periods(const PlumedInput &) const;
   void check_input(const PlumedInput &);
-  void set_up(Plumed &) const;
-  double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;
   void prepare_files(bool is_restarted);
-  void begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
-  void request_atoms();
 
   const Settings settings;
   int number_of_atoms = 1;
   const std::shared_ptr<const PlumedKernel> kernel;
-  std::unique_ptr<Plumed> plumed;
-  std::string units_command;    // the UNITS command of the input, or ""
+  PlumedUnits units;
+  PlumedExchange exchange;
   PlumedFiles files;
   bool is_flushed = false;          // PLUMED flushes its files in this evaluation
   bool has_unread_files = false;    // PLUMED may have written to them since files.read()
   bool updates_at_setup = true;
   double saved_timestep = 0.0;    // timestep of the run that wrote the restart file
-  double unit_of_force = 1.0;     // energy unit of PLUMED's input, in the caller's units
-
-  // PLUMED stores pointers to these members.
-  int stop = 0;
-  std::vector<double> value, force;          // [variables]
-  std::vector<std::string> names_of_work;    // names of PLUMED values whose sum is the work
-  std::vector<double> works;
-  std::vector<int> atoms_of_plumed;    // atoms announced to PLUMED, IDs minus 1
-  std::vector<double> masses, charges;
-  Atoms atom_data;
-  Needs needed;
 };
 
 }    // namespace LAMMPS_NS

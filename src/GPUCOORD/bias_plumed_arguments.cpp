@@ -52,8 +52,8 @@ static constexpr int FIRST_VARIABLE = 3;    // index of the first variable's arg
 static void set_units(LAMMPS *lmp, PlumedBias::Settings &settings)
 {
   const std::string style = lmp->update->unit_style;
-  settings.has_natural_units = style == "lj";
-  if (settings.has_natural_units) return;
+  settings.units.are_natural = style == "lj";
+  if (settings.units.are_natural) return;
   const std::pair<const char *, double> energies[] = {{"real", 4.184},
                                                       {"metal", 96.48530749925792},
                                                       {"si", 6.02214076e20},
@@ -61,9 +61,9 @@ static void set_units(LAMMPS *lmp, PlumedBias::Settings &settings)
                                                       {"electron", 2625.5257}};
   for (const auto &energy : energies)
     if (style == energy.first) {
-      settings.energy_unit = energy.second;
-      settings.length_unit = 0.1 / lmp->force->angstrom;
-      settings.time_unit = 0.001 / lmp->force->femtosecond;
+      settings.units.energy = energy.second;
+      settings.units.length = 0.1 / lmp->force->angstrom;
+      settings.units.time = 0.001 / lmp->force->femtosecond;
       return;
     }
   lmp->error->all(
