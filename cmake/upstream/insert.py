@@ -117,9 +117,13 @@ def styles():
             kind, name, page, *description = line.split(None, 3)
             rows.append((kind, name, page, "".join(description)))
     kokkos = set()
+    listed = (TOP / "src/GPUCOORD/coord_styles.h").read_text()
     for header in sorted((TOP / "src/KOKKOS").glob("*.h")):
-        for kind, name in re.findall(r"^(\w+)Style\((\S+)/kk,", header.read_text(), re.MULTILINE):
+        text = header.read_text()
+        for kind, name in re.findall(r"^(\w+)Style\((\S+)/kk,", text, re.MULTILINE):
             kokkos.add((kind.lower(), name))
+        for macro in re.findall(r"^#define (\w+)\(style, .*\\$", text, re.MULTILINE):
+            kokkos.update(("compute", name) for name in re.findall(rf"^{macro}\((\S+?),", listed, re.MULTILINE))
     return rows, kokkos
 
 

@@ -54,9 +54,8 @@ void LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const std::str
                id);
   if (!variable)
     error->all(FLERR, iarg,
-               "{} {} collective variables (computes of style coord/gpu, coord/orientorder, "
-               "coord/envsim, coord/pairentropy or coord/custom), but compute {} is of style {}",
-               command, verb, id, compute->style);
+               "{} {} collective variables (computes of style {}), but compute {} is of style {}",
+               command, verb, styles_of_variables(), id, compute->style);
   if (!variable->why_no_bias().empty())
     error->all(FLERR, iarg, "{} cannot take compute {}: {}", command, id, variable->why_no_bias());
   const std::string problem = word.problem(*variable);

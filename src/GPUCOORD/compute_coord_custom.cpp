@@ -178,10 +178,9 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                  compute_id);
     if (!variable)
       error->all(FLERR, iarg + 1,
-                 "Compute coord/custom takes collective variables (computes of style coord/gpu, "
-                 "coord/orientorder, coord/envsim, coord/pairentropy or coord/custom), but compute "
-                 "{} is of style {}",
-                 compute_id, compute->style);
+                 "Compute coord/custom takes collective variables (computes of style {}), but "
+                 "compute {} is of style {}",
+                 styles_of_variables(), compute_id, compute->style);
     if (!variable->why_no_bias().empty())
       error->all(FLERR, iarg + 1, "Compute coord/custom cannot take compute {}: {}", compute_id,
                  variable->why_no_bias());

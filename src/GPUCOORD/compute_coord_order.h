@@ -9,11 +9,8 @@
 ------------------------------------------------------------------------- */
 
 #ifdef COMPUTE_CLASS
-// clang-format off
-ComputeStyle(coord/envsim,ComputeCoordOrder);
-ComputeStyle(coord/orientorder,ComputeCoordOrder);
-ComputeStyle(coord/pairentropy,ComputeCoordOrder);
-// clang-format on
+#define ORDER_PARAMETER(style, definition, text) ComputeStyle(style, ComputeCoordOrder);
+#include "coord_styles.h"
 #else
 
 #ifndef LMP_COMPUTE_COORD_ORDER_H

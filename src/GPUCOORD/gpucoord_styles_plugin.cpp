@@ -28,18 +28,12 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
 {
   auto *const instance = static_cast<LAMMPS *>(lmp);
   StyleRegistry styles(instance, handle, reinterpret_cast<lammpsplugin_regfunc>(regfunc));
-  styles.add("compute", "coord/gpu", "GPUCOORD coordination number v0.1",
-             &gpucoord_create<Compute, ComputeCoordGPU>);
-  styles.add("compute", "coord/custom", "GPUCOORD expression of collective variables v0.1",
-             &gpucoord_create<Compute, ComputeCoordCustom>);
-  styles.add("compute", "coord/envsim", "GPUCOORD environment similarity v0.1",
-             &gpucoord_create<Compute, ComputeCoordOrder>);
+#define ORDER_PARAMETER(style, definition, text) OTHER_VARIABLE(style, ComputeCoordOrder, text)
+#define OTHER_VARIABLE(style, Class, text) \
+  styles.add("compute", #style, "GPUCOORD " text " v0.1", &gpucoord_create<Compute, Class>);
+#include "coord_styles.h"
   styles.add("compute", "coord/force", "GPUCOORD forces of a bias on atoms v0.1",
              &gpucoord_create<Compute, ComputeCoordForce>);
-  styles.add("compute", "coord/orientorder", "GPUCOORD bond-orientational order parameter v0.1",
-             &gpucoord_create<Compute, ComputeCoordOrder>);
-  styles.add("compute", "coord/pairentropy", "GPUCOORD pair entropy v0.1",
-             &gpucoord_create<Compute, ComputeCoordOrder>);
   styles.add("fix", "coord/bias", "GPUCOORD bias potential v0.1",
              &gpucoord_create<Fix, FixCoordBias>);
   styles.add("fix", "coord/plumed", "GPUCOORD biases of PLUMED v0.1",

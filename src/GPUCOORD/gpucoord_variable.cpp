@@ -57,6 +57,19 @@ struct VariableRegistry {
 
 }    // namespace
 
+std::string LAMMPS_NS::styles_of_variables()
+{
+  const std::vector<std::string> styles = {
+#define ORDER_PARAMETER(style, definition, text) #style,
+#define OTHER_VARIABLE(style, Class, text) #style,
+#include "coord_styles.h"
+  };
+  std::string text = styles[0];
+  for (std::size_t k = 1; k < styles.size(); ++k)
+    text += (k + 1 < styles.size() ? ", " : " or ") + styles[k];
+  return text;
+}
+
 CollectiveVariable::CollectiveVariable() : my_number(VariableRegistry::instance().add(this)) {}
 
 CollectiveVariable::~CollectiveVariable()

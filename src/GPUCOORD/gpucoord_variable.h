@@ -43,6 +43,9 @@ struct VariableHeader {
 
 class CollectiveVariable;
 
+// Returns the list of styles for messages: 'coord/gpu, ... or coord/custom'.
+std::string styles_of_variables();
+
 // A value of a variable, as fixes and parents store it.
 struct VariableRef {
   CollectiveVariable *compute = nullptr;

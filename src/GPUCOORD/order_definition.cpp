@@ -18,11 +18,11 @@
 
 using namespace LAMMPS_NS;
 
-static const OrderStyle *const STYLES[] = {&ENVSIM_STYLE, &ORIENTORDER_STYLE, &PAIRENTROPY_STYLE};
-
 const OrderStyle &OrderStyle::find(const std::string &name)
 {
-  for (const OrderStyle *const style : STYLES)
-    if (name.substr(0, name.find("/kk")) == style->name) return *style;
+  const std::string style_name = name.substr(0, name.find("/kk"));
+#define ORDER_PARAMETER(style, definition, text) \
+  if (style_name == #style) return definition;
+#include "coord_styles.h"
   throw std::invalid_argument("OrderStyle::find");
 }

@@ -73,7 +73,6 @@ class OrderDefinition {
 
 // A style of ComputeCoordOrder.
 struct OrderStyle {
-  const char *name;
   std::unique_ptr<CoordArguments> (*read)(class LAMMPS *, int narg, char **arg);
   // The arguments are those of read(). Both remain valid.
   std::unique_ptr<OrderDefinition> (*make)(const CoordArguments &, const gpucoord::SwitchTable &);
@@ -83,10 +82,9 @@ struct OrderStyle {
 };
 
 // For the file that defines a style.
-template <class Definition, class Arguments> constexpr OrderStyle order_style(const char *name)
+template <class Definition, class Arguments> constexpr OrderStyle order_style()
 {
-  return {name,
-          [](LAMMPS *lmp, int narg, char **arg) -> std::unique_ptr<CoordArguments> {
+  return {[](LAMMPS *lmp, int narg, char **arg) -> std::unique_ptr<CoordArguments> {
             return std::make_unique<Arguments>(lmp, narg, arg);
           },
           [](const CoordArguments &args,
@@ -95,7 +93,8 @@ template <class Definition, class Arguments> constexpr OrderStyle order_style(co
           }};
 }
 
-extern const OrderStyle ENVSIM_STYLE, ORIENTORDER_STYLE, PAIRENTROPY_STYLE;
+#define ORDER_PARAMETER(style, definition, text) extern const OrderStyle definition;
+#include "coord_styles.h"
 
 }    // namespace LAMMPS_NS
 

@@ -69,4 +69,4 @@ class Envsim : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::ENVSIM_STYLE = order_style<Envsim, EnvsimArguments>("coord/envsim");
+const OrderStyle LAMMPS_NS::ENVSIM_STYLE = order_style<Envsim, EnvsimArguments>();

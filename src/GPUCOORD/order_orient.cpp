@@ -94,5 +94,4 @@ class OrientOrder : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::ORIENTORDER_STYLE =
-    order_style<OrientOrder, OrientOrderArguments>("coord/orientorder");
+const OrderStyle LAMMPS_NS::ORIENTORDER_STYLE = order_style<OrientOrder, OrientOrderArguments>();

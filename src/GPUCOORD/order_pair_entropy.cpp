@@ -93,5 +93,4 @@ class PairEntropy : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::PAIRENTROPY_STYLE =
-    order_style<PairEntropy, PairEntropyArguments>("coord/pairentropy");
+const OrderStyle LAMMPS_NS::PAIRENTROPY_STYLE = order_style<PairEntropy, PairEntropyArguments>();

@@ -10,16 +10,12 @@
 
 #ifdef COMPUTE_CLASS
 // clang-format off
-ComputeStyle(coord/envsim/kk,ComputeCoordOrderKokkos<LMPDeviceType>);
-ComputeStyle(coord/envsim/kk/device,ComputeCoordOrderKokkos<LMPDeviceType>);
-ComputeStyle(coord/envsim/kk/host,ComputeCoordOrderKokkos<LMPHostType>);
-ComputeStyle(coord/orientorder/kk,ComputeCoordOrderKokkos<LMPDeviceType>);
-ComputeStyle(coord/orientorder/kk/device,ComputeCoordOrderKokkos<LMPDeviceType>);
-ComputeStyle(coord/orientorder/kk/host,ComputeCoordOrderKokkos<LMPHostType>);
-ComputeStyle(coord/pairentropy/kk,ComputeCoordOrderKokkos<LMPDeviceType>);
-ComputeStyle(coord/pairentropy/kk/device,ComputeCoordOrderKokkos<LMPDeviceType>);
-ComputeStyle(coord/pairentropy/kk/host,ComputeCoordOrderKokkos<LMPHostType>);
+#define ORDER_PARAMETER(style, definition, text) \
+  ComputeStyle(style/kk,ComputeCoordOrderKokkos<LMPDeviceType>); \
+  ComputeStyle(style/kk/device,ComputeCoordOrderKokkos<LMPDeviceType>); \
+  ComputeStyle(style/kk/host,ComputeCoordOrderKokkos<LMPHostType>);
 // clang-format on
+#include "coord_styles.h"
 #else
 
 #ifndef LMP_COMPUTE_COORD_ORDER_KOKKOS_H

@@ -17,7 +17,6 @@
 #include "pair.h"
 
 #include <string>
-#include <utility>
 
 // clang-format off
 #include "compute_coord_gpu_kokkos.h"
@@ -32,15 +31,13 @@
 
 namespace LAMMPS_NS {
 
-// Returns the text of an order parameter, or 'other'.
+// Returns the text of a collective variable, or 'other'. style: with its suffix
 static const char *info_of(const std::string &style, const char *other)
 {
-  const std::pair<const char *, const char *> texts[] = {
-      {"coord/orientorder/", "GPUCOORD bond-orientational order parameters, KOKKOS, v0.1"},
-      {"coord/envsim/", "GPUCOORD environment similarity, KOKKOS, v0.1"},
-      {"coord/pairentropy/", "GPUCOORD pair entropy, KOKKOS, v0.1"}};
-  for (const auto &[name, text] : texts)
-    if (style.find(name) == 0) return text;
+#define ORDER_PARAMETER(name, definition, text) OTHER_VARIABLE(name, Class, text)
+#define OTHER_VARIABLE(name, Class, text) \
+  if (style.find(#name "/") == 0) return "GPUCOORD " text ", KOKKOS, v0.1";
+#include "coord_styles.h"
   return other;
 }
 
@@ -55,7 +52,7 @@ void gpucoord_register_kokkos(StyleRegistry &styles)
 #define FIX_CLASS
 #define FixStyle(key, Class) styles.add("fix", #key, info, &gpucoord_create<Fix, Class>)
 
-  const char *info = "GPUCOORD coordination number, KOKKOS, v0.1";
+  const char *info = "";
 #include "compute_coord_gpu_kokkos.h"
 
 #include "compute_coord_order_kokkos.h"
