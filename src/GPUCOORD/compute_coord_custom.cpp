@@ -610,13 +610,6 @@ void ComputeCoordCustom::add_gradients(const gpucoord::ItemFactors &factors, dou
    output outside of force evaluations
 ------------------------------------------------------------------------- */
 
-double ComputeCoordCustom::evaluate_now(unsigned want)
-{
-  need_init();
-  board->evaluate_now(this, want);
-  return known_value;
-}
-
 void ComputeCoordCustom::compute_vector()
 {
   CoordVariable::compute_vector();

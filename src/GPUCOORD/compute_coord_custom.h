@@ -85,7 +85,6 @@ class ComputeCoordCustom : public CoordVariable {
   bool has_child(const std::string &compute_id) const;
   bool depends_on(const std::string &compute_id) const;
   VariableRef variable_of(const Child &) const;
-  double evaluate_now(unsigned want) override;
   void make_resident();
   void print_setup();
   void print_value();

@@ -14,6 +14,8 @@
 
 #include "coord_variable.h"
 
+#include "bias_board.h"
+
 #include "atom.h"
 #include "comm.h"
 #include "error.h"
@@ -137,6 +139,13 @@ void CoordVariable::compute_peratom()
     one.item = &k;
     add_gradients(one, array_atom, 3 * k);
   }
+}
+
+double CoordVariable::evaluate_now(unsigned want)
+{
+  need_init();
+  BiasBoard::get(lmp)->evaluate_now(this, want);
+  return value();
 }
 
 void CoordVariable::reserve_array()

@@ -55,8 +55,9 @@ class CoordVariable : public Compute, public CollectiveVariable {
   // GPU. HOST: both on the host.
   enum class State { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
 
-  // Collective. Evaluates S outside of force evaluations, with these outputs, and returns it.
-  virtual double evaluate_now(unsigned want) = 0;
+  // Collective. Evaluates the values outside of force evaluations, with these outputs, and returns
+  // the first one.
+  virtual double evaluate_now(unsigned want);
   // Raises an error before init().
   void need_init() const;
   // Makes room for the owned atoms in array_atom.
