@@ -18,15 +18,11 @@
 #include "coord_gather.h"
 #include "coord_switch.h"
 #include "gpucoord_backend.h"
-#include "gpucoord_occasional_list.h"
 
 #include "atom.h"
 #include "comm.h"
 #include "error.h"
 #include "group.h"
-#include "neigh_list.h"
-#include "neigh_request.h"
-#include "neighbor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,16 +32,13 @@ using namespace LAMMPS_NS;
 using gpucoord::DERIVATIVES;
 using gpucoord::VIRIAL;
 using Groups = CoordArguments::Groups;
-using Engine = CoordArguments::Engine;
 
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
-    CoordPairVariable(lmp, narg, arg,
-                      [&] {
-                        return std::make_unique<CoordArguments>(lmp, narg, arg);
-                      }),
-    list(nullptr), list_version(0), list_ncalls(-1)
+    CoordPairVariable(lmp, narg, arg, [&] {
+      return std::make_unique<CoordArguments>(lmp, narg, arg);
+    })
 {
   if (function && function->options().kind == gpucoord::AtomFunctionKind::MIN)
     for (const CoordArguments::Function &f : args->functions) {
@@ -70,26 +63,6 @@ ComputeCoordGPU::~ComputeCoordGPU() = default;
 void ComputeCoordGPU::init_backend()
 {
   backend->init(*table, args->precision, name);
-}
-
-// Neighbor assigns lists again only if requests have changed. Otherwise keep the last list.
-void ComputeCoordGPU::request_list()
-{
-  if (args->engine != Engine::LIST) return;
-  if (neighbor->style == Neighbor::MULTI)
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: engine list cannot use neighbor style multi - use style bin or "
-               "nsq, or engine cells",
-               name);
-  auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
-  request->set_cutoff(table->dmax() + neighbor->skin);
-  ++list_version;
-  list_ncalls = -1;
-}
-
-void ComputeCoordGPU::init_list(int /*id*/, NeighList *ptr)
-{
-  list = ptr;
 }
 
 DeviceChoice &ComputeCoordGPU::device_choice() const
@@ -147,80 +120,13 @@ const gpucoord::PairsInput *ComputeCoordGPU::pairs_of_mode() const
 }
 
 /* ----------------------------------------------------------------------
-   atoms and lists of an evaluation
+   atoms of an evaluation
 ------------------------------------------------------------------------- */
 
 void ComputeCoordGPU::begin_local(LocalEvaluation &local)
 {
-  if (local.path == Path::LIST) update_list();
   if (!CoordPaths::uses_ghosts(local.path)) gather_atoms(local);
   if (function) begin_function();
-}
-
-void ComputeCoordGPU::update_list()
-{
-  if (neighbor->exclude)
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: engine list would miss the pairs that neigh_modify exclude removes from the "
-               "neighbor list - use engine cells",
-               name);
-  if (neighbor->includegroup)
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: engine list would miss the atoms that neigh_modify include "
-               "leaves out of the neighbor list - use engine cells",
-               name);
-  // In KOKKOS runs, a build at the same timestep as the last one (run 0 twice) does not make
-  // occasional lists due.
-  const bool must_build = lmp->kokkos && list_ncalls != neighbor->ncalls;
-  list_ncalls = neighbor->ncalls;
-  if (build_occasional_list(neighbor, list, must_build)) ++list_version;
-  check_list_is_complete();
-}
-
-/* ----------------------------------------------------------------------
-   Checks that the neighbor lists are complete. They lack bonded pairs with special weight zero,
-   which a coordination number counts.
-------------------------------------------------------------------------- */
-
-void ComputeCoordGPU::check_list_is_complete()
-{
-  if (atom->molecular == Atom::ATOMIC) return;
-  const bool dropped[3] = {neighbor->special_flag[1] == 0, neighbor->special_flag[2] == 0,
-                           neighbor->special_flag[3] == 0};
-  if (!dropped[0] && !dropped[1] && !dropped[2]) return;
-  if (atom->molecular == Atom::TEMPLATE)
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: engine list does not support atom_style template with special_bonds weights of "
-               "0, because it cannot find the bonded pairs that the neighbor list lacks - use "
-               "engine cells",
-               name);
-
-  tagint bad[2] = {0, 0};
-  for (int t = 0; t < selected.nfirst() && !bad[0]; ++t) {
-    const int i = selected.first()[t];
-    int first = 0;
-    for (int level = 0; level < 3; ++level) {
-      for (int k = first; dropped[level] && k < atom->nspecial[i][level]; ++k) {
-        const int j = atom->map(atom->special[i][k]);
-        if (j >= 0 && selected.is_partner(j)) {
-          bad[0] = atom->tag[i];
-          bad[1] = atom->special[i][k];
-        }
-      }
-      first = atom->nspecial[i][level];
-    }
-  }
-  struct {
-    double value;
-    int rank;
-  } mine = {bad[0] ? 1.0 : 0.0, comm->me}, any;
-  MPI_Allreduce(&mine, &any, 1, MPI_DOUBLE_INT, MPI_MAXLOC, world);
-  if (any.value == 0.0) return;
-  MPI_Bcast(bad, 2, MPI_LMP_TAGINT, any.rank, world);
-  error->all(FLERR, Error::NOLASTLINE,
-             "{}: engine list would miss bonded pairs of zero special_bonds weight, "
-             "such as atom IDs {} and {} - use engine cells",
-             name, bad[0], bad[1]);
 }
 
 void ComputeCoordGPU::gather_atoms(LocalEvaluation &local)
@@ -259,21 +165,8 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
     default: {
       auto cells = selected.cells_input();
       cells.second = second;
-      if (reference) return gpucoord::reference_cells(*table, cells, want, peratom);
-      if (path == Path::CELLS) return (*backend)->cells(cells, want, peratom);
-      gpucoord::ListInput in;
-      in.x = cells.x;
-      in.nall = atom->nlocal + atom->nghost;
-      in.a = cells.a;
-      in.b = cells.b;
-      in.member = selected.membership();
-      in.numneigh = list->numneigh;
-      in.firstneigh = list->firstneigh;
-      in.neighmask = NEIGHMASK;
-      in.version = list_version;
-      in.types = cells.types;
-      in.second = second;
-      return (*backend)->list(in, want, peratom);
+      return reference ? gpucoord::reference_cells(*table, cells, want, peratom)
+                       : (*backend)->cells(cells, want, peratom);
     }
   }
 }

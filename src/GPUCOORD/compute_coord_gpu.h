@@ -21,7 +21,6 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 
 #include "gpucoord/resident_function.h"
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -35,13 +34,11 @@ class ComputeCoordGPU : public CoordPairVariable {
  public:
   ComputeCoordGPU(class LAMMPS *, int, char **);
   ~ComputeCoordGPU() override;
-  void init_list(int, class NeighList *) override;
   double memory_usage() override;
 
  protected:
   DeviceChoice &device_choice() const override;
   void init_backend() override;
-  void request_list() override;
   std::string description() const override;
   void begin_local(LocalEvaluation &) override;
   void evaluate_local(LocalEvaluation &) override;
@@ -54,8 +51,6 @@ class ComputeCoordGPU : public CoordPairVariable {
   bool seeks_partners_in_setup() const override;
 
  private:
-  void check_list_is_complete();
-  void update_list();
   void gather_atoms(LocalEvaluation &);
   void begin_function();
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference,
@@ -68,10 +63,6 @@ class ComputeCoordGPU : public CoordPairVariable {
   gpucoord::PairsInput pairs;    // used in pair mode
   // The function that a GPU evaluates without KOKKOS; null: the host evaluates it.
   std::unique_ptr<gpucoord::DeviceFunction> on_gpu;
-  // For engine list.
-  class NeighList *list;
-  std::int64_t list_version;
-  bigint list_ncalls;
 };
 
 }    // namespace LAMMPS_NS

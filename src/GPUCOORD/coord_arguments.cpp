@@ -114,12 +114,12 @@ void CoordArguments::read(int narg, char **arg)
       positions["image"] = iarg;
       iarg += 2;
     } else if (keyword == "engine") {
-      engine = choose<Engine>(command + " engine", iarg, narg, arg,
-                              {{"auto", Engine::AUTO},
-                               {"cells", Engine::CELLS},
-                               {"list", Engine::LIST},
-                               {"allpairs", Engine::ALLPAIRS}},
-                              input, error);
+      Words::reject_removed(owner, "list", "engine cells, which has the same results", iarg, narg,
+                            arg, input, error);
+      engine = choose<Engine>(
+          command + " engine", iarg, narg, arg,
+          {{"auto", Engine::AUTO}, {"cells", Engine::CELLS}, {"allpairs", Engine::ALLPAIRS}}, input,
+          error);
       positions["engine"] = iarg;
       iarg += 2;
     } else if (keyword == "precision") {
@@ -197,7 +197,7 @@ void CoordArguments::check_engine(char **arg) const
         "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all "
         "- use image minimum, or engine cells");
   if (!has_end) {
-    if (engine == Engine::CELLS || engine == Engine::LIST)
+    if (engine == Engine::CELLS)
       error->all(FLERR, position("engine") + 1,
                  "Compute coord/gpu engine {} needs a finite dmax, but the switching function{} "
                  "has none - give dmax, or use engine allpairs",

@@ -33,7 +33,7 @@ class CoordArguments : protected Pointers {
   enum class Groups { SELF, TWO, PAIRS, PAIRS_FILE };
   enum class Norm { SUM, MEAN };
   enum class Image { UNNAMED, ALL, MINIMUM };
-  enum class Engine { AUTO, CELLS, LIST, ALLPAIRS };
+  enum class Engine { AUTO, CELLS, ALLPAIRS };
 
   // Reads the arguments of compute coord/gpu.
   CoordArguments(LAMMPS *, int narg, char **arg);

@@ -68,7 +68,6 @@ void CoordPairVariable::init()
 
   init_backend();
   paths.init();
-  request_list();
 
   selected.begin_run();    // Neighbor's counts restart in each run
   std::fill(nevaluations, nevaluations + NWANTS, 0);
@@ -96,11 +95,11 @@ void CoordPairVariable::setup()
 }
 
 // In KOKKOS runs, atoms on the host may be stale, and only KOKKOS styles can update them. Pairs of
-// IDs and neighbor lists can be wrong, and raise errors before finish_evaluation().
+// IDs can be wrong, and raise errors before finish_evaluation().
 bool CoordPairVariable::begin_setup()
 {
   const bool has_atoms = kokkosable || !lmp->kokkos;
-  is_in_setup = has_atoms && paths.last() != Path::PAIRS && paths.last() != Path::LIST;
+  is_in_setup = has_atoms && paths.last() != Path::PAIRS;
   return is_in_setup;
 }
 

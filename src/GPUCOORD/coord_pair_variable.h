@@ -80,8 +80,6 @@ class CoordPairVariable : public CoordVariable {
 
   virtual DeviceChoice &device_choice() const = 0;
   virtual void init_backend() = 0;
-  // Requests a neighbor list in init(), after all checks: a request remains after an error.
-  virtual void request_list() {}
   // Returns a description of the function, for the setup line and errors; "": S is a sum over
   // pairs.
   virtual std::string description() const = 0;

@@ -128,7 +128,7 @@ CoordPaths::Path CoordPaths::choose(const gpucoord::Box &current) const
                    "{}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
                    "shortest period of the box, needs engine allpairs or auto",
                    owner, dmax, args.longest_coeff(), limit);
-      return args.engine == Engine::LIST ? Path::LIST : Path::CELLS;
+      return Path::CELLS;
   }
 }
 

@@ -25,8 +25,8 @@ class CoordArguments;
 
 class CoordPaths : protected Pointers {
  public:
-  enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
-  static bool uses_ghosts(Path path) { return path == Path::CELLS || path == Path::LIST; }
+  enum class Path { CELLS, ALLPAIRS, PAIRS };
+  static bool uses_ghosts(Path path) { return path == Path::CELLS; }
 
   // owner: beginning of errors, 'Compute coord/gpu ID'. The other objects remain valid.
   CoordPaths(LAMMPS *, std::string owner_in, const CoordArguments &, const gpucoord::SwitchTable &);

@@ -54,7 +54,7 @@ std::string CoordSetupText::lines(const DeviceChoice &device, CoordPaths::Path p
                                   const std::string &data_path,
                                   const std::string &function_text) const
 {
-  static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
+  static const char *const engines[] = {"cells", "allpairs", "pairs"};
   static const char *const precisions[] = {"double", "mixed", "single"};
   std::string mesg = fmt::format(
       "{}: {}, precision {}, engine {}, {}\n", owner, device.description(),

@@ -148,6 +148,16 @@ namespace Words {
                command, word, names(choices));
   }
 
+  // Raises an error if arg[iarg + 1] is a word that earlier versions accepted after arg[iarg].
+  // instead: for example 'engine cells, which has the same results'
+  inline void reject_removed(const std::string &owner, const char *word, const char *instead,
+                             int iarg, int narg, char **arg, const Input *input, Error *error)
+  {
+    if (iarg + 2 <= narg && arg[iarg + 1] == std::string(word))
+      error->all(FLERR, position(input, arg[iarg + 1]), "{} has no {} {} - use {}", owner,
+                 arg[iarg], word, instead);
+  }
+
 }    // namespace Words
 }    // namespace LAMMPS_NS
 

@@ -88,12 +88,9 @@ bool ResidentCoordGPU::may_use_neighbors() const
   return true;
 }
 
-void ResidentCoordGPU::init_list(int id, NeighList *ptr)
+void ResidentCoordGPU::init_list(int /*id*/, NeighList *ptr)
 {
-  if (uses_neighbors)
-    full_list = ptr;
-  else
-    ComputeCoordGPU::init_list(id, ptr);
+  full_list = ptr;
 }
 
 // LAMMPS has built its lists for the run.

@@ -345,9 +345,7 @@ template <class Base> void ComputeCoordKokkos<Base>::fetch_function(LocalEvaluat
 
 template <class Base> void ComputeCoordKokkos<Base>::atoms_to_host()
 {
-  // Engine list also considers bonds.
-  const bool is_list = args->engine == CoordArguments::Engine::LIST;
-  atomKK->sync(Host, is_list ? ALL_MASK : X_MASK | TAG_MASK | TYPE_MASK | MASK_MASK);
+  atomKK->sync(Host, X_MASK | TAG_MASK | TYPE_MASK | MASK_MASK);
 }
 
 template <class Base> bigint ComputeCoordKokkos<Base>::id_of_bad_atom()

@@ -117,7 +117,7 @@ def variable(name, group, words, of="scalar vector atoms"):
 def coordination():
     """compute coord/gpu"""
     for precision in PRECISIONS:
-        for engine, more in (("cells", ""), ("list", ""), ("allpairs", " image minimum")):
+        for engine, more in (("cells", ""), ("allpairs", " image minimum")):
             yield Scene(liquid(), [
                 variable(f"coord/{engine}/{precision}/{name}", "all",
                          f"switch {words} engine {engine} precision {precision}{more}")
@@ -136,7 +136,7 @@ def coordination():
     for box in "ortho", "tilted", "slab", "free":
         members = []
         for precision in ("double", "mixed"):
-            for engine in "cells", "list", "allpairs", "auto":
+            for engine in "cells", "allpairs", "auto":
                 image = " image minimum" if engine == "allpairs" else ""
                 for name, (group, words) in groups.items():
                     pairs = "pairs" in name
@@ -160,17 +160,17 @@ def coordination():
     yield Scene(liquid("large", ghosts=3.1), [
         variable(f"coord/large/{engine}/{precision}", "all",
                  f"switch cubic d0 0.5 dmax 2.7 engine {engine} precision {precision}", "scalar vector")
-        for precision in PRECISIONS for engine in ("cells", "list")], in_run=True)
+        for precision in PRECISIONS for engine in ("cells", "allpairs")], in_run=True)
     dynamic = ["region half block INF 4.0 INF INF INF INF units box",
                "group moving dynamic all region half every 1"]
     yield Scene([*liquid(), *dynamic], [
         variable(f"coord/dynamic-group/{engine}", "moving",
                  f"group2 all switch {short} engine {engine} precision double")
-        for engine in ("cells", "list")], in_run=True)
+        for engine in ("cells", "allpairs")], in_run=True)
     squeeze = ["fix squeeze all nph iso 1.0 5.0 0.5", "unfix move"]
     yield Scene([*liquid(), *squeeze], [
         variable("coord/box-changes/cells", "all", f"switch {short} precision double"),
-        variable("coord/box-changes/list", "all", f"switch {short} precision mixed engine list")], in_run=True)
+        variable("coord/box-changes/mixed", "all", f"switch {short} precision mixed")], in_run=True)
 
 
 def file_of_pairs():
@@ -196,7 +196,7 @@ def expressions():
         for precision in PRECISIONS:
             variables = [
                 f"compute s a coord/gpu group2 c norm mean switch cubic d0 0.7 dmax 1.9 precision {precision} @D",
-                f"compute t all coord/gpu norm mean switch rational 1.1 dmax 2.6 engine list precision {precision} @D",
+                f"compute t all coord/gpu norm mean switch rational 1.1 dmax 2.6 precision {precision} @D",
                 f"compute u p1 coord/gpu pairs p2 switch rational 1.1 dmax 2.6 precision {precision} @D"]
             # The scene renames members by appending numbers, but not inside expressions: d and its parent are not both members.
             child = 'compute d all coord/custom "a - b" a c_s b c_t'
@@ -261,7 +261,7 @@ def biases():
     """fix coord/bias"""
     for name, words in BIASES.items():
         yield bias(name, words, TWO)
-    for engine in "cells", "list", "allpairs":
+    for engine in "cells", "allpairs":
         image = " image minimum" if engine == "allpairs" else ""
         for precision in "mixed", "single":
             yield bias(f"{engine}-{precision}", "c_s c_t harmonic k 200.0 150.0 s0 1.2 1.3", [

@@ -94,7 +94,7 @@ class FirstResult(unittest.TestCase):
 class Coordination(unittest.TestCase):
     def test_value(self):
         """With all engines, before and after a run that builds neighbor lists again."""
-        for engine in "cells", "list":
+        for engine in "cells", "allpairs":
             lmp = start(LIQUID + ZERO + f"{COORD} engine {engine}\nfix nve all nve\nthermo_style custom step c_c\n")
             for steps in (0, 200, 200):
                 lmp.command(f"run {steps}")

@@ -30,7 +30,7 @@ LEFT, RIGHT = np.arange(15), np.arange(15, N)
 # The variables: tail of the command, and arguments of brute_force.
 COMPUTES = {
     "one": (f"all coord/gpu {SHORT.keywords} engine cells", dict(switch=SHORT, a=np.arange(N))),
-    "two": (f"left coord/gpu group2 right {SHORT.keywords} engine list", dict(switch=SHORT, a=LEFT, b=RIGHT)),
+    "two": (f"left coord/gpu group2 right {SHORT.keywords} engine cells", dict(switch=SHORT, a=LEFT, b=RIGHT)),
     "mean": (f"left coord/gpu group2 all {SHORT.keywords} norm mean engine allpairs",
              dict(switch=SHORT, a=LEFT, b=np.arange(N), norm="mean", image="minimum")),
     "pair": (f"left coord/gpu pairs right {WIDE.keywords}",

@@ -94,7 +94,7 @@ class Biased(unittest.TestCase):
         coordtest.make_system(lmp, box, coordtest.random_positions(np.random.default_rng(3), box, N, closest=0.3), ghosts=2.7)
         switch = "switch gaussian 0.5 d0 0.3 dmax 2.3 precision double"
         for line in (f"compute more all coord/gpu {switch} function more_than rational 3",
-                     f"compute least all coord/gpu {switch} engine list function min 0.5", "run 0"):
+                     f"compute least all coord/gpu {switch} engine allpairs function min 0.5", "run 0"):
             lmp.command(line)
         s = {name: coordtest.scalar_of(lmp, name) for name in ("more", "least")}
         given = Input("UNITS NATURAL\n" + plumedtest.extracv(s) +

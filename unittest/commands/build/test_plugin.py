@@ -74,7 +74,7 @@ class Plugin(unittest.TestCase):
 
     def define(self, lmp, x):
         coordtest.make_system(lmp, BOX, x, ghosts=3.1)
-        for engine in ("cells", "list", "allpairs"):
+        for engine in ("cells", "allpairs"):
             lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} {self.OPTIONS}")
 
     def check(self, lmp, x, what):
@@ -83,7 +83,7 @@ class Plugin(unittest.TestCase):
 
     def compare(self, lmp, x, what):
         expected = brute_force(BOX, x, SWITCH, np.arange(len(x)))
-        for engine in ("cells", "list", "allpairs"):
+        for engine in ("cells", "allpairs"):
             coordtest.assert_same(brutetest.result_of(lmp, engine), expected, coordtest.DOUBLE, f"{what}, {engine}")
 
     def test_clear(self):
@@ -99,10 +99,10 @@ class Plugin(unittest.TestCase):
             x = positions(4)
             self.define(lmp, x)
             self.check(lmp, x, "at first")
-            for engine in ("cells", "list", "allpairs"):
+            for engine in ("cells", "allpairs"):
                 lmp.command(f"uncompute {engine}")
             lmp.command("run 0")
-            for engine in ("cells", "list", "allpairs"):
+            for engine in ("cells", "allpairs"):
                 lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} {self.OPTIONS}")
             self.check(lmp, x, "again")
 
@@ -158,7 +158,7 @@ class Plugin(unittest.TestCase):
                 with self.assertRaisesRegex(Exception, "coord/gpu"):
                     lmp.command(f"compute cells all coord/gpu {SWITCH.keywords}")
                 lmp.command(f"plugin load {path}")
-                for engine in ("cells", "list", "allpairs"):
+                for engine in ("cells", "allpairs"):
                     lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} {self.OPTIONS}")
                 self.check(lmp, x, f"loaded again, turn {turn}")
             lmp.command(f"plugin load {path}")    # loads a loaded plugin again

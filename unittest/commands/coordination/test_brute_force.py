@@ -77,12 +77,12 @@ def ways(form, short):
     if form.startswith("pairs"):
         return [("image minimum", "minimum")] + ([("", "minimum")] if short else [])
     if short:
-        listed = [("engine " + e, "minimum") for e in ("auto", "cells", "list", "allpairs")]
-        listed += [("engine cells image all", "all"), ("engine list image all", "all"), ("image all", "all"),
-                   ("engine cells image minimum", "minimum"), ("engine list image minimum", "minimum"),
+        listed = [("engine " + e, "minimum") for e in ("auto", "cells", "allpairs")]
+        listed += [("engine cells image all", "all"), ("image all", "all"),
+                   ("engine cells image minimum", "minimum"),
                    ("", "all")]
         return listed
-    return [("image all", "all"), ("engine cells image all", "all"), ("engine list image all", "all"),
+    return [("image all", "all"), ("engine cells image all", "all"),
             ("image minimum", "minimum"), ("engine allpairs image minimum", "minimum")]
 
 
@@ -142,7 +142,7 @@ class BruteForce(unittest.TestCase):
             with coordtest.start() as lmp:
                 coordtest.make_system(lmp, box, x, ghosts=float(switch.dmax) + 0.31)
                 coordtest.define_group(lmp, "none", [])
-                engines = ("cells", "list", "allpairs") if range_factor < 1 else ("cells", "list")
+                engines = ("cells", "allpairs") if range_factor < 1 else ("cells",)
                 image = "" if range_factor < 1 else "image all"
                 for engine in engines:
                     tail = f"{switch.keywords} engine {engine} {image} precision double"
@@ -165,7 +165,7 @@ class BruteForce(unittest.TestCase):
         box = Box((10.0, 11.0, 12.0))
         x = np.array([[1.0, 2.0, 3.0], [6.0, 2.0, 3.0]])
         for image, pairs in (("minimum", 1), ("all", 2)):
-            for engine in ("auto", "cells", "list", "allpairs"):
+            for engine in ("auto", "cells", "allpairs"):
                 if (image, engine) == ("all", "allpairs"):
                     continue
                 with self.subTest(image=image, engine=engine), coordtest.start() as lmp:
@@ -195,7 +195,8 @@ class BruteForce(unittest.TestCase):
         bonded = brute_force(box, x, switch, None, pairs=np.column_stack([np.arange(0, n, 2), np.arange(1, n, 2)]),
                              image="minimum").value
         self.assertGreater(bonded, 0.1 * expected.value)
-        for weight, engines in ((0.0, ("cells", "allpairs")), (0.5, ("cells", "allpairs", "list"))):
+        for weight in 0.0, 0.5:
+            engines = ("cells", "allpairs")
             with coordtest.start() as lmp:
                 for line in coordtest.setup_commands(box, 3.0):
                     line = line.replace("atom_style atomic", "atom_style bond")
@@ -216,15 +217,16 @@ class BruteForce(unittest.TestCase):
                                           f"special weight {weight}, engine {engine}")
 
     def test_neighbor_styles(self):
-        """Lists by bins and by all pairs; cells next to lists for several cutoffs; a second run."""
+        """All neighbor styles of LAMMPS; a second run."""
         box = Box((7.0, 6.5, 6.0), tilt=(1.0, 2.0, -1.0))
         n = 80
         x = coordtest.random_positions(np.random.default_rng(18), box, n)
         switch = Switch("rational", 0.9, dmax=2.6)
-        styles = {"nsq": ("cells", "list"), "bin": ("cells", "list"), "multi": ("cells", "allpairs")}
-        if coordtest.kokkos_lacks("neighbor multi", coordtest.NO_MULTI):
-            del styles["multi"]
-        for style, engines in styles.items():
+        styles = ["nsq", "bin"]
+        if not coordtest.kokkos_lacks("neighbor multi", coordtest.NO_MULTI):
+            styles.append("multi")
+        engines = ("cells", "allpairs")
+        for style in styles:
             with coordtest.start() as lmp:
                 coordtest.make_system(lmp, box, x, ghosts=3.0)
                 lmp.command(f"neighbor 0.3 {style}")
@@ -315,14 +317,14 @@ class BruteForce(unittest.TestCase):
         x = coordtest.on_grid([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.5, 2.2, 2.9]])
         with coordtest.start() as lmp:
             coordtest.make_system(lmp, box, x, ghosts=3.0)
-            for engine in ("cells", "list", "allpairs"):
+            for engine in ("cells", "allpairs"):
                 lmp.command(f"compute {engine} all coord/gpu switch rational 1.0 dmax 2.0 engine {engine} "
                             "precision double")
             lmp.command("run 0")
             near = Switch("rational", 1.0, dmax=2.0)
             r = np.linalg.norm(x[2] - x[0])
             s, dsdr = (float(v[0]) for v in near(np.array([r])))
-            for engine in ("cells", "list", "allpairs"):
+            for engine in ("cells", "allpairs"):
                 result = brutetest.result_of(lmp, engine)
                 self.assertAlmostEqual(result.value, 1 + 2 * s, delta=1e-13)
                 np.testing.assert_allclose(result.atoms[0, 1:], -dsdr / r * (x[2] - x[0]), rtol=1e-12, atol=1e-15)
@@ -361,7 +363,7 @@ class SwitchKinds(unittest.TestCase):
             cases = []
             for switch in switches:
                 short = switch.dmax < 0.5 * box.shortest_vector()
-                for engine in ("cells", "list", "allpairs"):
+                for engine in ("cells", "allpairs"):
                     image = "minimum" if engine == "allpairs" else "all"
                     cases.append((f"c{len(cases)}", switch, image, engine))
                     lmp.command(f"compute {cases[-1][0]} all coord/gpu {switch.keywords} engine {engine} "

@@ -241,7 +241,6 @@ class Unused(InProcess):
         cases = {
             "expression": ("compute u all coord/custom w/z w c_cw z c_zero", "Compute coord/custom u: S = w/z is inf at "),
             "pairs/file": (gpu + "pairs/file " + pairs, "Compute coord/gpu u: pairs/file names atom ID 65, which does not exist - "),
-            "engine list": (gpu + "engine list", "Compute coord/gpu u: engine list would miss the pairs that neigh_modify exclude "),
             "function": (gpu + "precision double function custom log(s-100)",
                          "Compute coord/gpu u: function custom log(s-100) or its derivative is not a finite number at s = "),
         }
@@ -250,8 +249,7 @@ class Unused(InProcess):
             for more, use in ("", "c_u"), ("compute d all coord/custom 2*u u c_u\ncompute t all coord/custom max(d,v) d c_d v c_cv", "c_t"):
                 with self.subTest(name, use=use):
                     self.setUp()
-                    commands(self.lmp, definition + ("\n" + more if more else "") + ("\nneigh_modify exclude type 1 1" if
-                             name == "engine list" else "") + "\nrun 0\nrun 2")
+                    commands(self.lmp, definition + ("\n" + more if more else "") + "\nrun 0\nrun 2")
                     self.lmp.command(f"thermo_style custom step {use}")
                     found, _ = error_of(self.lmp, "run 0")
                     self.assertTrue(without_suffix(found).startswith(message), found)

@@ -48,7 +48,7 @@ def computes(box, x):
     rational = f"switch rational {r0!r} nn 6 mm 10 dmax"
     return {
         "cells": f"all coord/gpu {rational} {short!r} engine cells",
-        "list": f"left coord/gpu group2 right {rational} {short!r} engine list",
+        "two": f"left coord/gpu group2 right {rational} {short!r} engine cells",
         "all": f"all coord/gpu {rational} {long!r} image all",
         "overlap": f"left coord/gpu group2 middle {rational} {long!r} image all norm mean",
         "minimum": f"all coord/gpu {rational} {long!r} image minimum",
@@ -62,8 +62,8 @@ def computes(box, x):
         # Functions of coordination numbers, every engine.
         "more": f"all coord/gpu {rational} {long!r} image all function more_than rational 1.5 nn 6 mm 12",
         "less": f"left coord/gpu group2 middle {rational} {long!r} image all norm mean function less_than exp 1.0",
-        "between": f"left coord/gpu group2 right {rational} {short!r} engine list function between 0.1 0.8",
-        "moment": f"all coord/gpu {rational} {short!r} engine list function moment 3",
+        "between": f"left coord/gpu group2 right {rational} {short!r} engine cells function between 0.1 0.8",
+        "moment": f"all coord/gpu {rational} {short!r} engine allpairs function moment 3",
         "min": f"all coord/gpu {rational} {long!r} image all function min 1.0",
         "max": f"left coord/gpu group2 middle {rational} {short!r} engine allpairs function max 0.2",
         "alt_min": f"all coord/gpu {rational} {long!r} image minimum function alt_min 2.0",

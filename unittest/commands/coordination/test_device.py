@@ -27,7 +27,7 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 OWNED = "owned and ghost atoms"
 GATHERED = "atoms gathered over ranks"
-PATHS = {"engine cells": ("cells", OWNED), "engine list": ("list", OWNED), "engine allpairs": ("allpairs", GATHERED),
+PATHS = {"engine cells": ("cells", OWNED), "engine allpairs": ("allpairs", GATHERED),
          "pairs b": ("pairs", GATHERED)}
 
 
@@ -103,7 +103,7 @@ RATIONAL = Switch("rational", 1.0, dmax=2.7).keywords
 # Forms of the compute: group and keywords.
 FORMS = {"self": ("all", ""), "some": ("left", ""), "two": ("left", "group2 right"), "overlap": ("left", "group2 late"),
          "same": ("left", "group2 left norm mean"), "empty": ("left", "group2 none")}
-ENGINES = {"cells": "engine cells", "list": "engine list", "allpairs": "engine allpairs"}
+ENGINES = {"cells": "engine cells", "allpairs": "engine allpairs"}
 SWITCHES = {"exp": "switch exp 0.8 d0 0.4 dmax 2.6", "gaussian": "switch gaussian 1.1 dmax 2.6 nostretch",
             "smap": "switch smap 1.2 a 2.5 b 5 dmax 2.6", "cubic": "switch cubic d0 0.7 dmax 2.6",
             "tanh": "switch tanh 1.3 dmax 2.6", "cosinus": "switch cosinus 2.2 d0 0.3",
@@ -144,7 +144,7 @@ class OnGPU(unittest.TestCase):
         computes.update({
             "pairs": ("left", f"pairs late {RATIONAL}"), "listed": ("left", f"pairs/file ids {RATIONAL}"),
             "images": ("left", "switch cubic dmax 6.4 image all engine cells"),
-            "images_list": ("left", "switch cubic dmax 6.4 image all engine list group2 late"),
+            "images_two": ("left", "switch cubic dmax 6.4 image all engine cells group2 late"),
             "minimum": ("left", "switch cubic dmax 6.4 image minimum"),
             "endless": ("left", "group2 right switch exp 1.0 image minimum"),
             "endless_custom": ("left", "switch custom 1.0 func exp(-x) image minimum")})

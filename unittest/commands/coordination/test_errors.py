@@ -44,7 +44,9 @@ ARGUMENTS = [
     ("switch exp 1.0 norm [max]", "Unknown compute coord/gpu norm option: max - known are sum, mean"),
     ("switch exp 1.0 image [any]", "Unknown compute coord/gpu image option: any - known are all, minimum"),
     ("switch exp 1.0 engine [fast]",
-     "Unknown compute coord/gpu engine option: fast - known are auto, cells, list, allpairs"),
+     "Unknown compute coord/gpu engine option: fast - known are auto, cells, allpairs"),
+    ("switch exp 1.0 engine [list]", "Compute coord/gpu has no engine list - use engine cells, which has the same "
+     "results"),
     ("switch exp 1.0 precision [half]",
      "Unknown compute coord/gpu precision option: half - known are mixed, double, single"),
     ("switch exp 1.0 device [gpu]", "Unknown compute coord/gpu device option: gpu - known are auto, cuda, host"),
@@ -173,8 +175,6 @@ ARGUMENTS = [
      "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all - use image "
      "minimum, or engine cells"),
     ("switch exp 1.0 engine [cells]", f"Compute coord/gpu engine cells {NO_END}engine allpairs"),
-    ("engine [list] switch exp 1.0", f"Compute coord/gpu engine list {NO_END}engine allpairs"),
-    ("switch rational 1.0 dmax INF engine [list]", f"Compute coord/gpu engine list {NO_END}engine allpairs"),
     ("image [all] switch gaussian 1.0", f"Compute coord/gpu image all {NO_END}image minimum"),
     ("pairs b switch exp 1.0 engine [cells]",
      "Compute coord/gpu pairs evaluates its pairs directly and takes no engine cells - leave engine out"),
@@ -235,8 +235,6 @@ AMBIGUOUS = ("Compute coord/gpu c: dmax {} is not below {}, half the shortest pe
              "atom are in range - give a smaller dmax, or use ")
 WITH_COEFF = "compute c all coord/gpu switch {} coeff 1 1 {} {}\nrun 0"
 SHELL = "Compute coord/gpu c: dmax plus skin {0} exceeds the ghost atom range {1} - use comm_modify cutoff {0} or more"
-EXCLUDED = ("Compute coord/gpu c: engine list would miss the pairs that neigh_modify exclude removes from the "
-            "neighbor list - use engine cells")
 
 # Scripts whose last line must fail, after SYSTEM, and the message.
 RUNS = {
@@ -265,8 +263,6 @@ RUNS = {
         "Compute coord/gpu c: group gone no longer exists - keep it while the compute uses it"),
 
     "ghosts too near for cells": ("compute c all coord/gpu switch cubic dmax 3.5\nrun 0", SHELL.format(3.8, 3.3)),
-    "ghosts too near for list": ("compute c all coord/gpu switch cubic dmax 3.5 engine list\nrun 0",
-                                 SHELL.format(3.8, 3.3)),
     "ghosts without a pair style": ("pair_style none\ncompute c all coord/gpu switch cubic dmax 3.5\nrun 0",
                                     SHELL.format(3.8, 0)),
     "skin too large": ("comm_modify cutoff 3.3\nneighbor 0.4 bin\npair_style zero 1.0\npair_coeff * *\n"
@@ -285,28 +281,12 @@ RUNS = {
         "atom_modify first a\ncomm_modify group a\ncompute c all coord/gpu switch cubic dmax 3.0\nrun 0",
         "Compute coord/gpu c: cannot use the ghost atoms of comm_modify group - remove it, or use engine allpairs "
         "with image minimum"),
-    "neighbor multi": (
-        "neighbor 0.3 multi\ncompute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0",
-        "Compute coord/gpu c: engine list cannot use neighbor style multi - use style bin or nsq, or engine cells"),
-    "exclusions": ("neigh_modify exclude type 1 1\ncompute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0",
-                   EXCLUDED),
-    "atoms outside of neigh_modify include": (
-        "neigh_modify exclude none\natom_modify first a\nneigh_modify include a\n"
-        "compute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0",
-        "Compute coord/gpu c: engine list would miss the atoms that neigh_modify include leaves out of the neighbor "
-        "list - use engine cells"),
     "a function without a value": (
         "compute c all coord/gpu switch custom 1.0 func sqrt(1-x) dmax 3.0 nostretch\nrun 0",
         "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - check the switching "
         "function custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not stretched: values, derivatives "
         "and sums must be finite"),
     **function_errors.RUNS,
-    "exclusions after a run": (
-        GOOD + "\nrun 0\nuncompute c\nneigh_modify exclude group a b\n"
-        "compute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0", EXCLUDED),
-    "exclusions between runs": (
-        "neigh_modify exclude none\ncompute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0\n"
-        "neigh_modify exclude type 1 1\nrun 0", EXCLUDED),
 
     "several images": ("comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5\nrun 0",
                        AMBIGUOUS.format(5.5, 5) + "image minimum or image all"),
@@ -353,14 +333,9 @@ RUNS = {
         "comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5 image minimum engine cells\nrun 0",
         "Compute coord/gpu c: image minimum with dmax 5.5, not below 5, half the shortest period of the box, needs "
         "engine allpairs or auto"),
-    "minimum image of list": (
-        "comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5 image minimum engine list\nrun 0",
-        "Compute coord/gpu c: image minimum with dmax 5.5, not below 5, half the shortest period of the box, needs "
-        "engine allpairs or auto"),
 }
 for name, arguments, tag in (
         ("cells", "all coord/gpu switch cubic dmax 3.0", 12),
-        ("list", "all coord/gpu switch cubic dmax 3.0 engine list", 12),
         ("allpairs", "all coord/gpu switch cubic dmax 3.0 engine allpairs", 12),
         ("the second group", "a coord/gpu group2 b switch cubic dmax 3.0", 12),
         ("pairs", "a coord/gpu pairs b switch cubic dmax 3.0", 12),
@@ -374,11 +349,11 @@ for name, arguments, tag in (
             f"Compute coord/gpu c: the position of atom ID {tag} {NOT_FINITE}")
 
 if coordtest.kokkos_lacks("neighbor multi", coordtest.NO_MULTI):
-    del RUNS["comm_modify mode multi"], RUNS["neighbor multi"]
+    del RUNS["comm_modify mode multi"]
 
 # These errors differ between ranks, so one rank could stop alone or wait forever. The executable
 # runs them, too.
-ON_RANKS = [name for name in RUNS if re.match("pairs|ghosts|exclusions after|NaN|infinity in pairs", name)] + [
+ON_RANKS = [name for name in RUNS if re.match("pairs|ghosts|NaN|infinity in pairs", name)] + [
     "several images in a shrinking box", "comm_modify group", "group2 deleted"]
 
 
@@ -434,10 +409,15 @@ class Runs(InProcess):
                     self.lmp.command("uncompute c")
                 self.check_still_usable()
 
-    def test_list_after_exclusions_are_lifted(self):
-        commands(self.lmp, "neigh_modify exclude type 1 1\n" + GOOD + "\nrun 0\nuncompute c\nneigh_modify exclude none")
-        commands(self.lmp, with_output(GOOD.replace("engine allpairs", "engine list") + "\nrun 0"))
-        self.assertAlmostEqual(value(self.lmp), expected_of_good(self.lmp), delta=1e-5)
+    def test_exclusions_of_neighbor_lists(self):
+        """S includes pairs and atoms that the neighbor lists of LAMMPS lack."""
+        for without in "neigh_modify exclude type 1 1", "atom_modify first a\nneigh_modify include a":
+            for engine in "cells", "allpairs":
+                with self.subTest(without, engine=engine):
+                    self.setUp()
+                    commands(self.lmp, without)
+                    commands(self.lmp, with_output(GOOD.replace("engine allpairs", f"engine {engine}") + "\nrun 0"))
+                    self.assertAlmostEqual(value(self.lmp), expected_of_good(self.lmp), delta=1e-5)
 
     def test_ghost_range_beyond_int(self):
         """In this case LAMMPS itself has no ghost atoms, or stops with an MPI error."""
@@ -521,7 +501,7 @@ group b subtract all a
                     "or use group2", f"[compute] c a coord/gpu {pairs} switch exp 1.0 image minimum"))
 
     def test_others_work(self):
-        for engine in "cells", "list", "allpairs image minimum":
+        for engine in "cells", "allpairs image minimum":
             with self.subTest(engine):
                 commands(self.lmp, "neigh_modify exclude none\nthermo_style one")
                 self.lmp.command(f"compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine {engine}")
@@ -537,54 +517,13 @@ group b subtract all a
         self.assertNotRegex(message, "ID -?[0-9]")
 
 
-class SpecialBonds(InProcess):
-    """Atoms 1, 2 and 3 are bonded in a chain. Engine list finds no pair of weight zero."""
-
-    def make(self, style, weights):
-        self.lmp.command("clear")
-        commands(self.lmp, f"units metal\natom_style {style}\n" + SYSTEM.replace("units metal\n", "").replace(
-            "create_box 1 box", "create_box 1 box bond/types 1 extra/bond/per/atom 2 extra/special/per/atom 4"))
-        commands(self.lmp, f"bond_style zero\nbond_coeff 1\nspecial_bonds lj/coul {weights}\n"
-                 "create_bonds single/bond 1 1 2\ncreate_bonds single/bond 1 2 3\n"
-                 "group one id 1\ngroup two id 2\ngroup three id 3\ngroup chain id 1:3\nneigh_modify exclude none")
-
-    def test_missed(self):
-        for style in "bond", "full":
-            for weights, first, second, pair in (("0 0 0", "one", "two", "1 and 2"),
-                                                 ("0 0 0", "one", "three", "1 and 3"),
-                                                 ("1 0 1", "three", "one", "3 and 1"), ("0 1 1", "two", "b", None),
-                                                 ("0 1 1", "one", "three", None), ("1 1 1", "chain", "chain", None),
-                                                 ("1e-20 1e-20 1e-20", "chain", "chain", None),
-                                                 ("0 0 0", "chain", "b", None)):
-                with self.subTest(style=style, weights=weights, first=first, second=second):
-                    self.make(style, weights)
-                    text = f"compute c {first} coord/gpu group2 {second} switch cubic dmax 6.0 image all engine "
-                    commands(self.lmp, f"comm_modify cutoff 6.5\n{text}list\n{PRINT_S}")
-                    if pair:
-                        self.assertEqual(error_of(self.lmp, "run 0")[0],
-                            "Compute coord/gpu c: engine list would miss bonded pairs of zero special_bonds weight, "
-                            f"such as atom IDs {pair} - use engine cells")
-                    else:
-                        self.lmp.command("run 0")
-                        found = value(self.lmp)
-                    commands(self.lmp, f"thermo_style one\nuncompute c\n{text}cells\n{PRINT_S}run 0")
-                    self.assertGreater(value(self.lmp), 0.01)
-                    if not pair:
-                        self.assertAlmostEqual(found, value(self.lmp), delta=1e-5)
-
-    def test_missed_within_one_group(self):
-        self.make("bond", "0 0 0")
-        commands(self.lmp, f"compute c chain coord/gpu switch cubic dmax 3.0 engine list\n{PRINT_S}")
-        self.assertRegex(error_of(self.lmp, "run 0")[0], "such as atom IDs [123] and [123] - use engine cells$")
-
-
 class TwoRanks(unittest.TestCase):
     maxDiff = None
 
     def test_same_in_process(self):
         """The tests above run on both of two ranks: if the ranks do not fail alike, the test fails
         or hangs."""
-        code, output = run_program([sys.executable, os.path.abspath(__file__), "Arguments", "Runs", "SpecialBonds"], 2)
+        code, output = run_program([sys.executable, os.path.abspath(__file__), "Arguments", "Runs"], 2)
         self.assertEqual(code, 0, output)
         # The ranks may write into one line.
         self.assertEqual(output.replace("KOKKOS", "").count("OK"), 2, output)

@@ -43,10 +43,10 @@ OTHERS = {
 }
 # ID: compute of test_parallel, words of the function, norm
 CASES = {
-    "cells": ("cells", "more_than rational 7 nn 6 mm 12", "sum"), "list": ("list", "between 4 6.5 smear 0.3", "mean"),
+    "cells": ("cells", "more_than rational 7 nn 6 mm 12", "sum"), "overlap": ("overlap", "between 4 6.5 smear 0.3", "mean"),
     "two": ("two", "custom s^2/(1+s)", "mean"), "nearest": ("nearest", "less_than exp 2 d0 1", "sum"),
     "images": ("images", "moment 3", None), "pairs": ("pairs", "custom s^2/(1+s)", "mean"),
-    "file": ("file", "more_than rational 1 nn 2 mm 8", "mean"), "least": ("list", "min 0.8", None),
+    "file": ("file", "more_than rational 1 nn 2 mm 8", "mean"), "least": ("overlap", "min 0.8", None),
     "most": ("nearest", "max 0.5", None), "alt": ("cells", "alt_min 1.5", None), "second": ("two", "moment 2", None),
     "sum": ("cells", "sum", "sum"),
 }
@@ -225,7 +225,7 @@ class Alone(unittest.TestCase):
 
 class Biased(unittest.TestCase):
     MORE = "all coord/gpu switch gaussian 0.5 d0 0.3 dmax 2.6 precision double function more_than rational 4"
-    LEAST = ("left coord/gpu group2 late switch gaussian 0.5 dmax 2.6 precision double engine list "
+    LEAST = ("left coord/gpu group2 late switch gaussian 0.5 dmax 2.6 precision double engine allpairs "
              "function min 2.0")
 
     def start(self):

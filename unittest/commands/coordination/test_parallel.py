@@ -30,7 +30,7 @@ GROUPS = {"all": np.arange(N), "left": np.arange(0, 40), "right": np.arange(50, 
 # ID: group, keywords, arguments of brute force
 COMPUTES = {
     "cells": ("all", f"{SHORT.keywords} engine cells", SHORT, {"a": GROUPS["all"]}),
-    "list": ("left", f"{SHORT.keywords} group2 late engine list", SHORT, {"a": GROUPS["left"], "b": GROUPS["late"]}),
+    "overlap": ("left", f"{SHORT.keywords} group2 late engine cells", SHORT, {"a": GROUPS["left"], "b": GROUPS["late"]}),
     "two": ("left", f"{SHORT.keywords} group2 right norm mean", SHORT,
             {"a": GROUPS["left"], "b": GROUPS["right"], "norm": "mean"}),
     "nearest": ("late", f"{LONG.keywords} image minimum", LONG, {"a": GROUPS["late"], "image": "minimum"}),

@@ -98,7 +98,7 @@ class HardCutoff(unittest.TestCase):
                 lmp.command("compute other even coord/atom cutoff 1.83 group odd")
                 hard = 'switch custom 1.0 func "1" dmax 1.83 nostretch'
                 for precision in ("double", "mixed"):
-                    for engine in ("cells", "list", "allpairs"):
+                    for engine in ("cells", "allpairs"):
                         tail = f"{hard} engine {engine} precision {precision}"
                         lmp.command(f"compute s{engine}{precision} all coord/gpu {tail}")
                         lmp.command(f"compute o{engine}{precision} even coord/gpu group2 odd {tail}")
@@ -108,7 +108,7 @@ class HardCutoff(unittest.TestCase):
                 others = lmp.numpy.extract_compute("other", 1, 1)[:400][ordered]
                 self.assertGreater(neighbors.min(), 1)
                 for precision in ("double", "mixed"):
-                    for engine in ("cells", "list", "allpairs"):
+                    for engine in ("cells", "allpairs"):
                         one_group = brutetest.result_of(lmp, f"s{engine}{precision}")
                         two_groups = brutetest.result_of(lmp, f"o{engine}{precision}")
                         what = f"{engine}, {precision}, tilted {box.tilted}"
@@ -141,12 +141,11 @@ class HardCutoff(unittest.TestCase):
                         count += members
                         after = shells[k + 1][0]
                         d0, dmax = distance + 0.3 * (after - distance), distance + 0.7 * (after - distance)
-                        for engine in ("cells", "list"):
-                            for precision in ("double", "mixed"):
-                                ident = f"c{len(cases)}"
-                                lmp.command(f"compute {ident} all coord/gpu switch cubic d0 {d0} dmax {dmax} "
-                                            f"norm mean image all engine {engine} precision {precision}")
-                                cases.append((ident, count, f"{lattice} {cells} cells, {count} neighbors, {engine}"))
+                        for precision in ("double", "mixed"):
+                            ident = f"c{len(cases)}"
+                            lmp.command(f"compute {ident} all coord/gpu switch cubic d0 {d0} dmax {dmax} "
+                                        f"norm mean image all engine cells precision {precision}")
+                            cases.append((ident, count, f"{lattice} {cells} cells, {count} neighbors"))
                     lmp.command("run 0")
                     for ident, count, what in cases:
                         result = brutetest.result_of(lmp, ident)

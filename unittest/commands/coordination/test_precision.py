@@ -23,7 +23,7 @@ LIMITS = {
 ROUNDING_OF_POSITIONS = 3 * np.finfo(float).eps
 # A float result with a smaller error than float allows must come from double.
 FLOAT_AT_LEAST = 1e-8
-ENGINES = ("cells", "list", "allpairs")
+ENGINES = ("cells", "allpairs")
 
 
 def liquid(rng, cells, tilt=(0, 0, 0), lo=(0, 0, 0), displacement=0.15):

@@ -20,7 +20,7 @@ LONG = Switch("rational", 1.1, n=6, m=10, dmax=3.8)
 ALL, LEFT, LATE = np.arange(N), np.arange(60), np.arange(40, N)
 COMPUTES = {
     "cells": ("all", f"{SWITCH.keywords} engine cells", SWITCH, {"a": ALL}),
-    "list": ("left", f"{SWITCH.keywords} group2 late engine list", SWITCH, {"a": LEFT, "b": LATE}),
+    "two": ("left", f"{SWITCH.keywords} group2 late engine cells", SWITCH, {"a": LEFT, "b": LATE}),
     "nearest": ("late", f"{LONG.keywords} image minimum", LONG, {"a": LATE, "image": "minimum"}),
     "images": ("all", f"{LONG.keywords} image all", LONG, {"a": ALL}),
 }
@@ -153,7 +153,7 @@ class RunStyles(unittest.TestCase):
         parts = {"a": "slab", "b": "high"}
         keywords = {"self": ("slab", f"{SWITCH.keywords} engine cells"),
                     "two": ("slab", f"{SWITCH.keywords} group2 high engine cells norm mean"),
-                    "listed": ("high", f"{SWITCH.keywords} group2 slab engine list"),
+                    "swapped": ("high", f"{SWITCH.keywords} group2 slab engine allpairs"),
                     "gathered": ("high", f"{SWITCH.keywords} engine allpairs")}
         commands += [f"compute {ident} {group} coord/gpu {words} precision double"
                      for ident, (group, words) in keywords.items()]
@@ -170,7 +170,7 @@ class RunStyles(unittest.TestCase):
             slab, high = (np.flatnonzero(frame[f"v_in_{part}"]) for part in parts)
             sizes.add((len(slab), len(high)))
             arguments = {"self": {"a": slab}, "two": {"a": slab, "b": high, "norm": "mean"},
-                         "listed": {"a": high, "b": slab}, "gathered": {"a": high}}
+                         "swapped": {"a": high, "b": slab}, "gathered": {"a": high}}
             for ident in keywords:
                 found = brutetest.Result(rows[f"c_{ident}"][row],
                                          [rows[f"c_{ident}[{k}]"][row] for k in range(1, 7)], frame.array(ident))

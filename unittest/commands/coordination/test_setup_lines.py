@@ -62,7 +62,6 @@ class Lines(unittest.TestCase):
             (f"na coord/gpu group2 ow {NEAR} norm mean", "na (1 atom) with ow (3 atoms), S 1.15625"),
             (f"all coord/gpu {NEAR}", "all (4 atoms), S 2"),
             (f"all coord/gpu {NEAR} norm mean", "all (4 atoms), S 0.5" + half),
-            (f"all coord/gpu {NEAR} norm mean engine list", "all (4 atoms), S 0.5" + half),
             (f"all coord/gpu {NEAR} norm mean engine allpairs", "all (4 atoms), S 0.5" + half),
             (f"all coord/gpu group2 all {NEAR} norm mean", "all (4 atoms) with all (4 atoms), S 1"),
             (f"all coord/gpu {NEAR} function sum norm mean", "all (4 atoms), S 1"),
@@ -74,7 +73,7 @@ class Lines(unittest.TestCase):
             for ranks in (1, 2) if "mean" in words or "pairs" in words else (1,):
                 with self.subTest(words, ranks=ranks):
                     text = run(f"compute c {words}", "thermo_style custom step c_c", "run 1", "run 1", ranks=ranks).text
-                    in_run = " pairs" in words or " list" in words    # their errors must not stop runs without them
+                    in_run = " pairs" in words    # their errors must not stop runs without them
                     self.assertEqual(self.line(text, in_run=in_run), [expected], text)
                     self.assertEqual(text.count(f"Compute coord/gpu c: {expected}"), 1, text)    # in both runs
 
@@ -131,7 +130,7 @@ class NoPair(unittest.TestCase):
                 self.assertEqual(warnings_of(text), [warning] * runs if warning else [], text)
 
     def test_engines(self):
-        for engine in "cells", "list", "allpairs":
+        for engine in "cells", "allpairs":
             self.check(f"na coord/gpu group2 ow {FAR} engine {engine}", self.expected("na", 3), BOTH)
             self.check(f"ow coord/gpu {FAR} norm mean engine {engine}", self.expected("ow", 4))
             self.check(f"ow coord/gpu {FAR} engine {engine} function more_than rational 1",

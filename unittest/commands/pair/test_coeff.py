@@ -118,8 +118,8 @@ class Reference(unittest.TestCase):
         reach = factor * (0.5 * box.shortest_vector() if any(box.periodic) else 3.0)
         functions = self.table(reach)
         short = factor < 1 or not any(box.periodic)
-        ways = [(f"engine {engine}", "all") for engine in ("cells", "list", "allpairs")] if short else [
-            ("engine cells image all", "all"), ("engine list image all", "all"),
+        ways = [(f"engine {engine}", "all") for engine in ("cells", "allpairs")] if short else [
+            ("engine cells image all", "all"),
             ("engine allpairs image minimum", "minimum"), ("image minimum", "minimum")]
         cases = [(form, way) for form in FORMS for way in ways] + [
             (form, ("image minimum", "minimum")) for form in PAIR_FORMS]
@@ -239,11 +239,11 @@ class Derivatives(unittest.TestCase):
         rng = np.random.default_rng(10)
         with coordtest.start() as lmp:
             make_system(lmp, self.BOX, x, 2.8)
-            for engine in ("cells", "list", "allpairs"):
+            for engine in ("cells", "allpairs"):
                 lmp.command(f"compute {engine} late coord/gpu group2 left {self.FUNCTIONS.keywords} engine {engine} "
                             "precision double")
             lmp.command("run 0")
-            gradients = {engine: coordtest.atoms_of(lmp, engine)[:, 1:] for engine in ("cells", "list", "allpairs")}
+            gradients = {engine: coordtest.atoms_of(lmp, engine)[:, 1:] for engine in ("cells", "allpairs")}
             direction = np.round(4 * rng.normal(size=x.shape)) / 4
             values = {engine: [] for engine in gradients}
             for shift in (-step, -step / 2, step / 2, step):
@@ -279,7 +279,7 @@ class Runs(unittest.TestCase):
 
     FUNCTIONS = table(2.4)
     COMPUTES = {"cells": ("late", "engine cells", {"a": GROUPS["late"]}),
-                "list": ("left", "group2 late engine list", {"a": GROUPS["left"], "b": GROUPS["late"]}),
+                "overlap": ("left", "group2 late engine cells", {"a": GROUPS["left"], "b": GROUPS["late"]}),
                 "gathered": ("left", "group2 right engine allpairs", {"a": GROUPS["left"], "b": GROUPS["right"]}),
                 "pairs": ("left", "pairs right", PAIR_FORMS[0][2]),
                 "file": ("all", PAIR_FORMS[1][1], PAIR_FORMS[1][2])}

@@ -17,7 +17,7 @@ from test_pair_restart import Restart
 
 SWITCH = Switch("rational", 0.9, n=6, m=12, dmax=2.4)
 KEYWORDS = SWITCH.keywords.replace("switch ", "", 1)
-ENGINES = ("cells", "list", "allpairs")
+ENGINES = ("cells", "allpairs")
 
 
 def few_pairs(longest):
