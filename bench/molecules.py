@@ -163,9 +163,9 @@ def gpu(bench):
     kernels = {"cuda": "in use", "cuda-any": "any number of sites"}
     table = bench.table("updates", "model", "phase", "molecules", "partners", "kernel", "precision", "ms",
                         "with energies, ms", "with copies, ms", "million updates/s", spread=SPREAD, gpus=1)
-    cases = [(model, phase, edge, "cuda", "single") for model in MODELS for phase in ("liquid", "gas")
+    cases = [(model, phase, edge, "cuda", "mixed") for model in MODELS for phase in ("liquid", "gas")
              for edge in (GPU_EDGES if model == "eo" else GPU_EDGES[:3])]
-    others = (("cuda-any", "single"), ("cuda", "mixed"), ("cuda", "double"))
+    others = (("cuda-any", "mixed"), ("cuda", "double"))
     cases += [("eo", "liquid", edge, *other) for edge in GPU_EDGES[1:3] for other in others]
     for model, phase, edge, backend, precision in cases:
         molecules, partners, ms, with_energies, rate, copies = updates(bench, backend, model, phase, edge, precision, 5)

@@ -123,7 +123,11 @@ void CoordArguments::read(int narg, char **arg)
       positions["engine"] = iarg;
       iarg += 2;
     } else if (keyword == "precision") {
-      precision = choose(command + " precision", iarg, narg, arg, Words::PRECISIONS, input, error);
+      if (!has_single())
+        Words::reject_removed(owner, "single", Words::MIXED_IN_PLACE_OF_SINGLE, iarg, narg, arg,
+                              input, error);
+      precision = choose(command + " precision", iarg, narg, arg,
+                         has_single() ? Words::PRECISIONS : Words::MIXED_OR_DOUBLE, input, error);
       iarg += 2;
     } else if (keyword == "device") {
       device = choose(command + " device", iarg, narg, arg, Words::DEVICES, input, error);

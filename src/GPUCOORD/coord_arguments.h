@@ -100,6 +100,7 @@ class CoordArguments : protected Pointers {
   int position(const std::string &keyword) const;
 
  private:
+  bool has_single() const { return accepts("engine"); }    // only sums over pairs differ
   void check_engine(char **arg) const;
   void read_function(Function &, int &iarg, int narg, char **arg);
   void read_coeff(int &iarg, int narg, char **arg);

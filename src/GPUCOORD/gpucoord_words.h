@@ -41,6 +41,10 @@ namespace Words {
       {"mixed", gpucoord::Precision::MIXED},
       {"double", gpucoord::Precision::DOUBLE},
       {"single", gpucoord::Precision::SINGLE}};
+  // Choices of a style that adds in double in all precisions, so that single would be mixed.
+  inline const std::vector<Choice<gpucoord::Precision>> MIXED_OR_DOUBLE = {
+      {"mixed", gpucoord::Precision::MIXED}, {"double", gpucoord::Precision::DOUBLE}};
+  constexpr const char *MIXED_IN_PLACE_OF_SINGLE = "precision mixed, which has the same results";
   inline const std::vector<Choice<Device>> DEVICES = {
       {"auto", Device::AUTO}, {"cuda", Device::CUDA}, {"host", Device::HOST}};
 

@@ -98,9 +98,11 @@ MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &d
       shift = choose(SHIFTS);
     else if (keyword == "tail")
       tail = choose(TAILS);
-    else if (keyword == "precision")
-      precision = choose(Words::PRECISIONS);
-    else if (keyword == "device") {
+    else if (keyword == "precision") {
+      Words::reject_removed("Pair_style multisite", "single", Words::MIXED_IN_PLACE_OF_SINGLE, iarg,
+                            narg, arg, input, error);
+      precision = choose(Words::MIXED_OR_DOUBLE);
+    } else if (keyword == "device") {
       device = choose(Words::DEVICES);
       device_position = position(input, arg[iarg + 1]);
     } else if (keyword == "rf") {
@@ -156,6 +158,8 @@ MultisiteArguments::MultisiteArguments(RestartReader &in)
   shift = in.enumerator(Switched::PAIR);
   tail = in.enumerator(Switched::PAIR);
   precision = in.enumerator(gpucoord::Precision::SINGLE);
+  if (precision == gpucoord::Precision::SINGLE)
+    precision = gpucoord::Precision::MIXED;    // a file of an earlier version; both are the same
   device = in.enumerator(Words::Device::HOST);
   check_every = in.read<int>();
 }

@@ -135,6 +135,11 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
     iarg += 2;
   }
 
+  if (precision == gpucoord::Precision::SINGLE && device == Words::Device::CUDA)
+    error->all(
+        FLERR, device_position,
+        "Compute potential/grid precision single is the same as mixed on a GPU - use precision "
+        "mixed, or device host");
   if (has_far() && kernel_position == 0) map.kernel = MapKernel::EWALD;
   if (has_far() && map.kernel != MapKernel::EWALD)
     error->all(FLERR, kernel_position,

@@ -411,7 +411,7 @@ def multisite(name, setup, more=(), of=(), **settings):
 def multisites():
     """pair_style multisite, set_multisite, fix multisite/linear"""
     linear = ["fix line all multisite/linear"]
-    for precision in PRECISIONS:
+    for precision in "double", "mixed":
         for words in ("", "cutoff site", "shift yes", "cutoff site shift yes", "rf 3.5", "rf inf tail yes",
                       "cutoff site tail yes"):
             name = words.replace(" ", "-") or "default"
@@ -472,7 +472,8 @@ def potential(name, words, group="all", grid="8 7 6", cutoff="3.2"):
     fields += ["efield[*]"] if "field yes" in words else []
     fields += ["near", "far"] if "far fft" in words else []
     reach = f"cutoff {cutoff} " if cutoff else ""
-    return Member(f"potential/{name}", [f"compute p {group} potential/grid {grid} {reach}{words} @D"],
+    device = "device host" if "precision single" in words else "@D"    # a GPU has no single
+    return Member(f"potential/{name}", [f"compute p {group} potential/grid {grid} {reach}{words} {device}"],
                   [("grid", "compute", "p", fields), ("compute", "p", "peratom")])
 
 
@@ -498,7 +499,7 @@ def potentials():
                                     ("soft", "1e-4 overlap soft 0.9"), ("reference", "1e-4 reference part"))])
     mean = ["compute p all potential/grid 8 7 6 cutoff 3.2 precision {} @D", "fix mean all ave/potential/grid 2 p"]
     later = ["write_grid f_mean:grid:data mean.dx", "write_grid c_p:grid:phi phi.cube atoms ions"]
-    for precision in PRECISIONS:
+    for precision in "double", "mixed":
         yield Scene(charged(), [Member(
             f"ave/potential/grid/{precision}", [line.format(precision) for line in mean],
             [("fix", "mean"), ("grid", "fix", "mean", ["data"]), ("file", "mean.dx"), ("file", "phi.cube")])],

@@ -50,24 +50,21 @@ class AtCutoff(MultisiteTest):
     def test_no_error(self):
         for site in True, False:
             exact = self.forces(site, "precision double")
-            for precision in "mixed", "single":
-                rounded = self.forces(site, f"precision {precision}")
-                other = np.linalg.norm(rounded - exact, axis=1) > TOLERANCE * np.linalg.norm(exact, axis=1).max()
-                print(f"\ncutoff {'site' if site else 'center'}, {precision}: {other.sum()} of 128 molecules have other pairs",
-                      end=" ")
-                if site:
-                    # Otherwise the check has no such case to accept.
-                    self.assertGreater(other.sum(), 0)
-                self.assertFalse(other[100:].any())
-                self.forces(site, f"precision {precision} check 1 {TOLERANCE}")
+            rounded = self.forces(site, "precision mixed")
+            other = np.linalg.norm(rounded - exact, axis=1) > TOLERANCE * np.linalg.norm(exact, axis=1).max()
+            print(f"\ncutoff {'site' if site else 'center'}: {other.sum()} of 128 molecules have other pairs", end=" ")
+            if site:
+                # Otherwise the check has no such case to accept.
+                self.assertGreater(other.sum(), 0)
+            self.assertFalse(other[100:].any())
+            self.forces(site, f"precision mixed check 1 {TOLERANCE}")
 
     def test_error(self):
         """Molecules without a pair at the cutoff raise an error."""
-        for precision in "mixed", "single":
-            lmp = self.begin(True, f"precision {precision} check 1 1e-12")
-            with self.assertRaisesRegex(Exception, "Pair multisite: check: the force on molecule ID") as caught:
-                lmp.command("run 0 post no")
-            self.assertGreater(int(re.search(r"molecule ID (\d+)", str(caught.exception))[1]), 100)
+        lmp = self.begin(True, "precision mixed check 1 1e-12")
+        with self.assertRaisesRegex(Exception, "Pair multisite: check: the force on molecule ID") as caught:
+            lmp.command("run 0 post no")
+        self.assertGreater(int(re.search(r"molecule ID (\d+)", str(caught.exception))[1]), 100)
 
     def test_ranks(self):
         """One rank may have such molecules and another none."""

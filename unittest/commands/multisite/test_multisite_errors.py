@@ -86,10 +86,12 @@ STYLES = [("", MISSING.format("pair_style multisite"))] + [
     ("2.5 check 1 [yes]", "Pair_style multisite check tolerance must be a number, not 'yes'"),
     ("2.5 check 1", MISSING.format("pair_style multisite check"))]
 for keyword, known in (("cutoff", "center, centre, site"), ("shift", "yes, no, pair"), ("tail", "yes, no"),
-                       ("precision", "mixed, double, single"), ("device", "auto, cuda, host")):
+                       ("precision", "mixed, double"), ("device", "auto, cuda, host")):
     STYLES += [(f"2.5 {keyword}", MISSING.format(f"pair_style multisite {keyword}")),
                (f"2.5 rf 2 {keyword} [maybe]",
                 f"Unknown pair_style multisite {keyword} option: maybe - known are {known}")]
+STYLES.append(("2.5 precision [single]", "Pair_style multisite has no precision single - use precision mixed, which has the "
+               "same results"))
 STYLES.append(("2.5 rf", MISSING.format("pair_style multisite rf")))
 
 COMPONENT = "component one\nmass 1\n{}\n"
@@ -195,10 +197,9 @@ RUNS = {
     "no ellipsoid": (RUN + "set atom 5 shape 0 0 0\nset atom 5 type 2\nrun 0", NO_ELLIPSOID),
 
     # Beyond single precision.
-    **{f"sigma in {precision}": (f"pair_style multisite 1.6 precision {precision}\npair_coeff * * huge huge huge\nrun 0",
-        f"Pair multisite: precision {precision}: component huge: (sigma/cutoff)^12 is 3.55271e+117 for sigma 1e+10 and cutoff "
-        "1.6, and single precision holds up to 1e+30 - use precision double, or units real or metal")
-       for precision in ("mixed", "single")},
+    "sigma in mixed": ("pair_style multisite 1.6 precision mixed\npair_coeff * * huge huge huge\nrun 0",
+        "Pair multisite: precision mixed: component huge: (sigma/cutoff)^12 is 3.55271e+117 for sigma 1e+10 and cutoff "
+        "1.6, and single precision holds up to 1e+30 - use precision double, or units real or metal"),
 
     # Ghost atoms.
     "mode multi": (RUN + "neighbor 0.3 multi\ncomm_modify mode multi cutoff/multi 1 1.0\nrun 0",
@@ -392,7 +393,7 @@ class InProcess(errortest.InProcess):
 class Arguments(InProcess):
     def test_arguments(self):
         """Earlier settings and components remain."""
-        commands(self.lmp, f"{STYLE} rf 3 precision single\n{GOOD}\npair_coeff 1 2 mix 0.9 1.1")
+        commands(self.lmp, f"{STYLE} rf 3 precision mixed\n{GOOD}\npair_coeff 1 2 mix 0.9 1.1")
         before = self.energy()
         self.assertNotEqual(before, 0.0)
         for command, cases in ("pair_style multisite ", STYLES), ("pair_coeff ", COEFFS):
@@ -448,7 +449,7 @@ class Runs(InProcess):
     def test_check(self):
         """In single precision, forces differ from those of double by more than 1e-12; in double
         they equal those of the reference loops."""
-        for words, fails in (("precision single check 1 1e-12", True), ("precision mixed check 1 1e-12", True),
+        for words, fails in (("precision mixed check 1 1e-12", True),
                              ("precision mixed check 1 1e-3", False), ("precision double check 1 1e-11", False)):
             with self.subTest(words):
                 self.begin()

@@ -57,7 +57,9 @@ ARGUMENTS = [
     (f"{GOOD} function more_than rational 0.5 [bogus]", f"Unknown {STYLE} function keyword: bogus - more_than "
      f"rational takes nn, mm, d0, dmax, nostretch, then optionally {KEYWORDS}"),
     (f"{GOOD} function min [0]", "Compute coord/envsim function min: beta is 0 but must be > 0 and finite"),
-    (f"{GOOD} precision [half]", "Unknown compute coord/envsim precision option: half - known are mixed, double, single"),
+    (f"{GOOD} precision [half]", "Unknown compute coord/envsim precision option: half - known are mixed, double"),
+    (f"{GOOD} precision [single]", "Compute coord/envsim has no precision single - use precision mixed, which has the same "
+     "results"),
     (f"{GOOD} check [0] 1e-8", "Compute coord/envsim check interval is 0 but must be a number of evaluations > 0"),
     *((words, f"Illegal {STYLE} {missing} command: missing argument(s)") for words, missing in (
         ("structure", "structure"), ("structure fcc", "structure fcc"), ("structure hcp 2.5", "structure hcp"), ("file", "file"),
@@ -200,7 +202,7 @@ class Errors(errortest.InProcess):
                     self.assertEqual(errors_in(output), [cases[name][1]], output)
 
     def test_check_fails(self):
-        commands(self.lmp, f"compute c all coord/envsim {GOOD} precision single check 1 1e-14\n{PRINT_S}")
+        commands(self.lmp, f"compute c all coord/envsim {GOOD} precision mixed check 1 1e-14\n{PRINT_S}")
         self.assertRegex(error_of(self.lmp, "run 0")[0], r"^Compute coord/envsim c: check: .* differs by \S+ from "
                          r"the reference of magnitude \S+, more than \S+ - use a higher precision, or report a bug$")
         commands(self.lmp, f"thermo_style one\nuncompute c\ncompute c all coord/envsim {GOOD} precision double check 1 1e-9\n"

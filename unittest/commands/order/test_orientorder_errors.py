@@ -101,7 +101,9 @@ ARGUMENTS = [
     (f"{GOOD} function custom [2]", "Compute coord/orientorder function custom: the expression '2' does not depend on s - write "
      "it in s"),
     (f"{GOOD} norm [max]", "Unknown compute coord/orientorder norm option: max - known are sum, mean"),
-    (f"{GOOD} precision [half]", "Unknown compute coord/orientorder precision option: half - known are mixed, double, single"),
+    (f"{GOOD} precision [half]", "Unknown compute coord/orientorder precision option: half - known are mixed, double"),
+    (f"{GOOD} precision [single]", "Compute coord/orientorder has no precision single - use precision mixed, which has the same "
+     "results"),
     (f"{GOOD} device [gpu]", "Unknown compute coord/orientorder device option: gpu - known are auto, cuda, host"),
     (f"{GOOD} check [0] 1e-8", "Compute coord/orientorder check interval is 0 but must be a number of evaluations > 0"),
     (f"{GOOD} check 1 [0]", "Compute coord/orientorder check tolerance is 0 but must be > 0"),
@@ -205,7 +207,7 @@ class Errors(errortest.InProcess):
         self.assertIn("1.1224", message)
 
     def test_check_fails(self):
-        commands(self.lmp, f"compute c all coord/orientorder l 6 {GOOD} precision single check 1 1e-14\n{PRINT_S}")
+        commands(self.lmp, f"compute c all coord/orientorder l 6 {GOOD} precision mixed check 1 1e-14\n{PRINT_S}")
         self.assertRegex(error_of(self.lmp, "run 0")[0], r"^Compute coord/orientorder c: check: S \(before norm\) differs by \S+ from "
                          r"the reference of magnitude \S+, more than \S+ - use a higher precision, or report a bug$")
         commands(self.lmp, "thermo_style one\nuncompute c\n"

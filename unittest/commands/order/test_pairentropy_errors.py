@@ -40,7 +40,9 @@ ARGUMENTS = [
     (f"{GOOD} group2 b [group2] b", f"{STYLE} takes one group2, but a second one is given"),
     *((f"{GOOD} [{word}] sum", f"Unknown compute coord/pairentropy keyword: {word} - known are {KEYWORDS}")
       for word in ("function", "norm", "switch", "cubic", "engine", "image", "coeff")),
-    (f"{GOOD} precision [half]", "Unknown compute coord/pairentropy precision option: half - known are mixed, double, single"),
+    (f"{GOOD} precision [half]", "Unknown compute coord/pairentropy precision option: half - known are mixed, double"),
+    (f"{GOOD} precision [single]", "Compute coord/pairentropy has no precision single - use precision mixed, which has the same "
+     "results"),
     (f"{GOOD} device [gpu]", "Unknown compute coord/pairentropy device option: gpu - known are auto, cuda, host"),
     (f"{GOOD} check 1 [0]", f"{STYLE} check tolerance is 0 but must be > 0"),
     *((f"{GOOD if word not in GOOD else ''} {words}".strip(),
@@ -127,7 +129,7 @@ class Errors(errortest.InProcess):
                 self.assertEqual(errors_in(output), [RUNS[name][1]], output)
 
     def test_check_fails(self):
-        commands(self.lmp, f"compute c all coord/pairentropy {GOOD} precision single check 1 1e-14\n{PRINT_S}")
+        commands(self.lmp, f"compute c all coord/pairentropy {GOOD} precision mixed check 1 1e-14\n{PRINT_S}")
         self.assertRegex(error_of(self.lmp, "run 0")[0], r"^Compute coord/pairentropy c: check: S \(before norm\) differs by \S+ from "
                          r"the reference of magnitude \S+, more than \S+ - use a higher precision, or report a bug$")
         commands(self.lmp, "thermo_style one\nuncompute c\n"

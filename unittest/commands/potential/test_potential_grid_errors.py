@@ -58,6 +58,8 @@ ARGUMENTS = [
     ("cutoff 3.0 align [edge]", "Unknown compute potential/grid align option: edge - known are center, corner"),
     ("cutoff 3.0 units [mV]", "Unknown compute potential/grid units option: mV - known are native, volt, kT"),
     ("cutoff 3.0 field [on]", "Unknown compute potential/grid field option: on - known are yes, no"),
+    ("cutoff 3.0 precision single device [cuda]",
+     "Compute potential/grid precision single is the same as mixed on a GPU - use precision mixed, or device host"),
     ("cutoff 3.0 precision [half]", "Unknown compute potential/grid precision option: half - known are mixed, double, single"),
     ("cutoff 3.0 device [gpu]", "Unknown compute potential/grid device option: gpu - known are auto, cuda, host"),
     ("cutoff 3.0 bins [round]", "Unknown compute potential/grid bins option: round - known are sorted, fixed"),
