@@ -71,8 +71,9 @@ TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
             for (unsigned want = 0; want < 4; ++want) {
               double sums[gpucoord::NSUMS];
               for (double &s : sums) s = 1000.0;    // kernels add to existing sums
-              set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(),
-                                       at[0], at[1], at[2], self, sums);
+              set.kernels.gather[want](constants, evaluator.get(),
+                                       {n, x.data(), y.data(), z.data()},
+                                       {at[0], at[1], at[2], self}, sums);
               const auto check = [&](int k, long double expected, long double scale) {
                 // 1000 + sum is rounded to double: 1e-13.
                 EXPECT_NEAR(sums[k] - 1000.0, static_cast<double>(expected),
@@ -110,8 +111,8 @@ TYPED_TEST(Kernels, derivatives_have_the_same_bits_with_and_without_the_virial)
       for (const auto &set : instruction_sets<Real>(function, precision)) {
         double bare[gpucoord::NSUMS] = {}, more[gpucoord::NSUMS] = {};
         const auto gather = [&](unsigned want, double *sums) {
-          set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(),
-                                   Real(0.1), Real(-0.2), Real(0.3), -1, sums);
+          set.kernels.gather[want](constants, evaluator.get(), {n, x.data(), y.data(), z.data()},
+                                   {Real(0.1), Real(-0.2), Real(0.3), -1}, sums);
         };
         gather(gpucoord::DERIVATIVES, bare);
         gather(gpucoord::DERIVATIVES | gpucoord::VIRIAL, more);
@@ -195,8 +196,8 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
               const int number = table.number(1, t);
               double sums[gpucoord::NSUMS] = {};
               kernel(functions[number].constants, custom_functions[number],
-                     static_cast<int>(xt.size()), xt.data(), yt.data(), zt.data(), Real(0.1),
-                     Real(-0.2), Real(0.3), -1, sums);
+                     {static_cast<int>(xt.size()), xt.data(), yt.data(), zt.data()},
+                     {Real(0.1), Real(-0.2), Real(0.3), -1}, sums);
               for (int k = 0; k < gpucoord::NSUMS; ++k) {
                 total[k] += weight[table.index(1, t)] * sums[k];
                 scale = std::max(scale, std::fabs(sums[k]));
@@ -206,9 +207,9 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
           };
           const auto together = [&](auto kernel, const Real *weights_of_partners = nullptr) {
             std::vector<double> sums(gpucoord::NSUMS, 0.0);
-            kernel(tables[0].constants, custom_functions.data(), n, x.data(), y.data(), z.data(),
-                   class_index.data(), weights_of_partners, Real(0.1), Real(-0.2), Real(0.3), self,
-                   sums.data());
+            kernel(tables[0].constants, custom_functions.data(), {n, x.data(), y.data(), z.data()},
+                   class_index.data(), weights_of_partners,
+                   {Real(0.1), Real(-0.2), Real(0.3), self}, sums.data());
             return sums;
           };
           double scale = 1.0;
@@ -236,8 +237,8 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
             double sums[gpucoord::NSUMS] = {};
             if (k != self)
               set.kernels.gather[gpucoord::DERIVATIVES | gpucoord::VIRIAL](
-                  functions[number].constants, custom_functions[number], 1, &x[k], &y[k], &z[k],
-                  Real(0.1), Real(-0.2), Real(0.3), -1, sums);
+                  functions[number].constants, custom_functions[number], {1, &x[k], &y[k], &z[k]},
+                  {Real(0.1), Real(-0.2), Real(0.3), -1}, sums);
             for (int c2 = 0; c2 < gpucoord::NSUMS; ++c2)
               expected_of_weighted[c2] += static_cast<double>(weights_of_partners[k]) *
                   weight[table.index(1, type[k])] * sums[c2];
@@ -311,8 +312,8 @@ TYPED_TEST(Kernels, neighbors_are_at_the_displacements_of_their_rows)
         std::vector<Real> out[3];
         for (auto &v : out) v.assign(room + 4, untouched);
         std::vector<int> classes(room + 4, -77);
-        set.kernels.neighbors(x.data(), stride, xi, n, neighbors.data(), MASK, out[0].data(),
-                              out[1].data(), out[2].data(), classes.data());
+        set.kernels.neighbors({x.data(), stride, n, neighbors.data(), MASK}, xi,
+                              {out[0].data(), out[1].data(), out[2].data()}, classes.data());
         for (int k = 0; k < n; ++k) {
           const double *const row = &x[stride * (neighbors[k] & MASK)];
           for (int c = 0; c < 3; ++c)
@@ -364,8 +365,9 @@ TYPED_TEST(Kernels, keep_near_box_keeps_just_the_points_near_the_box_in_their_or
         for (auto &v : out) v.assign(room + 4, untouched);
         std::vector<int> out_index(room + 4, -77);
         const int count = set.kernels.keep_near_box(
-            nranges, ranges.data(), p[0].data(), p[1].data(), p[2].data(), origin, half,
-            range * range, out[0].data(), out[1].data(), out[2].data(), out_index.data());
+            nranges, ranges.data(), {p[0].data(), p[1].data(), p[2].data()},
+            {origin, half, range * range},
+            {out[0].data(), out[1].data(), out[2].data(), out_index.data()});
         ASSERT_EQ(count, static_cast<int>(kept.size())) << set.name << " n " << n;
         for (int r = 0; r < nranges; ++r) EXPECT_EQ(ranges[r].kept, first_kept[r]) << set.name;
         for (std::size_t k = 0; k < kept.size(); ++k) {

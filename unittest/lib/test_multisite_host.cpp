@@ -309,8 +309,8 @@ template <class Real> void expect_kept_points()
       std::vector<unsigned char> kept(n / 8 + 1 + KEPT_MARGIN, 0xff);
       std::vector<int> numbers(room), expected;
       bool any_outside = false, outside = false;
-      kernels.keep_partners(81, 64, n, x[0].data(), x[1].data(), x[2].data(), 1, 2, 3, kept.data(),
-                            any_outside);
+      kernels.keep_partners(81, 64, {n, x[0].data(), x[1].data(), x[2].data()}, {1, 2, 3, -1},
+                            kept.data(), any_outside);
       for (int k = 0; k < n; ++k) {
         const Real dx = x[0][k] - 1, dy = x[1][k] - 2, dz = x[2][k] - 3,
                    r_sq = dx * dx + dy * dy + dz * dz;

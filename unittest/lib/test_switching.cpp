@@ -336,8 +336,9 @@ void check_kernels(const Switch &function, const TrueFunction &truth, const std:
           worst_errors(function, truth, single, [&](double r, double &s, double &derivative) {
             std::fill(x.begin(), x.end(), static_cast<Real>(r));
             double sums[gpucoord::NSUMS] = {};
-            set.kernels.gather[gpucoord::DERIVATIVES](constants, custom.get(), copies, x.data(),
-                                                      zero.data(), zero.data(), 0, 0, 0, -1, sums);
+            set.kernels.gather[gpucoord::DERIVATIVES](constants, custom.get(),
+                                                      {copies, x.data(), zero.data(), zero.data()},
+                                                      {0, 0, 0, -1}, sums);
             s = sums[0] / copies;
             derivative = -sums[1] / copies;
           });

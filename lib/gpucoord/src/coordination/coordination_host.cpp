@@ -162,7 +162,13 @@ namespace {
       {
         return CandidateMemory<Real>::bytes() + bytes_of(classes, weights);
       }
+
+      PartnerPoints<Real> points(int n) const
+      {
+        return {n, this->x.data(), this->y.data(), this->z.data()};
+      }
     };
+    static constexpr OwnPoint<Real> ORIGIN = {0, 0, 0, -1};    // displacements are from the atom
 
     // Bins of a group of classes.
     struct ClassBins {
@@ -268,13 +274,13 @@ namespace {
 
     // Adds the terms of one function; see GatherFunction. ATOM_VIRIAL needs no separate kernel,
     // because W is summed per atom anyway.
-    void gather(int number, unsigned want, Scratch &s, int n, const Real *x, const Real *y,
-                const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
+    void gather(int number, unsigned want, Scratch &s, const PartnerPoints<Real> &points,
+                const OwnPoint<Real> &own, double *sums)
     {
       const HostFunction<Real> &f = functions[number];
       const auto kernel = want & WINDOWED ? f.kernels.gather_windowed
                                           : f.kernels.gather[want & (DERIVATIVES | VIRIAL)];
-      kernel(f.constants, s.custom[number].get(), n, x, y, z, xi, yi, zi, self, sums);
+      kernel(f.constants, s.custom[number].get(), points, own, sums);
     }
 
     // Adds the sums, multiplied by a weight, to total.
@@ -285,15 +291,14 @@ namespace {
 
     // Adds the terms of partners that have weights or belong to several classes.
     static void gather_tables(const std::vector<ClassTable<Real>> &tables, const Pass &request,
-                              Scratch &s, int n, Real xi, Real yi, Real zi, int self, double *sums)
+                              Scratch &s, int n, const OwnPoint<Real> &own, double *sums)
     {
       for (const auto &table : tables) {
         const auto kernel = request.want & WINDOWED ? table.kernels->gather_classes_windowed
             : request.want & VIRIAL                 ? table.kernels->gather_classes_virial
                                                     : table.kernels->gather_classes;
-        kernel(table.constants, s.custom_functions.data(), n, s.x.data(), s.y.data(), s.z.data(),
-               s.classes.data(), request.is_weighted() ? s.weights.data() : nullptr, xi, yi, zi,
-               self, sums);
+        kernel(table.constants, s.custom_functions.data(), s.points(n), s.classes.data(),
+               request.is_weighted() ? s.weights.data() : nullptr, own, sums);
       }
     }
 
@@ -366,17 +371,16 @@ namespace {
                 int self = found.own_first;
                 while (self < found.own_last && bj.row[s.index[self]] != bi.row[p]) ++self;
                 if (self == found.own_last) self = -1;
-                const Real xi = static_cast<Real>(bi.x[p] - found.origin[0]),
-                           yi = static_cast<Real>(bi.y[p] - found.origin[1]),
-                           zi = static_cast<Real>(bi.z[p] - found.origin[2]);
+                const OwnPoint<Real> own = {static_cast<Real>(bi.x[p] - found.origin[0]),
+                                            static_cast<Real>(bi.y[p] - found.origin[1]),
+                                            static_cast<Real>(bi.z[p] - found.origin[2]), self};
                 double sums[NSUMS] = {}, weighted[NSUMS] = {};
                 if (between.is_one) {
-                  gather(between.one.function, request.want, s, found.count, s.x.data(), s.y.data(),
-                         s.z.data(), xi, yi, zi, self, sums);
+                  gather(between.one.function, request.want, s, s.points(found.count), own, sums);
                   add_weighted(between.one.weight, sums, weighted);
                 } else
-                  gather_tables(between.tables[classes_i.class_of(p)], request, s, found.count, xi,
-                                yi, zi, self, weighted);
+                  gather_tables(between.tables[classes_i.class_of(p)], request, s, found.count, own,
+                                weighted);
                 store(weighted, request, bi.row[p], block);
               }
             }
@@ -426,8 +430,8 @@ namespace {
     {
       s.reserve(static_cast<std::size_t>(n) + KEEP_MARGIN);
       s.classes.resize(s.x.size());
-      functions.front().kernels.neighbors(rows.x, rows.stride, xi, n, neighbors, neighmask,
-                                          s.x.data(), s.y.data(), s.z.data(), s.classes.data());
+      functions.front().kernels.neighbors({rows.x, rows.stride, n, neighbors, neighmask}, xi,
+                                          {s.x.data(), s.y.data(), s.z.data()}, s.classes.data());
     }
 
     void gather_list(const ListInput &in, const NeighborRows &rows, const AtomList &i_atoms,
@@ -468,8 +472,7 @@ namespace {
                 double sums[NSUMS] = {};
                 displace_neighbors(rows, xi, n, neighbors, in.neighmask, s);
                 if (between.is_one) {
-                  gather(between.one.function, request.want, s, n, s.x.data(), s.y.data(),
-                         s.z.data(), 0, 0, 0, -1, sums);
+                  gather(between.one.function, request.want, s, s.points(n), ORIGIN, sums);
                   add_weighted(between.one.weight * weight, sums, total);
                 } else {
                   if (classes.size() == 1)
@@ -482,7 +485,7 @@ namespace {
                     for (int k = 0; k < n; ++k)
                       s.weights[k] = request.weight(neighbors[k] & in.neighmask);
                   }
-                  gather_tables(between.tables[ci], request, s, n, 0, 0, 0, -1, sums);
+                  gather_tables(between.tables[ci], request, s, n, ORIGIN, sums);
                   add_weighted(weight, sums, total);
                 }
               }
@@ -539,8 +542,7 @@ namespace {
         int self = -1;
         for (int k = 0; k < size; ++k)
           if (gj.id[first + k] == gi.id[i]) self = k;
-        gather(classes(0, 0).function, want, s, size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0,
-               self, sums);
+        gather(classes(0, 0).function, want, s, s.points(size), {0, 0, 0, self}, sums);
         return;
       }
       // The displacements of all atoms come first. Those of one class at a time are written after
@@ -557,7 +559,7 @@ namespace {
           z[count] = s.z[k];
           count += classes.index(gj.type[first + k]) == cj && gj.id[first + k] != gi.id[i] ? 1 : 0;
         }
-        gather(classes(ci, cj).function, want, s, count, x, y, z, 0, 0, 0, -1, sums);
+        gather(classes(ci, cj).function, want, s, {count, x, y, z}, ORIGIN, sums);
       }
     }
 
@@ -578,7 +580,7 @@ namespace {
         if (gj.id[first + k] == gi.id[i]) self = k;
       }
       const int ci = classes.size() > 1 ? classes.index(gi.type[i]) : 0;
-      gather_tables(between.tables[ci], request, s, size, 0, 0, 0, self, sums);
+      gather_tables(between.tables[ci], request, s, size, {0, 0, 0, self}, sums);
     }
 
     // Where s(r) of a pair is added. It is added only to the number of its first atom.
@@ -604,7 +606,7 @@ namespace {
               Real dx, dy, dz;
               functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
                                                       &dy, &dz);
-              gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
+              gather(number, want, s, {1, &dx, &dy, &dz}, ORIGIN, sums);
               if (outputs && in.row_a[k] >= 0) {
                 const std::size_t row = in.row_a[k];
                 outputs->s[row] += sums[0];

@@ -316,9 +316,9 @@ namespace {
       s.kept.resize(static_cast<std::size_t>(n) / 8 + 1 + KEPT_MARGIN);
       s.numbers.resize(static_cast<std::size_t>(n) + KEPT_MARGIN);
       bool any_outside = false;
-      kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin), n, s.x.data(),
-                            s.y.data(), s.z.data(), center[0], center[1], center[2], s.kept.data(),
-                            any_outside);
+      kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin),
+                            {n, s.x.data(), s.y.data(), s.z.data()},
+                            {center[0], center[1], center[2], -1}, s.kept.data(), any_outside);
       const int *const index = s.index.data();
       const auto drop = [&](int number) {
         s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8));

@@ -3,6 +3,7 @@
 #ifndef GPUCOORD_SITE_KERNELS_HOST_H
 #define GPUCOORD_SITE_KERNELS_HOST_H
 
+#include "../pairs/pair_kernels_host.h"
 #include "site_pair.h"
 
 #include <cstddef>
@@ -45,13 +46,13 @@ using SiteKernel = void (*)(const SitePairConstants<Real> &, Real cutoff_sq, int
                             const PartnerSites<Real> &, const OwnSite<Real> &, SiteSums &,
                             PartnerForces<Real> &);
 
-// Sets bit k % 8 of kept[k / 8] if point k of n is within sqrt(range_sq) of (xi, yi, zi). kept must
+// Sets bit k % 8 of kept[k / 8] if point k is within sqrt(range_sq) of the own point. kept must
 // have room for KEPT_MARGIN more elements. Sets any_outside if a kept point is farther than
-// sqrt(inner_sq).
+// sqrt(inner_sq). Ignores OwnPoint::self.
 template <class Real>
-using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, int n, const Real *x,
-                                      const Real *y, const Real *z, Real xi, Real yi, Real zi,
-                                      unsigned char *kept, bool &any_outside);
+using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, const PartnerPoints<Real> &,
+                                      const OwnPoint<Real> &, unsigned char *kept,
+                                      bool &any_outside);
 
 // ListKeptFunction writes the indices of the kept points and returns their number. CopyKeptFunction
 // writes from[k] - minus for each kept point k. Outputs must have room for KEPT_MARGIN more

@@ -32,8 +32,8 @@ namespace {
     Chunk(Real range_sq, const PairEntropyCandidates<Real> &all, int begin)
     {
       const int size = all.n - begin < CHUNK ? all.n - begin : CHUNK;
-      count = keep_in_range(range_sq, size, all.x + begin, all.y + begin, all.z + begin, all.xi,
-                            all.yi, all.zi, all.self - begin, dx, dy, dz);
+      count = keep_in_range<Real>(range_sq, {size, all.x + begin, all.y + begin, all.z + begin},
+                                  {all.xi, all.yi, all.zi, all.self - begin}, {dx, dy, dz});
     }
   };
 

@@ -184,9 +184,9 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
   }
   s.ranges.push_back({0, 0, 0});    // end marker
   s.reserve(static_cast<std::size_t>(size) + KEEP_MARGIN);
-  found.count = keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(), bj.x.data(),
-                              bj.y.data(), bj.z.data(), found.origin, half, range_sq, s.x.data(),
-                              s.y.data(), s.z.data(), s.index.data());
+  found.count = keep_near_box(
+      static_cast<int>(s.ranges.size()), s.ranges.data(), {bj.x.data(), bj.y.data(), bj.z.data()},
+      {found.origin, half, range_sq}, {s.x.data(), s.y.data(), s.z.data(), s.index.data()});
   if (own >= 0) {
     found.own_first = s.ranges[own].kept;
     found.own_last = s.ranges[own + 1].kept;

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Parts: the classes of atom types whose pairs share a search on the GPU.
+// Part of GPUCOORD, GPL-2.0. Parts: classes of atom types whose pairs share a search on the GPU.
 //
 // Classes that mostly have functions with each other are one part. In bins, and if there are many
 // formulas, each class is a part.

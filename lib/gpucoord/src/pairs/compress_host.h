@@ -16,12 +16,172 @@
 
 #include <cstddef>
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 namespace gpucoord {
 namespace {
 
+  // Vectors and their masks.
+  template <class Real> struct Pack;
+
+  template <> struct Pack<double> {
+    using Vector = __m512d;
+    using Mask = __mmask8;
+    using Classes = __m256i;
+    static constexpr int WIDTH = 8;
+
+    static ALWAYS_INLINE Vector all(double x) { return _mm512_set1_pd(x); }
+    static ALWAYS_INLINE Vector load(const double *from) { return _mm512_loadu_pd(from); }
+    static ALWAYS_INLINE Vector load(Mask m, const double *from)
+    {
+      return _mm512_maskz_loadu_pd(m, from);
+    }
+    static ALWAYS_INLINE void store(double *to, Vector v) { _mm512_storeu_pd(to, v); }
+    static ALWAYS_INLINE Vector minus(Vector a, Vector b) { return _mm512_sub_pd(a, b); }
+    static ALWAYS_INLINE Vector times(Vector a, Vector b) { return _mm512_mul_pd(a, b); }
+    static ALWAYS_INLINE Vector times_plus(Vector a, Vector b, Vector c)
+    {
+      return _mm512_fmadd_pd(a, b, c);
+    }
+    static ALWAYS_INLINE Vector magnitude(Vector a) { return _mm512_abs_pd(a); }
+    static ALWAYS_INLINE Vector larger(Vector a, Vector b) { return _mm512_max_pd(a, b); }
+    static ALWAYS_INLINE Mask at_most(Mask m, Vector a, Vector b)
+    {
+      return _mm512_mask_cmp_pd_mask(m, a, b, _CMP_LE_OQ);
+    }
+    static ALWAYS_INLINE Mask above(Mask m, Vector a, Vector b)
+    {
+      return _mm512_mask_cmp_pd_mask(m, a, b, _CMP_GT_OQ);
+    }
+    static ALWAYS_INLINE Vector compress(Mask m, Vector v)
+    {
+      return _mm512_maskz_compress_pd(m, v);
+    }
+
+    static ALWAYS_INLINE Classes load(Mask m, const int *from)
+    {
+      return _mm256_maskz_loadu_epi32(m, from);
+    }
+    static ALWAYS_INLINE void store(int *to, Mask m, Classes c)
+    {
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_maskz_compress_epi32(m, c));
+    }
+    // Elements of a table by class, whose width is a multiple of CLASS_TABLE_WIDTH.
+    static ALWAYS_INLINE Vector elements(int width, const double *table, Classes classes)
+    {
+      const __m512i index = _mm512_cvtepi32_epi64(classes);
+      if (width > 32) return _mm512_i64gather_pd(index, table, 8);
+      const __m512d low =
+          _mm512_permutex2var_pd(_mm512_loadu_pd(table), index, _mm512_loadu_pd(table + 8));
+      if (width <= 16) return low;
+      const __m512d high =
+          _mm512_permutex2var_pd(_mm512_loadu_pd(table + 16), index, _mm512_loadu_pd(table + 24));
+      return _mm512_mask_blend_pd(_mm512_test_epi64_mask(index, _mm512_set1_epi64(16)), low, high);
+    }
+  };
+
+  template <> struct Pack<float> {
+    using Vector = __m512;
+    using Mask = __mmask16;
+    using Classes = __m512i;
+    static constexpr int WIDTH = 16;
+
+    static ALWAYS_INLINE Vector all(float x) { return _mm512_set1_ps(x); }
+    static ALWAYS_INLINE Vector load(const float *from) { return _mm512_loadu_ps(from); }
+    static ALWAYS_INLINE Vector load(Mask m, const float *from)
+    {
+      return _mm512_maskz_loadu_ps(m, from);
+    }
+    static ALWAYS_INLINE void store(float *to, Vector v) { _mm512_storeu_ps(to, v); }
+    static ALWAYS_INLINE Vector minus(Vector a, Vector b) { return _mm512_sub_ps(a, b); }
+    static ALWAYS_INLINE Vector times(Vector a, Vector b) { return _mm512_mul_ps(a, b); }
+    static ALWAYS_INLINE Vector times_plus(Vector a, Vector b, Vector c)
+    {
+      return _mm512_fmadd_ps(a, b, c);
+    }
+    static ALWAYS_INLINE Vector magnitude(Vector a) { return _mm512_abs_ps(a); }
+    static ALWAYS_INLINE Vector larger(Vector a, Vector b) { return _mm512_max_ps(a, b); }
+    static ALWAYS_INLINE Mask at_most(Mask m, Vector a, Vector b)
+    {
+      return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_LE_OQ);
+    }
+    static ALWAYS_INLINE Mask above(Mask m, Vector a, Vector b)
+    {
+      return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_GT_OQ);
+    }
+    static ALWAYS_INLINE Vector compress(Mask m, Vector v)
+    {
+      return _mm512_maskz_compress_ps(m, v);
+    }
+
+    static ALWAYS_INLINE Classes load(Mask m, const int *from)
+    {
+      return _mm512_maskz_loadu_epi32(m, from);
+    }
+    static ALWAYS_INLINE void store(int *to, Mask m, Classes c)
+    {
+      _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(m, c));
+    }
+    static ALWAYS_INLINE Vector elements(int width, const float *table, Classes index)
+    {
+      if (width > 32) return _mm512_i32gather_ps(index, table, 4);
+      const __m512 first = _mm512_loadu_ps(table);
+      if (width <= 16) return _mm512_permutexvar_ps(index, first);
+      return _mm512_permutex2var_ps(first, index, _mm512_loadu_ps(table + 16));
+    }
+  };
+
+  // Returns the mask of the first n lanes.
+  template <class Real> ALWAYS_INLINE typename Pack<Real>::Mask first_lanes(int n)
+  {
+    using Mask = typename Pack<Real>::Mask;
+    return n < Pack<Real>::WIDTH ? static_cast<Mask>((1u << n) - 1u) : static_cast<Mask>(~0u);
+  }
+
+  // Sum of squares.
+  template <class Real, class Vector> ALWAYS_INLINE Vector length_sq(Vector x, Vector y, Vector z)
+  {
+    using P = Pack<Real>;
+    return P::times_plus(x, x, P::times_plus(y, y, P::times(z, z)));
+  }
+
+  template <class Real>
+  ALWAYS_INLINE void store_kept(Real *to, typename Pack<Real>::Mask keep,
+                                typename Pack<Real>::Vector v)
+  {
+    Pack<Real>::store(to, Pack<Real>::compress(keep, v));
+  }
+
+  // Vectors from a point to those from k on, of which the mask has those that exist.
+  template <class Real> struct Displaced {
+    using P = Pack<Real>;
+    typename P::Mask valid;
+    typename P::Vector x, y, z, r_sq;
+
+    ALWAYS_INLINE Displaced(const PartnerPoints<Real> &points, int k, const OwnPoint<Real> &own) :
+        valid(first_lanes<Real>(points.n - k)),
+        x(P::minus(P::load(valid, points.x + k), P::all(own.x))),
+        y(P::minus(P::load(valid, points.y + k), P::all(own.y))),
+        z(P::minus(P::load(valid, points.z + k), P::all(own.z))), r_sq(length_sq<Real>(x, y, z))
+    {
+    }
+
+    // Removes the point itself, and stores the vectors that are kept.
+    ALWAYS_INLINE void remove(int lane)
+    {
+      if (lane >= 0 && lane < P::WIDTH) valid &= static_cast<typename P::Mask>(~(1u << lane));
+    }
+    ALWAYS_INLINE void store(typename P::Mask keep, const Vectors<Real> &to, int count) const
+    {
+      store_kept(to.x + count, keep, x);
+      store_kept(to.y + count, keep, y);
+      store_kept(to.z + count, keep, z);
+    }
+  };
+
   inline void store_compressed(double *to, __mmask8 keep, __m512d v)
   {
-    _mm512_storeu_pd(to, _mm512_maskz_compress_pd(keep, v));
+    store_kept(to, keep, v);
   }
   inline void store_compressed(float *to, __mmask8 keep, __m512d v)
   {
@@ -30,285 +190,141 @@ namespace {
 
   // See KeepNearBoxFunction in pair_kernels_host.h.
   template <class Real>
-  int keep_near_box(int n, PointRange *ranges, const double *x, const double *y, const double *z,
-                    const double *origin, const double *half, double range_sq, Real *x_out,
-                    Real *y_out, Real *z_out, int *index_out)
+  int keep_near_box(int n, PointRange *ranges, const Coordinates &x, const NearBox &box,
+                    const KeptPoints<Real> &out)
   {
-    const __m512d x0 = _mm512_set1_pd(origin[0]), y0 = _mm512_set1_pd(origin[1]),
-                  z0 = _mm512_set1_pd(origin[2]);
-    const __m512d hx = _mm512_set1_pd(half[0]), hy = _mm512_set1_pd(half[1]),
-                  hz = _mm512_set1_pd(half[2]);
-    const __m512d limit = _mm512_set1_pd(range_sq), zero = _mm512_setzero_pd();
+    using P = Pack<double>;
+    const __m512d x0 = P::all(box.origin[0]), y0 = P::all(box.origin[1]),
+                  z0 = P::all(box.origin[2]);
+    const __m512d hx = P::all(box.half[0]), hy = P::all(box.half[1]), hz = P::all(box.half[2]);
+    const __m512d limit = P::all(box.range_sq), zero = _mm512_setzero_pd();
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     int count = 0;
     for (int s = 0; s < n; ++s) {
       ranges[s].kept = count;
       const int end = ranges[s].end;
       for (int k = ranges[s].begin; k < end; k += 8) {
-        const __mmask8 valid = end - k < 8 ? static_cast<__mmask8>((1u << (end - k)) - 1u) : 0xff;
-        const __m512d dx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), x0);
-        const __m512d dy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), y0);
-        const __m512d dz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), z0);
-        const __m512d ex = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dx), hx), zero);
-        const __m512d ey = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dy), hy), zero);
-        const __m512d ez = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dz), hz), zero);
-        const __m512d e_sq =
-            _mm512_fmadd_pd(ex, ex, _mm512_fmadd_pd(ey, ey, _mm512_mul_pd(ez, ez)));
-        const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, e_sq, limit, _CMP_LE_OQ);
-        store_compressed(x_out + count, keep, dx);
-        store_compressed(y_out + count, keep, dy);
-        store_compressed(z_out + count, keep, dz);
-        const __m256i index = _mm256_add_epi32(_mm256_set1_epi32(k), lanes);
-        _mm256_storeu_si256(reinterpret_cast<__m256i *>(index_out + count),
-                            _mm256_maskz_compress_epi32(keep, index));
+        const __mmask8 valid = first_lanes<double>(end - k);
+        const __m512d dx = P::minus(P::load(valid, x.x + k), x0);
+        const __m512d dy = P::minus(P::load(valid, x.y + k), y0);
+        const __m512d dz = P::minus(P::load(valid, x.z + k), z0);
+        const __m512d ex = P::larger(P::minus(P::magnitude(dx), hx), zero);
+        const __m512d ey = P::larger(P::minus(P::magnitude(dy), hy), zero);
+        const __m512d ez = P::larger(P::minus(P::magnitude(dz), hz), zero);
+        const __mmask8 keep = P::at_most(valid, length_sq<double>(ex, ey, ez), limit);
+        store_compressed(out.x + count, keep, dx);
+        store_compressed(out.y + count, keep, dy);
+        store_compressed(out.z + count, keep, dz);
+        P::store(out.index + count, keep, _mm256_add_epi32(_mm256_set1_epi32(k), lanes));
         count += _mm_popcnt_u32(keep);
       }
     }
     return count;
   }
 
-  // Writes the displacements from (xi, yi, zi) to those of n points that are in range, except the
-  // point with index self. Returns their number. The outputs must have room for 16 more elements.
-  inline int keep_in_range(double range_sq, int n, const double *x, const double *y,
-                           const double *z, double xi, double yi, double zi, int self, double *dx,
-                           double *dy, double *dz)
+  // Writes the displacements from a point to those that are in range, except the point itself.
+  // Returns their number. The outputs must have room for 16 more elements.
+  template <class Real>
+  ALWAYS_INLINE int keep_in_range(Real range_sq, const PartnerPoints<Real> &points,
+                                  const OwnPoint<Real> &own, const Vectors<Real> &out)
   {
+    using P = Pack<Real>;
     int count = 0;
-    for (int k = 0; k < n; k += 8) {
-      __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
-      const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
-      const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
-      const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
-      const __m512d r = _mm512_fmadd_pd(vx, vx, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
-      if (self >= k && self < k + 8) valid &= static_cast<__mmask8>(~(1u << (self - k)));
-      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, _mm512_set1_pd(range_sq), _CMP_LE_OQ);
-      _mm512_storeu_pd(dx + count, _mm512_maskz_compress_pd(keep, vx));
-      _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
-      _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
+    for (int k = 0; k < points.n; k += P::WIDTH) {
+      Displaced<Real> d(points, k, own);
+      d.remove(own.self - k);
+      const auto keep = P::at_most(d.valid, d.r_sq, P::all(range_sq));
+      d.store(keep, out, count);
       count += _mm_popcnt_u32(keep);
     }
     return count;
-  }
-  inline int keep_in_range(float range_sq, int n, const float *x, const float *y, const float *z,
-                           float xi, float yi, float zi, int self, float *dx, float *dy, float *dz)
-  {
-    int count = 0;
-    for (int k = 0; k < n; k += 16) {
-      __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
-      const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
-      const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
-      const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
-      const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
-      if (self >= k && self < k + 16) valid &= static_cast<__mmask16>(~(1u << (self - k)));
-      const __mmask16 keep =
-          _mm512_mask_cmp_ps_mask(valid, r, _mm512_set1_ps(range_sq), _CMP_LE_OQ);
-      _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
-      _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
-      _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
-      count += _mm_popcnt_u32(keep);
-    }
-    return count;
-  }
-
-  // Elements of a table by class, whose width is a multiple of CLASS_TABLE_WIDTH.
-  inline __m512 elements(int width, const float *table, __m512i index)
-  {
-    if (width > 32) return _mm512_i32gather_ps(index, table, 4);
-    const __m512 first = _mm512_loadu_ps(table);
-    if (width <= 16) return _mm512_permutexvar_ps(index, first);
-    return _mm512_permutex2var_ps(first, index, _mm512_loadu_ps(table + 16));
-  }
-  inline __m512d elements(int width, const double *table, __m512i index)
-  {
-    if (width > 32) return _mm512_i64gather_pd(index, table, 8);
-    const __m512d low =
-        _mm512_permutex2var_pd(_mm512_loadu_pd(table), index, _mm512_loadu_pd(table + 8));
-    if (width <= 16) return low;
-    const __m512d high =
-        _mm512_permutex2var_pd(_mm512_loadu_pd(table + 16), index, _mm512_loadu_pd(table + 24));
-    return _mm512_mask_blend_pd(_mm512_test_epi64_mask(index, _mm512_set1_epi64(16)), low, high);
   }
 
   // Writes out[t][k], element index[k] of table t, for k < n, a multiple of a whole vector. stride:
   // elements of out[t]
-  inline void look_up(int n, const int *index, int width, int ntables, const float *tables,
-                      int stride, float *out)
+  template <class Real>
+  ALWAYS_INLINE void look_up(int n, const int *index, int width, int ntables, const Real *tables,
+                             int stride, Real *out)
   {
-    for (int k = 0; k < n; k += 16) {
-      const __m512i i = _mm512_loadu_si512(index + k);
+    using P = Pack<Real>;
+    for (int k = 0; k < n; k += P::WIDTH) {
+      const auto i = P::load(first_lanes<Real>(P::WIDTH), index + k);
       for (int t = 0; t < ntables; ++t)
-        _mm512_storeu_ps(out + t * stride + k, elements(width, tables + t * width, i));
-    }
-  }
-  inline void look_up(int n, const int *index, int width, int ntables, const double *tables,
-                      int stride, double *out)
-  {
-    for (int k = 0; k < n; k += 8) {
-      const __m512i i =
-          _mm512_cvtepi32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k)));
-      for (int t = 0; t < ntables; ++t)
-        _mm512_storeu_pd(out + t * stride + k, elements(width, tables + t * width, i));
+        P::store(out + t * stride + k, P::elements(width, tables + t * width, i));
     }
   }
 
   // Like keep_in_range(), with a range and a factor for each class of points. Also writes the
   // factors times the weights (null: 1) and, if constants vary, the classes.
-  inline int keep_in_ranges(const ClassConstants<double> &functions, int n, const double *x,
-                            const double *y, const double *z, const int *class_index,
-                            const double *weights, double xi, double yi, double zi, int self,
-                            double *dx, double *dy, double *dz, double *factors, int *classes)
+  template <class Real>
+  ALWAYS_INLINE int keep_in_ranges(const ClassConstants<Real> &functions,
+                                   const PartnerPoints<Real> &points, const int *class_index,
+                                   const Real *weights, const OwnPoint<Real> &own,
+                                   const Vectors<Real> &out, Real *factors, int *classes)
   {
+    using P = Pack<Real>;
     const int width = functions.width;
-    const double equal_range_sq = functions.equal_range_sq;
+    const Real equal_range_sq = functions.equal_range_sq;
     const bool needs_classes = functions.nvarying > 0;
     int count = 0;
-    for (int k = 0; k < n; k += 8) {
-      __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
-      const __m256i c = _mm256_maskz_loadu_epi32(valid, class_index + k);
-      const __m512i index = _mm512_cvtepi32_epi64(c);
-      const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
-      const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
-      const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
-      const __m512d r = _mm512_fmadd_pd(vx, vx, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
-      if (self >= k && self < k + 8) valid &= static_cast<__mmask8>(~(1u << (self - k)));
-      const __m512d limit = equal_range_sq >= 0 ? _mm512_set1_pd(equal_range_sq)
-                                                : elements(width, functions.range_sq, index);
-      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, limit, _CMP_LE_OQ);
-      __m512d factor = elements(width, functions.values, index);
-      if (weights) factor = _mm512_mul_pd(factor, _mm512_maskz_loadu_pd(valid, weights + k));
-      _mm512_storeu_pd(dx + count, _mm512_maskz_compress_pd(keep, vx));
-      _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
-      _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
-      _mm512_storeu_pd(factors + count, _mm512_maskz_compress_pd(keep, factor));
-      if (needs_classes)
-        _mm256_storeu_si256(reinterpret_cast<__m256i *>(classes + count),
-                            _mm256_maskz_compress_epi32(keep, c));
-      count += _mm_popcnt_u32(keep);
-    }
-    return count;
-  }
-  inline int keep_in_ranges(const ClassConstants<float> &functions, int n, const float *x,
-                            const float *y, const float *z, const int *class_index,
-                            const float *weights, float xi, float yi, float zi, int self, float *dx,
-                            float *dy, float *dz, float *factors, int *classes)
-  {
-    const int width = functions.width;
-    const float equal_range_sq = functions.equal_range_sq;
-    const bool needs_classes = functions.nvarying > 0;
-    int count = 0;
-    for (int k = 0; k < n; k += 16) {
-      __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
-      const __m512i index = _mm512_maskz_loadu_epi32(valid, class_index + k);
-      const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
-      const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
-      const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
-      const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
-      if (self >= k && self < k + 16) valid &= static_cast<__mmask16>(~(1u << (self - k)));
-      const __m512 limit = equal_range_sq >= 0 ? _mm512_set1_ps(equal_range_sq)
-                                               : elements(width, functions.range_sq, index);
-      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, limit, _CMP_LE_OQ);
-      __m512 factor = elements(width, functions.values, index);
-      if (weights) factor = _mm512_mul_ps(factor, _mm512_maskz_loadu_ps(valid, weights + k));
-      _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
-      _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
-      _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
-      _mm512_storeu_ps(factors + count, _mm512_maskz_compress_ps(keep, factor));
-      if (needs_classes)
-        _mm512_storeu_si512(classes + count, _mm512_maskz_compress_epi32(keep, index));
+    for (int k = 0; k < points.n; k += P::WIDTH) {
+      Displaced<Real> d(points, k, own);
+      const auto c = P::load(d.valid, class_index + k);
+      const auto all = d.valid;
+      d.remove(own.self - k);
+      const auto limit = equal_range_sq >= 0 ? P::all(equal_range_sq)
+                                             : P::elements(width, functions.range_sq, c);
+      const auto keep = P::at_most(d.valid, d.r_sq, limit);
+      auto factor = P::elements(width, functions.values, c);
+      if (weights) factor = P::times(factor, P::load(all, weights + k));
+      d.store(keep, out, count);
+      store_kept(factors + count, keep, factor);
+      if (needs_classes) P::store(classes + count, keep, c);
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
 
-  // Keeps charges whose distance to a segment along x is within a squared range. The segment has
-  // the half length 'half' around (middle, y0, z0). Writes the x of the charges, and the y and z
-  // components of the vector from the charge to the segment. Returns the number of charges. The
-  // outputs must have room for one more vector.
-  inline int keep_near_row(double range_sq, int n, const double *x, const double *y,
-                           const double *z, const double *q, double middle, double half, double y0,
-                           double z0, double *x_out, double *dy, double *dz, double *q_out)
+  // Keeps charges whose distance to a segment along x is within a squared range. Writes the x of
+  // the charges, and the y and z components of the vector from the charge to the segment. Returns
+  // the number of charges. The outputs must have room for one more vector.
+  template <class Real>
+  ALWAYS_INLINE int keep_near_row(Real range_sq, const PartnerPoints<Real> &points, const Real *q,
+                                  const Segment<Real> &row, const Vectors<Real> &out, Real *q_out)
   {
-    const __m512d vm = _mm512_set1_pd(middle), vh = _mm512_set1_pd(half),
-                  limit = _mm512_set1_pd(range_sq);
+    using P = Pack<Real>;
+    const auto middle = P::all(row.middle), half = P::all(row.half), limit = P::all(range_sq),
+               zero = P::all(0);
     int count = 0;
-    for (int k = 0; k < n; k += 8) {
-      const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
-      const __m512d vx = _mm512_maskz_loadu_pd(valid, x + k);
-      const __m512d vy = _mm512_sub_pd(_mm512_set1_pd(y0), _mm512_maskz_loadu_pd(valid, y + k));
-      const __m512d vz = _mm512_sub_pd(_mm512_set1_pd(z0), _mm512_maskz_loadu_pd(valid, z + k));
-      const __m512d e = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(_mm512_sub_pd(vx, vm)), vh),
-                                      _mm512_setzero_pd());
-      const __m512d r = _mm512_fmadd_pd(e, e, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
-      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, limit, _CMP_LE_OQ);
-      _mm512_storeu_pd(x_out + count, _mm512_maskz_compress_pd(keep, vx));
-      _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
-      _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
-      _mm512_storeu_pd(q_out + count,
-                       _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(valid, q + k)));
-      count += _mm_popcnt_u32(keep);
-    }
-    return count;
-  }
-  inline int keep_near_row(float range_sq, int n, const float *x, const float *y, const float *z,
-                           const float *q, float middle, float half, float y0, float z0,
-                           float *x_out, float *dy, float *dz, float *q_out)
-  {
-    const __m512 vm = _mm512_set1_ps(middle), vh = _mm512_set1_ps(half),
-                 limit = _mm512_set1_ps(range_sq);
-    int count = 0;
-    for (int k = 0; k < n; k += 16) {
-      const __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
-      const __m512 vx = _mm512_maskz_loadu_ps(valid, x + k);
-      const __m512 vy = _mm512_sub_ps(_mm512_set1_ps(y0), _mm512_maskz_loadu_ps(valid, y + k));
-      const __m512 vz = _mm512_sub_ps(_mm512_set1_ps(z0), _mm512_maskz_loadu_ps(valid, z + k));
-      const __m512 e = _mm512_max_ps(_mm512_sub_ps(_mm512_abs_ps(_mm512_sub_ps(vx, vm)), vh),
-                                     _mm512_setzero_ps());
-      const __m512 r = _mm512_fmadd_ps(e, e, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
-      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, limit, _CMP_LE_OQ);
-      _mm512_storeu_ps(x_out + count, _mm512_maskz_compress_ps(keep, vx));
-      _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
-      _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
-      _mm512_storeu_ps(q_out + count,
-                       _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(valid, q + k)));
+    for (int k = 0; k < points.n; k += P::WIDTH) {
+      const auto valid = first_lanes<Real>(points.n - k);
+      const auto x = P::load(valid, points.x + k);
+      const auto dy = P::minus(P::all(row.y), P::load(valid, points.y + k));
+      const auto dz = P::minus(P::all(row.z), P::load(valid, points.z + k));
+      const auto e = P::larger(P::minus(P::magnitude(P::minus(x, middle)), half), zero);
+      const auto keep = P::at_most(valid, length_sq<Real>(e, dy, dz), limit);
+      store_kept(out.x + count, keep, x);
+      store_kept(out.y + count, keep, dy);
+      store_kept(out.z + count, keep, dz);
+      store_kept(q_out + count, keep, P::load(valid, q + k));
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
 
   // See ../multisite/site_kernels_host.h.
-  inline void keep_partners(double range_sq, double inner_sq, int n, const double *x,
-                            const double *y, const double *z, double xi, double yi, double zi,
-                            unsigned char *kept, bool &any_outside)
+  template <class Real>
+  void keep_partners(Real range_sq, Real inner_sq, const PartnerPoints<Real> &points,
+                     const OwnPoint<Real> &own, unsigned char *kept, bool &any_outside)
   {
+    using P = Pack<Real>;
     unsigned outside = 0;
-    for (int k = 0; k < n; k += 8) {
-      const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
-      const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
-      const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
-      const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
-      const __m512d r = _mm512_fmadd_pd(vx, vx, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
-      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, _mm512_set1_pd(range_sq), _CMP_LE_OQ);
-      outside |= _mm512_mask_cmp_pd_mask(keep, r, _mm512_set1_pd(inner_sq), _CMP_GT_OQ);
-      kept[k / 8] = keep;
-    }
-    any_outside = outside != 0;
-  }
-  inline void keep_partners(float range_sq, float inner_sq, int n, const float *x, const float *y,
-                            const float *z, float xi, float yi, float zi, unsigned char *kept,
-                            bool &any_outside)
-  {
-    unsigned outside = 0;
-    for (int k = 0; k < n; k += 16) {
-      const __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
-      const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
-      const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
-      const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
-      const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
-      const __mmask16 keep =
-          _mm512_mask_cmp_ps_mask(valid, r, _mm512_set1_ps(range_sq), _CMP_LE_OQ);
-      outside |= _mm512_mask_cmp_ps_mask(keep, r, _mm512_set1_ps(inner_sq), _CMP_GT_OQ);
-      kept[k / 8] = static_cast<unsigned char>(keep);
-      kept[k / 8 + 1] = static_cast<unsigned char>(keep >> 8);
+    for (int k = 0; k < points.n; k += P::WIDTH) {
+      const Displaced<Real> d(points, k, own);
+      const auto keep = P::at_most(d.valid, d.r_sq, P::all(range_sq));
+      outside |= P::above(keep, d.r_sq, P::all(inner_sq));
+      for (int b = 0; b < P::WIDTH / 8; ++b)
+        kept[k / 8 + b] = static_cast<unsigned char>(keep >> 8 * b);
     }
     any_outside = outside != 0;
   }
@@ -326,23 +342,16 @@ namespace {
     return count;
   }
 
-  inline void copy_kept(int n, const unsigned char *kept, int, const int *, const double *from,
-                        double minus, double *to)
+  template <class Real>
+  void copy_kept(int n, const unsigned char *kept, int, const int *, const Real *from, Real minus,
+                 Real *to)
   {
-    for (int k = 0; k < n; k += 8) {
-      const __mmask8 keep = kept[k / 8];
-      const __m512d values = _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(keep, from + k));
-      _mm512_storeu_pd(to, _mm512_sub_pd(values, _mm512_set1_pd(minus)));
-      to += _mm_popcnt_u32(keep);
-    }
-  }
-  inline void copy_kept(int n, const unsigned char *kept, int, const int *, const float *from,
-                        float minus, float *to)
-  {
-    for (int k = 0; k < n; k += 16) {
-      const auto keep = static_cast<__mmask16>(kept[k / 8] | kept[k / 8 + 1] << 8);
-      const __m512 values = _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(keep, from + k));
-      _mm512_storeu_ps(to, _mm512_sub_ps(values, _mm512_set1_ps(minus)));
+    using P = Pack<Real>;
+    for (int k = 0; k < n; k += P::WIDTH) {
+      unsigned bits = 0;
+      for (int b = 0; b < P::WIDTH / 8; ++b) bits |= kept[k / 8 + b] << 8 * b;
+      const auto keep = static_cast<typename P::Mask>(bits);
+      P::store(to, P::minus(P::compress(keep, P::load(keep, from + k)), P::all(minus)));
       to += _mm_popcnt_u32(keep);
     }
   }
@@ -390,47 +399,34 @@ namespace {
       v[k + 12] = _mm512_castpd_ps(_mm512_shuffle_f64x2(c, d, 0xdd));
     }
   }
-  inline __m512d load(const double *from)
-  {
-    return _mm512_loadu_pd(from);
-  }
-  inline __m512 load(const float *from)
-  {
-    return _mm512_loadu_ps(from);
-  }
-  inline void store(double *to, __m512d v)
-  {
-    _mm512_storeu_pd(to, v);
-  }
-  inline void store(float *to, __m512 v)
-  {
-    _mm512_storeu_ps(to, v);
-  }
-
   // See ../multisite/site_kernels_host.h.
   template <class Real>
   void gather_records(int n, const int *index, int size, int nfields, const Real *from,
                       std::size_t stride, Real *to)
   {
-    constexpr int WIDTH = 64 / sizeof(Real);
+    using P = Pack<Real>;
+    constexpr int WIDTH = P::WIDTH;
     for (int m = 0; m < n; m += WIDTH)
       for (int field = 0; field < nfields; field += WIDTH) {
-        decltype(load(from)) v[WIDTH];
+        typename P::Vector v[WIDTH];
         for (int k = 0; k < WIDTH; ++k)
-          v[k] = load(from + static_cast<std::size_t>(index[m + k < n ? m + k : n - 1]) * size +
-                      field);
+          v[k] = P::load(from + static_cast<std::size_t>(index[m + k < n ? m + k : n - 1]) * size +
+                         field);
         transpose(v);
         for (int k = 0; k < WIDTH; ++k)
-          if (field + k < nfields) store(to + (field + k) * stride + m, v[k]);
+          if (field + k < nfields) P::store(to + (field + k) * stride + m, v[k]);
       }
   }
 
   // See NeighborsFunction in pair_kernels_host.h. Loads a row at a time, which is faster than
   // gathering each coordinate, and transposes eight rows in registers.
   template <class Real>
-  void neighbors(const double *x, int stride, const double *xi, int n, const int *rows,
-                 int neighmask, Real *dx, Real *dy, Real *dz, int *classes)
+  void neighbors(const NeighborRow &row_of_atom, const double *xi, const Vectors<Real> &out,
+                 int *classes)
   {
+    const double *const x = row_of_atom.x;
+    const int stride = row_of_atom.stride, n = row_of_atom.n, neighmask = row_of_atom.neighmask;
+    const int *const rows = row_of_atom.neighbors;
     const __m512d x0 = _mm512_set1_pd(xi[0]), y0 = _mm512_set1_pd(xi[1]),
                   z0 = _mm512_set1_pd(xi[2]);
     const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
@@ -447,9 +443,9 @@ namespace {
       const __m512d a = rows_of(0), b = rows_of(1), c = rows_of(2), d = rows_of(3);
       const __m512d xz = _mm512_unpacklo_pd(a, b), yc = _mm512_unpackhi_pd(a, b),
                     xz2 = _mm512_unpacklo_pd(c, d), yc2 = _mm512_unpackhi_pd(c, d);
-      store_compressed(dx + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(xz, first, xz2), x0));
-      store_compressed(dy + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(yc, first, yc2), y0));
-      store_compressed(dz + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(xz, second, xz2), z0));
+      store_compressed(out.x + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(xz, first, xz2), x0));
+      store_compressed(out.y + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(yc, first, yc2), y0));
+      store_compressed(out.z + k, 0xff, _mm512_sub_pd(_mm512_permutex2var_pd(xz, second, xz2), z0));
       if (stride == 4)
         _mm256_storeu_si256(reinterpret_cast<__m256i *>(classes + k),
                             _mm512_cvtpd_epi32(_mm512_permutex2var_pd(yc, second, yc2)));
@@ -469,9 +465,12 @@ namespace gpucoord {
 namespace {
 
   template <class Real>
-  void neighbors(const double *x, int stride, const double *xi, int n, const int *rows,
-                 int neighmask, Real *dx, Real *dy, Real *dz, int *classes)
+  void neighbors(const NeighborRow &row, const double *xi, const Vectors<Real> &out, int *classes)
   {
+    const double *const x = row.x;
+    const int *const rows = row.neighbors;
+    const int stride = row.stride, n = row.n, neighmask = row.neighmask;
+    Real *const dx = out.x, *const dy = out.y, *const dz = out.z;
     for (int k = 0; k < n; ++k) {
       const double *const xj = x + static_cast<std::size_t>(rows[k] & neighmask) * stride;
       dx[k] = static_cast<Real>(xj[0] - xi[0]);
@@ -482,10 +481,13 @@ namespace {
   }
 
   template <class Real>
-  int keep_near_box(int n, PointRange *ranges, const double *x, const double *y, const double *z,
-                    const double *origin, const double *half, double range_sq, Real *x_out,
-                    Real *y_out, Real *z_out, int *index_out)
+  int keep_near_box(int n, PointRange *ranges, const Coordinates &points, const NearBox &box,
+                    const KeptPoints<Real> &out)
   {
+    const double *const x = points.x, *const y = points.y, *const z = points.z;
+    const double *const origin = box.origin, *const half = box.half, range_sq = box.range_sq;
+    Real *const x_out = out.x, *const y_out = out.y, *const z_out = out.z;
+    int *const index_out = out.index;
     int count = 0;
     for (int s = 0; s < n; ++s) {
       ranges[s].kept = count;
@@ -505,62 +507,78 @@ namespace {
   }
 
   template <class Real>
-  int keep_in_range(Real range_sq, int n, const Real *x, const Real *y, const Real *z, Real xi,
-                    Real yi, Real zi, int self, Real *dx, Real *dy, Real *dz)
+  inline int keep_in_range(Real range_sq, const PartnerPoints<Real> &points,
+                           const OwnPoint<Real> &own, const Vectors<Real> &out)
   {
+    const Real *const x = points.x, *const y = points.y, *const z = points.z;
+    const Real xi = own.x, yi = own.y, zi = own.z;
+    Real *const dx = out.x, *const dy = out.y, *const dz = out.z;
+    const int n = points.n, self = own.self;
     int count = 0;
     for (int k = 0; k < n; ++k) {
-      dx[count] = x[k] - xi;
-      dy[count] = y[k] - yi;
-      dz[count] = z[k] - zi;
-      const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
-      count += ((r_sq <= range_sq) & (k != self)) ? 1 : 0;
+      // Variables, because the compiler does not know that the outputs do not overlap.
+      const Real vx = x[k] - xi, vy = y[k] - yi, vz = z[k] - zi;
+      dx[count] = vx;
+      dy[count] = vy;
+      dz[count] = vz;
+      count += ((vx * vx + vy * vy + vz * vz <= range_sq) & (k != self)) ? 1 : 0;
     }
     return count;
   }
 
   template <class Real>
-  int keep_in_ranges(const ClassConstants<Real> &functions, int n, const Real *x, const Real *y,
-                     const Real *z, const int *class_index, const Real *weights, Real xi, Real yi,
-                     Real zi, int self, Real *dx, Real *dy, Real *dz, Real *factors, int *classes)
+  inline int keep_in_ranges(const ClassConstants<Real> &functions,
+                            const PartnerPoints<Real> &points, const int *class_index,
+                            const Real *weights, const OwnPoint<Real> &own,
+                            const Vectors<Real> &out, Real *factors, int *classes)
   {
+    const Real *const x = points.x, *const y = points.y, *const z = points.z;
+    const Real xi = own.x, yi = own.y, zi = own.z;
+    Real *const dx = out.x, *const dy = out.y, *const dz = out.z;
+    const int n = points.n, self = own.self;
     int count = 0;
     for (int k = 0; k < n; ++k) {
       const int c = class_index[k];
-      dx[count] = x[k] - xi;
-      dy[count] = y[k] - yi;
-      dz[count] = z[k] - zi;
+      const Real vx = x[k] - xi, vy = y[k] - yi, vz = z[k] - zi;
+      dx[count] = vx;
+      dy[count] = vy;
+      dz[count] = vz;
       factors[count] = functions.values[c] * (weights ? weights[k] : Real(1));
       classes[count] = c;
-      const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
-      count += ((r_sq <= functions.range_sq[c]) & (k != self)) ? 1 : 0;
+      count += ((vx * vx + vy * vy + vz * vz <= functions.range_sq[c]) & (k != self)) ? 1 : 0;
     }
     return count;
   }
 
   template <class Real>
-  int keep_near_row(Real range_sq, int n, const Real *x, const Real *y, const Real *z,
-                    const Real *q, Real middle, Real half, Real y0, Real z0, Real *x_out, Real *dy,
-                    Real *dz, Real *q_out)
+  inline int keep_near_row(Real range_sq, const PartnerPoints<Real> &points, const Real *q,
+                           const Segment<Real> &row, const Vectors<Real> &out, Real *q_out)
   {
+    const Real *const x = points.x, *const y = points.y, *const z = points.z;
+    const Real middle = row.middle, half = row.half, y0 = row.y, z0 = row.z;
+    Real *const x_out = out.x, *const dy = out.y, *const dz = out.z;
+    const int n = points.n;
     int count = 0;
     for (int k = 0; k < n; ++k) {
       x_out[count] = x[k];
-      dy[count] = y0 - y[k];
-      dz[count] = z0 - z[k];
+      const Real vy = y0 - y[k], vz = z0 - z[k];
+      dy[count] = vy;
+      dz[count] = vz;
       q_out[count] = q[k];
       const Real from = x[k] > middle ? x[k] - middle : middle - x[k],
                  e = from > half ? from - half : Real(0);
-      count += e * e + (dy[count] * dy[count] + dz[count] * dz[count]) <= range_sq ? 1 : 0;
+      count += e * e + (vy * vy + vz * vz) <= range_sq ? 1 : 0;
     }
     return count;
   }
 
   template <class Real>
-  void keep_partners(Real range_sq, Real inner_sq, int n, const Real *x, const Real *y,
-                     const Real *z, Real xi, Real yi, Real zi, unsigned char *kept,
-                     bool &any_outside)
+  void keep_partners(Real range_sq, Real inner_sq, const PartnerPoints<Real> &points,
+                     const OwnPoint<Real> &own, unsigned char *kept, bool &any_outside)
   {
+    const Real *const x = points.x, *const y = points.y, *const z = points.z;
+    const Real xi = own.x, yi = own.y, zi = own.z;
+    const int n = points.n;
     unsigned outside = 0;
     kept[(n + 7) / 8] = 0;
     for (int k = 0; k < n; k += 8) {

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The result of a search for partners (pair_search.h), before it is packed
-// into tiles (row_tiles.h).
+// Part of GPUCOORD, GPL-2.0. The result of a search for partners (pair_search.h), before it is
+// packed into tiles (row_tiles.h).
 
 #ifndef GPUCOORD_FOUND_ROWS_CUH
 #define GPUCOORD_FOUND_ROWS_CUH

@@ -58,17 +58,23 @@ namespace {
   };
   template <class Real> constexpr OnesAndZeros<Real> ONES_AND_ZEROS;
 
+  // Returns a chunk of the points.
+  template <class Real> PartnerPoints<Real> chunk_of(const PartnerPoints<Real> &points, int begin)
+  {
+    const int left = points.n - begin;
+    return {left < CHUNK ? left : CHUNK, points.x + begin, points.y + begin, points.z + begin};
+  }
+
   template <class Real, class Accumulator, unsigned WANT>
-  void gather(const SwitchConstants<Real> &constants, CustomFunction *, int n, const Real *x,
-              const Real *y, const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
+  void gather(const SwitchConstants<Real> &constants, CustomFunction *,
+              const PartnerPoints<Real> &points, const OwnPoint<Real> &own, double *sums)
   {
     const SwitchConstants<Real> c = constants;
     Accumulator total[NSUMS] = {};
     Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16];
-    for (int begin = 0; begin < n; begin += CHUNK) {
-      const int size = n - begin < CHUNK ? n - begin : CHUNK;
-      const int count = keep_in_range(c.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
-                                      self - begin, dx, dy, dz);
+    for (int begin = 0; begin < points.n; begin += CHUNK) {
+      const int count = keep_in_range<Real>(c.dmax_sq, chunk_of(points, begin),
+                                            {own.x, own.y, own.z, own.self - begin}, {dx, dy, dz});
       if (count == 0) continue;
       // Process whole vectors: a scalar remainder would take as long. The padding has weight 0.
       constexpr int WIDTH = 64 / sizeof(Real);
@@ -119,9 +125,9 @@ namespace {
   }
 
   template <class Real, class Accumulator, unsigned WANT>
-  void gather_classes(const ClassConstants<Real> &functions, CustomFunction *const *, int n,
-                      const Real *x, const Real *y, const Real *z, const int *class_index,
-                      const Real *weights, Real xi, Real yi, Real zi, int self, double *sums)
+  void gather_classes(const ClassConstants<Real> &functions, CustomFunction *const *,
+                      const PartnerPoints<Real> &points, const int *class_index,
+                      const Real *weights, const OwnPoint<Real> &own, double *sums)
   {
     const SwitchConstants<Real> common = functions.common;
     Accumulator total[NSUMS] = {};
@@ -131,11 +137,11 @@ namespace {
     const Real *constant[NCONSTANTS];
     for (int f = 0; f < NCONSTANTS; ++f) constant[f] = functions.equal[f];
     for (int v = 0; v < functions.nvarying; ++v) constant[functions.varying[v]] = values[v];
-    for (int begin = 0; begin < n; begin += CHUNK) {
-      const int size = n - begin < CHUNK ? n - begin : CHUNK;
-      const int count = keep_in_ranges(functions, size, x + begin, y + begin, z + begin,
-                                       class_index + begin, weights ? weights + begin : nullptr, xi,
-                                       yi, zi, self - begin, dx, dy, dz, weight, classes);
+    for (int begin = 0; begin < points.n; begin += CHUNK) {
+      const int count = keep_in_ranges<Real>(
+          functions, chunk_of(points, begin), class_index + begin,
+          weights ? weights + begin : nullptr, {own.x, own.y, own.z, own.self - begin},
+          {dx, dy, dz}, weight, classes);
       if (count == 0) continue;
       // Process whole vectors, as in gather().
       constexpr int WIDTH = 64 / sizeof(Real);

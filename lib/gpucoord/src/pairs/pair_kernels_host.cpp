@@ -58,30 +58,29 @@ namespace {
   }
 
   template <class Real, class Accumulator, bool IN_WINDOW>
-  void gather_custom(const SwitchConstants<Real> &c, CustomFunction *custom, int n, const Real *x,
-                     const Real *y, const Real *z, Real xi, Real yi, Real zi, int self,
-                     double *sums)
+  void gather_custom(const SwitchConstants<Real> &c, CustomFunction *custom,
+                     const PartnerPoints<Real> &points, const OwnPoint<Real> &own, double *sums)
   {
     Accumulator total[NSUMS] = {};
-    for (int k = 0; k < n; ++k)
-      if (k != self)
-        add_custom<IN_WINDOW>(c, custom, Real(1), x[k] - xi, y[k] - yi, z[k] - zi, total);
+    for (int k = 0; k < points.n; ++k)
+      if (k != own.self)
+        add_custom<IN_WINDOW>(c, custom, Real(1), points.x[k] - own.x, points.y[k] - own.y,
+                              points.z[k] - own.z, total);
     for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
   }
 
   template <class Real, class Accumulator, bool IN_WINDOW>
   void gather_custom_classes(const ClassConstants<Real> &functions, CustomFunction *const *custom,
-                             int n, const Real *x, const Real *y, const Real *z,
-                             const int *class_index, const Real *weights, Real xi, Real yi, Real zi,
-                             int self, double *sums)
+                             const PartnerPoints<Real> &points, const int *class_index,
+                             const Real *weights, const OwnPoint<Real> &own, double *sums)
   {
     Accumulator total[NSUMS] = {};
-    for (int k = 0; k < n; ++k) {
+    for (int k = 0; k < points.n; ++k) {
       const int partner = class_index[k];
       const Real weight = functions.values[partner] * (weights ? weights[k] : Real(1));
-      if (k != self && functions.range_sq[partner] >= 0)
+      if (k != own.self && functions.range_sq[partner] >= 0)
         add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]], weight,
-                              x[k] - xi, y[k] - yi, z[k] - zi, total);
+                              points.x[k] - own.x, points.y[k] - own.y, points.z[k] - own.z, total);
     }
     for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
   }

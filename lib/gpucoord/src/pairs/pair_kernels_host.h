@@ -18,12 +18,27 @@ namespace gpucoord {
 // d (x) d as xx yy zz xy xz yz, where d is the vector to the partner.
 constexpr int NSUMS = 10;
 
-// Adds the terms of n partners at (x, y, z) of the atom at (xi, yi, zi) to sums, [NSUMS]. Skips
-// partners out of range, and the partner with index self; -1: no partner is the atom itself.
+// Arguments of the kernels, in the same frame of coordinates (distance).
+template <class Real> struct PartnerPoints {
+  int n;
+  const Real *x, *y, *z;    // [n]
+};
+template <class Real> struct OwnPoint {
+  Real x, y, z;
+  int self;    // index of the point among the partners; -1: it is none of them
+};
+template <class Real> struct Vectors {
+  Real *x, *y, *z;
+};
+template <class Real> struct Segment {    // along x
+  Real middle, half, y, z;                // half: half of the length
+};
+
+// Adds the terms of the partners of an atom to sums, [NSUMS]. Skips partners out of range, and the
+// atom itself.
 template <class Real>
-using GatherFunction = void (*)(const SwitchConstants<Real> &, CustomFunction *, int n,
-                                const Real *x, const Real *y, const Real *z, Real xi, Real yi,
-                                Real zi, int self, double *sums);
+using GatherFunction = void (*)(const SwitchConstants<Real> &, CustomFunction *,
+                                const PartnerPoints<Real> &, const OwnPoint<Real> &, double *sums);
 
 // Partners are processed in chunks that stay in cache. MIXED sums a chunk in float and adds the
 // chunks in double.
@@ -55,9 +70,8 @@ template <class Real> struct ClassConstants {
 // by index in the table. weights: factor of the terms of each partner; null: 1
 template <class Real>
 using GatherClassesFunction = void (*)(const ClassConstants<Real> &, CustomFunction *const *custom,
-                                       int n, const Real *x, const Real *y, const Real *z,
-                                       const int *class_index, const Real *weights, Real xi,
-                                       Real yi, Real zi, int self, double *sums);
+                                       const PartnerPoints<Real> &, const int *class_index,
+                                       const Real *weights, const OwnPoint<Real> &, double *sums);
 
 // Computes the nearest-image displacements from xi to the n points xj, [n][3], rounded to Real.
 template <class Real>
@@ -70,24 +84,39 @@ struct PointRange {
   int begin, end, kept;
 };
 
-// Keeps the points of n ranges whose distance to a box is at most sqrt(range_sq). The box has the
-// half edges 'half' and is centered at origin. Writes positions relative to origin to x_out, y_out,
-// z_out, and indices to index_out. Sets 'kept' of each range. Returns the number of kept points.
-// May overwrite up to KEEP_MARGIN elements beyond them.
+struct Coordinates {
+  const double *x, *y, *z;
+};
+// The points within sqrt(range_sq) of a box with half edges 'half', centered at origin.
+struct NearBox {
+  const double *origin, *half;    // [3]
+  double range_sq;
+};
+template <class Real> struct KeptPoints {
+  Real *x, *y, *z;    // relative to the origin
+  int *index;
+};
+
+// Keeps the points of n ranges that are near a box. Sets 'kept' of each range. Returns the number
+// of kept points. May overwrite up to KEEP_MARGIN elements beyond them.
 template <class Real>
-using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const double *x, const double *y,
-                                    const double *z, const double *origin, const double *half,
-                                    double range_sq, Real *x_out, Real *y_out, Real *z_out,
-                                    int *index_out);
+using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const Coordinates &, const NearBox &,
+                                    const KeptPoints<Real> &);
 constexpr int KEEP_MARGIN = 8;
 
-// Computes the displacements from xi to n neighbors, rounded to Real. neighbors: rows of x after
-// neighmask is applied. stride: numbers of a row, 3, or 4 if the position is followed by a class,
-// which is written to classes. May overwrite up to KEEP_MARGIN elements beyond the output.
+struct NeighborRow {
+  const double *x;    // [rows][stride]
+  int stride;         // 3, or 4 if the position is followed by a class
+  int n;
+  const int *neighbors;    // [n] rows of x after neighmask is applied
+  int neighmask;
+};
+
+// Computes the displacements from xi to the neighbors, rounded to Real, and their classes if rows
+// have them. May overwrite up to KEEP_MARGIN elements beyond the output.
 template <class Real>
-using NeighborsFunction = void (*)(const double *x, int stride, const double *xi, int n,
-                                   const int *neighbors, int neighmask, Real *dx, Real *dy,
-                                   Real *dz, int *classes);
+using NeighborsFunction = void (*)(const NeighborRow &, const double *xi, const Vectors<Real> &,
+                                   int *classes);
 
 template <class Real> struct PairKernels {
   // Index: 0 value; 1 value and derivatives; 2 value and virial; 3 all of them.

@@ -225,9 +225,10 @@ namespace {
         // Resize x last: its size tells that all arrays have this size.
         for (auto *row : {&s.q, &s.z, &s.y, &s.x}) row->resize(size);
       }
-      const int count = keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(),
-                                      bins.x.data(), bins.y.data(), bins.z.data(), origin, half,
-                                      range_sq, s.x.data(), s.y.data(), s.z.data(), s.index.data());
+      const int count =
+          keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(),
+                        {bins.x.data(), bins.y.data(), bins.z.data()}, {origin, half, range_sq},
+                        {s.x.data(), s.y.data(), s.z.data(), s.index.data()});
       for (int k = 0; k < count; ++k) s.q[k] = charge[s.index[k]];
       return count;
     }

@@ -87,6 +87,16 @@ namespace {
     for (int v = 0; v < POINTS_AT_A_TIME * MAP_VALUES; ++v) sums[v] = all_sums[v];
   }
 
+  // Keeps the charges of a chunk that are near a row. Returns their number.
+  template <class Real>
+  inline int keep_near(Real range_sq, const NearCharges<Real> &all, int begin,
+                       const Segment<Real> &row, KeptCharges<Real> &kept)
+  {
+    const int size = all.n - begin < CHUNK ? all.n - begin : CHUNK;
+    return keep_near_row<Real>(range_sq, {size, all.x + begin, all.y + begin, all.z + begin},
+                               all.q + begin, row, {kept.x, kept.dy, kept.dz}, kept.q);
+  }
+
   template <class Kernel, bool SOFT, bool FIELD, bool ALONE, class Real, class Accumulator>
   double sum_row(const MapConstants<Real> &c, const NearCharges<Real> &all,
                  const RowOfPoints<Real> &row, double *sums)
@@ -101,10 +111,8 @@ namespace {
     Accumulator total[N * MAP_VALUES] = {};
     double tested = 0.0;
     for (int begin = 0; begin < all.n; begin += CHUNK) {
-      const int size = all.n - begin < CHUNK ? all.n - begin : CHUNK;
-      const int count = keep_near_row(c.cutoff_sq * MARGIN_OF_ROUNDING, size, all.x + begin,
-                                      all.y + begin, all.z + begin, all.q + begin, middle, half,
-                                      row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
+      const int count = keep_near(c.cutoff_sq * MARGIN_OF_ROUNDING, all, begin,
+                                  {middle, half, row.y, row.z}, kept);
       if (count == 0) continue;
       // Pad to whole vectors with zero charges.
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
@@ -131,10 +139,7 @@ namespace {
                half = Real(0.5) * (row.x[row.n - 1] - row.x[0]);
     KeptCharges<Real> kept;
     for (int begin = 0; begin < all.n; begin += CHUNK) {
-      const int size = all.n - begin < CHUNK ? all.n - begin : CHUNK;
-      const int count =
-          keep_near_row(radius_sq, size, all.x + begin, all.y + begin, all.z + begin, all.q + begin,
-                        middle, half, row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
+      const int count = keep_near(radius_sq, all, begin, {middle, half, row.y, row.z}, kept);
       for (int k = 0; k < count; ++k)
         for (int p = 0; p < row.n; ++p) {
           const Real dx = row.x[p] - kept.x[k];
