@@ -182,8 +182,10 @@ __global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK, MOLECULE_BLOCKS<Real
     // The id of a partner is its index, from which the kernel finds its orientation. If the
     // components differ, the index never refers to the molecule itself, hence -2.
     for_near_partners<true, true>(
-        arg, warp_item, arg.splits, arg.passes, Real(1), limit,
-        one_component ? warp_item.number : -2, m,
+        arg, warp_item,
+        NearSearch<Real>{arg.splits, arg.passes, Real(1), limit,
+                         one_component ? warp_item.number : -2},
+        m,
         [](const DeviceAtom &, int number) {
           return number;
         },

@@ -105,8 +105,10 @@ __global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK)
     AtomSums<Real, Accumulator, WANT> sums;
     int tested = 0;
     for_near_partners<SELECT, false>(
-        arg, warp_item, arg.out.splits, 1, inverse_unit, dmax_sq,
-        static_cast<int>(warp_item.atom.id), m,
+        arg, warp_item,
+        NearSearch<Real>{arg.out.splits, 1, inverse_unit, dmax_sq,
+                         static_cast<int>(warp_item.atom.id)},
+        m,
         [](const DeviceAtom &atom, int) {
           return static_cast<int>(atom.id);
         },

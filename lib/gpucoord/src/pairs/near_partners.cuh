@@ -188,20 +188,27 @@ __device__ inline WarpItem item_of(const CellsSearch &arg, int item, int nblocks
   return warp_item;
 }
 
+template <class Real> struct NearSearch {
+  int splits, passes;
+  Real inverse_unit;    // lengths are multiplied by it
+  Real limit;           // value of Center::limit
+  int own_id;           // value of Center::id
+};
+
 // Collects the partners near the i-atoms of an item in m.partner. Calls add(center, may_be_same, n)
 // for each batch of n partners. may_be_same: one of the partners may be the atom itself. PADDED:
-// the partners from n to the next multiple of 32 are far away. limit: value of Center::limit.
-// id_of(atom, index) returns the id that is stored with a partner. Lengths are multiplied by
-// inverse_unit.
+// the partners from n to the next multiple of 32 are far away. id_of(atom, index) returns the id
+// that is stored with a partner.
 //
 // A part has every nparts-th chunk of the atoms that a warp loads at once. INTERLEAVED: a part has
 // every nparts-th partner instead, in several passes. A batch then covers the whole
 // neighborhood evenly, and all threads have similar numbers of partners in range.
 template <bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
-__device__ void for_near_partners(const CellsSearch &arg, const WarpItem &warp_item, int splits,
-                                  int passes, Real inverse_unit, Real limit, int own_id, Memory &m,
-                                  IdOf id_of, Add add)
+__device__ void for_near_partners(const CellsSearch &arg, const WarpItem &warp_item,
+                                  const NearSearch<Real> &search, Memory &m, IdOf id_of, Add add)
 {
+  const int splits = search.splits, passes = search.passes, own_id = search.own_id;
+  const Real inverse_unit = search.inverse_unit, limit = search.limit;
   constexpr int AT_ONCE = tuning::LOADS_AT_ONCE;
   const int lane = threadIdx.x % 32;
   const DeviceAtom &atom = warp_item.atom;

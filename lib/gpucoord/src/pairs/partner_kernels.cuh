@@ -80,18 +80,23 @@ template <class Formula> struct WithScale {
   }
 };
 
+// The partners left in a row: their number. This thread takes every lanes-th of them.
+struct PartnersLeft {
+  int n, lanes;
+};
+
 // Adds the terms of up to four partners in range. weight: weight of the pairs, if the functions are
-// weighted. left: number of partners left in the row; this thread takes every lanes-th of them
+// weighted.
 template <class Formula, class Functions, class FunctionsOfAtom, class Real, class Point,
           class Sums>
 __device__ inline void add_four(Sums &sums, const Functions &functions,
                                 const FunctionsOfAtom &functions_of_atom, const Point &atom,
-                                const Point (&other)[FOUR], const Real (&weight)[FOUR], int left,
-                                int lanes, Real unit_sq)
+                                const Point (&other)[FOUR], const Real (&weight)[FOUR],
+                                PartnersLeft left, Real unit_sq)
 {
 #pragma unroll
   for (int u = 0; u < FOUR; ++u) {
-    const bool exists = u * lanes < left;
+    const bool exists = u * left.lanes < left.n;
     const FormulaConstants<Real> &c =
         functions.template get<Formula>(functions_of_atom, atom, other[u]);
     Real dx, dy, dz;
@@ -222,7 +227,7 @@ __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
           }
           partner += 32;
           if (left > FOUR * lanes) next = load_once(partner);
-          add_four<Formula>(sums, functions, functions_of_atom, atom, other, weight, left, lanes,
+          add_four<Formula>(sums, functions, functions_of_atom, atom, other, weight, {left, lanes},
                             unit_sq);
         }
         sums.flush();

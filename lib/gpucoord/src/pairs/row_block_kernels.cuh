@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
             if constexpr (Function::IS_WEIGHTED)
               weight[u] = own_weight + function.weight_of(other[u], 0);
           }
-          add_four<Formula>(sums, function, function.load(), atom, other, weight, left - four, 1,
+          add_four<Formula>(sums, function, function.load(), atom, other, weight, {left - four, 1},
                             unit_sq);
         }
       }
