@@ -7,7 +7,7 @@
 #include "order_ranks.h"
 #include "order_systems.h"
 
-#include "../../lib/gpucoord/src/order/environment_kernels_host.h"
+#include "../../lib/gpucoord/src/order/environment/environment_kernels_host.h"
 #include "gpucoord/environment_similarity.h"
 
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #ifndef GPUCOORD_PARTNERS_HOST_H
 #define GPUCOORD_PARTNERS_HOST_H
 
-#include "environment_kernels_host.h"
-#include "order_kernels_host.h"
+#include "environment/environment_kernels_host.h"
+#include "orient/order_kernels_host.h"
 
 #include "../pairs/cell_bins_host.h"
 #include "../pairs/cell_tasks_host.h"
