@@ -12,7 +12,6 @@
 #include "gpucoord/environment_similarity.h"
 
 #ifdef GPUCOORD_HAS_CUDA
-#include "gpucoord/resident_environment_similarity.h"
 #endif
 
 #include <cmath>

@@ -11,7 +11,6 @@
 #include "gpucoord/orient_order.h"
 
 #ifdef GPUCOORD_HAS_CUDA
-#include "gpucoord/resident_orient_order.h"
 #endif
 
 #include <cmath>

@@ -12,7 +12,6 @@
 #include "gpucoord/pair_entropy.h"
 
 #ifdef GPUCOORD_HAS_CUDA
-#include "gpucoord/resident_pair_entropy.h"
 #include "on_gpu.h"
 #endif
 

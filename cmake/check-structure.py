@@ -26,6 +26,9 @@ SHARED = {
     "switching": {"core", "gpu", "switching"},
     "pairs": {"core", "gpu", "switching", "pairs"},
 }
+# Order parameters: folder in src/order/, name of the public header, style.
+ORDERS = re.findall(r'^GPUCOORD_ORDER_PARAMETER\((\w+), (\w+), ([\w/]+),',
+                    (LIB / "include/gpucoord/order_parameters.def").read_text(), re.MULTILINE)
 # Public headers by the folder that implements them.
 PUBLIC = {
     "core": {"archive", "box", "bytes_of", "counters", "export", "period", "printable", "types"},
@@ -34,9 +37,7 @@ PUBLIC = {
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "resident_atoms", "resident_bias", "hills_file", "metadynamics", "restraint", "trim_file"},
     "expression": {"expression", "resident_expression"},
-    "order": {"atom_function", "environment_similarity", "order_parameter", "orient_order", "pair_entropy",
-              "resident_environment_similarity", "resident_function", "resident_order_parameter", "resident_orient_order",
-              "resident_pair_entropy"},
+    "order": {"atom_function", "order_parameter", "order_parameters", "resident_function", "resident_order_parameter"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},
 }
@@ -44,10 +45,8 @@ PUBLIC = {
 EXCEPTIONS = {
     "src/coordination/staged_cells.cpp": {"order"},    # second pass of a function of s_i
     "src/order/atom_function.cpp": {"expression"},     # functions of s_i that are expressions
-    # Stubs of a build without CUDA, for all subjects.
-    "src/gpu/no_cuda.cpp": {"bias", "coordination", "expression", "multisite", "order", "potential_map"},
-    "src/gpu/no_cufft.cpp": {"potential_map"},
 }
+PUBLIC.update({f"order/{folder}": {name} for folder, name, _ in ORDERS})
 FOREIGN = re.compile(r"lammps|\bmpi\b|mpi_|kokkos", re.IGNORECASE)
 
 
@@ -55,7 +54,7 @@ def folder_of(path):
     """Return the folder of src/ that a file belongs to."""
     relative = path.relative_to(LIB).parts
     if relative[0] == "src":
-        return relative[1]
+        return "order/" + relative[2] if relative[1] == "order" and len(relative) > 3 else relative[1]
     for folder, names in PUBLIC.items():
         if path.stem in names:
             return folder
@@ -75,6 +74,10 @@ def wrong_includes(files):
     for path in files:
         here, name = folder_of(path), str(path.relative_to(LIB))
         allowed = SHARED.get(here, set(SHARED) | {here})
+        if here.startswith("order/"):
+            allowed = allowed | {"order"}    # not another order parameter
+        if here == "none":    # stubs of all subjects, which nothing includes
+            allowed = allowed | set(PUBLIC)
         for other in includes(path):
             folder = folder_of(other)
             unneeded.discard((name, folder))
@@ -82,6 +85,17 @@ def wrong_includes(files):
                 yield f"{name} of {here} includes {other.relative_to(LIB)} of {folder}"
     for name, folder in sorted(unneeded):
         yield f"{name} includes nothing of {folder}: delete the exception"
+
+
+def wrong_orders():
+    """Yield order parameters that a file misses in which LAMMPS or its manual look for all styles."""
+    here = {folder.name for folder in (LIB / "src/order").iterdir() if folder.is_dir()}
+    for folder in sorted(here ^ {folder for folder, _, _ in ORDERS}):
+        yield f"{folder} is in only one of src/order/ and order_parameters.def"
+    pages = (LIB.parent.parent / "cmake/upstream/styles.txt").read_text()
+    for _, _, style in ORDERS:
+        if f"compute {style} " not in pages:
+            yield f"cmake/upstream/styles.txt lacks compute {style}"
 
 
 def foreign_names(files):
@@ -109,6 +123,8 @@ def write_generated(folder):
         "".join(f"GPUCOORD_COMPILED({form})\n" for _, form in forms) + "#undef GPUCOORD_COMPILED\n")
     pathlib.Path(folder, "gpucoord_switch_functions.h").write_text(
         "".join(f'#include "{LIB}/src/switching/functions/{kind.lower()}.h"\n' for kind, _ in forms))
+    pathlib.Path(folder, "gpucoord_order_parameters.h").write_text(
+        "".join(f'#include "gpucoord/{name}.h"\n' for _, name, _ in ORDERS))
 
 
 def compile_alone(header, nvcc, folders):
@@ -132,7 +148,7 @@ def main():
     files = sorted(p for top in ("src", "include") for p in (LIB / top).rglob("*") if p.is_file())
     headers = [p for p in files if p.suffix in (".h", ".cuh")]
     sources = [p for p in files if p.suffix in (".cpp", ".cu")]
-    wrong = [*wrong_includes(headers + sources), *foreign_names(files), *class_sizes.wrong_sizes()]
+    wrong = [*wrong_includes(headers + sources), *wrong_orders(), *foreign_names(files), *class_sizes.wrong_sizes()]
     if not compiles:
         print("\n".join(wrong) or f"check-structure: {len(files)} files")
         return bool(wrong)

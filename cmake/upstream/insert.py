@@ -117,7 +117,9 @@ def styles():
             kind, name, page, *description = line.split(None, 3)
             rows.append((kind, name, page, "".join(description)))
     kokkos = set()
-    listed = (TOP / "src/GPUCOORD/coord_styles.h").read_text()
+    orders = (TOP / "lib/gpucoord/include/gpucoord/order_parameters.def").read_text()
+    listed = (TOP / "src/GPUCOORD/coord_styles.h").read_text() + re.sub(
+        r"^GPUCOORD_ORDER_PARAMETER\(\w+, \w+, ", "ORDER_PARAMETER(", orders, flags=re.MULTILINE)
     for header in sorted((TOP / "src/KOKKOS").glob("*.h")):
         text = header.read_text()
         for kind, name in re.findall(r"^(\w+)Style\((\S+)/kk,", text, re.MULTILINE):

@@ -10,7 +10,8 @@
 
 // The styles of collective variables, in the order of messages. The files that include this list
 // define what it does with a line. A style with its own class also has a line in its header, for
-// LAMMPS' lists.
+// LAMMPS' lists. Order parameters are listed by the library; one that only the host has is a line
+// here.
 //
 // ORDER_PARAMETER(style, name of its OrderStyle, text of the plugin list)
 // OTHER_VARIABLE(style, class, text of the plugin list)
@@ -26,9 +27,8 @@
 
 // clang-format off
 OTHER_VARIABLE(coord/gpu,ComputeCoordGPU,"coordination number")
-ORDER_PARAMETER(coord/orientorder,ORIENTORDER_STYLE,"bond-orientational order parameter")
-ORDER_PARAMETER(coord/envsim,ENVSIM_STYLE,"environment similarity")
-ORDER_PARAMETER(coord/pairentropy,PAIRENTROPY_STYLE,"pair entropy")
+#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ...) ORDER_PARAMETER(STYLE, NAME##_style, TEXT)
+#include "gpucoord/order_parameters.def"
 OTHER_VARIABLE(coord/custom,ComputeCoordCustom,"expression of collective variables")
 // clang-format on
 

@@ -20,7 +20,6 @@
 #include "fmt/format.h"
 
 #include "gpucoord/environment_similarity.h"
-#include "gpucoord/resident_environment_similarity.h"
 
 #include <cmath>
 
@@ -69,4 +68,4 @@ class Envsim : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::ENVSIM_STYLE = order_style<Envsim, EnvsimArguments>();
+const OrderStyle LAMMPS_NS::environment_similarity_style = order_style<Envsim, EnvsimArguments>();

@@ -18,7 +18,6 @@
 #include "orient_order_arguments.h"
 
 #include "gpucoord/orient_order.h"
-#include "gpucoord/resident_orient_order.h"
 
 #include <vector>
 
@@ -94,4 +93,4 @@ class OrientOrder : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::ORIENTORDER_STYLE = order_style<OrientOrder, OrientOrderArguments>();
+const OrderStyle LAMMPS_NS::orient_order_style = order_style<OrientOrder, OrientOrderArguments>();

@@ -21,7 +21,6 @@
 #include "fmt/format.h"
 
 #include "gpucoord/pair_entropy.h"
-#include "gpucoord/resident_pair_entropy.h"
 
 #include <algorithm>
 
@@ -93,4 +92,4 @@ class PairEntropy : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::PAIRENTROPY_STYLE = order_style<PairEntropy, PairEntropyArguments>();
+const OrderStyle LAMMPS_NS::pair_entropy_style = order_style<PairEntropy, PairEntropyArguments>();

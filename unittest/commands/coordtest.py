@@ -241,9 +241,13 @@ def lmp_program(ranks=1, threads=1):
     return [os.environ["GPUCOORD_LMP"], *kokkos(ranks, threads)]
 
 
-# Device of the tests: 'device host' or 'device cuda' is added to every command compute coord/gpu,
-# compute coord/orientorder, compute coord/envsim, compute coord/pairentropy, compute potential/grid and pair_style coord,
-# also as a sub-style, that names no device.
+# The styles of order parameters.
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                       "../../lib/gpucoord/include/gpucoord/order_parameters.def"), encoding="utf-8") as listed:
+    ORDER_STYLES = re.findall(r'^GPUCOORD_ORDER_PARAMETER\(\w+, \w+, ([\w/]+),', listed.read(), re.MULTILINE)
+
+# Device of the tests: 'device host' or 'device cuda' is added to every command compute coord/gpu, compute of an order
+# parameter, compute potential/grid and pair_style coord, also as a sub-style, that names no device.
 DEVICE = os.environ.get("GPUCOORD_TEST_DEVICE", "host")
 assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
 if DEVICE == "cuda":
@@ -258,7 +262,7 @@ def on_device(command):
     """Return a LAMMPS command with the device of these tests."""
     if re.search(r"\sdevice\s", command):
         return command
-    if re.match(r"\s*compute\s+\S+\s+\S+\s+(coord/envsim|coord/gpu|coord/orientorder|coord/pairentropy|potential/grid)\s", command):
+    if re.match(rf"\s*compute\s+\S+\s+\S+\s+(coord/gpu|{'|'.join(ORDER_STYLES)}|potential/grid)\s", command):
         return f"{command} device {DEVICE}"
     if re.match(r"\s*pair_style\s", command):    # not at the end, where another sub-style may be
         return re.sub(r"(?<=\s)coord(?!\S)", f"coord device {DEVICE}", command)

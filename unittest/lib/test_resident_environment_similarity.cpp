@@ -5,7 +5,6 @@
 #include "resident_orders.h"
 
 #include "gpucoord/environment_similarity.h"
-#include "gpucoord/resident_environment_similarity.h"
 
 #include <gtest/gtest.h>
 

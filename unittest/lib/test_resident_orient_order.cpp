@@ -5,7 +5,6 @@
 #include "resident_orders.h"
 
 #include "gpucoord/orient_order.h"
-#include "gpucoord/resident_orient_order.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include "resident_results.h"
 
 #include "gpucoord/pair_entropy.h"
-#include "gpucoord/resident_pair_entropy.h"
 
 #include <gtest/gtest.h>
 

@@ -9,12 +9,11 @@
 //   FAKE_FAR=1        not 0: GPUs compute far fields, and each evaluation fails;
 //                     0: LAMMPS' transforms compute them
 
+#include "gpucoord_order_parameters.h"
+
 #include "gpucoord/coordination.h"
-#include "gpucoord/environment_similarity.h"
 #include "gpucoord/map_far.h"
 #include "gpucoord/multisite.h"
-#include "gpucoord/orient_order.h"
-#include "gpucoord/pair_entropy.h"
 #include "gpucoord/potential_map.h"
 
 #include <mpi.h>
@@ -145,9 +144,9 @@ namespace {
   };
 
   // Interface: OrderParameter or an interface derived from it.
-  template <class Interface> class FakeOrder : public Interface {
+  template <class Interface> class FakeOrderOf : public Interface {
    public:
-    explicit FakeOrder(std::unique_ptr<Interface> host_in) : host(std::move(host_in)) {}
+    explicit FakeOrderOf(std::unique_ptr<Interface> host_in) : host(std::move(host_in)) {}
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                          const OrderNumbers &numbers) override
@@ -169,9 +168,13 @@ namespace {
     Evaluations evaluations;
   };
 
-  class FakePairEntropy : public FakeOrder<PairEntropy> {
+  template <class Interface> class FakeOrder : public FakeOrderOf<Interface> {
    public:
-    using FakeOrder::FakeOrder;
+    using FakeOrderOf<Interface>::FakeOrderOf;
+  };
+  template <> class FakeOrder<PairEntropy> : public FakeOrderOf<PairEntropy> {
+   public:
+    using FakeOrderOf::FakeOrderOf;
     const std::vector<double> &distribution() const override { return host->distribution(); }
   };
 
@@ -250,31 +253,17 @@ std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Prec
   return std::make_unique<FakeMultisite>(make_host_multisite(model, precision, nthreads));
 }
 
-std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &table,
-                                                       const OrientOrderOptions &options,
-                                                       Precision precision, int device,
-                                                       int nthreads)
-{
-  start(device);
-  return std::make_unique<FakeOrder<OrderParameter>>(
-      make_host_orient_order(table, options, precision, nthreads));
-}
-
-std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const EnvironmentOptions &options,
-                                                                 Precision precision, int device,
-                                                                 int nthreads)
-{
-  start(device);
-  return std::make_unique<FakeOrder<OrderParameter>>(
-      make_host_environment_similarity(options, precision, nthreads));
-}
-
-std::unique_ptr<PairEntropy> make_cuda_pair_entropy(const PairEntropyOptions &options,
-                                                    Precision precision, int device, int nthreads)
-{
-  start(device);
-  return std::make_unique<FakePairEntropy>(make_host_pair_entropy(options, precision, nthreads));
-}
+#define UNPACK(...) __VA_ARGS__
+#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ORDER, RESIDENT, PARAMETERS,      \
+                                 ARGUMENTS)                                                   \
+  std::unique_ptr<ORDER> make_cuda_##NAME(UNPACK PARAMETERS, Precision precision, int device, \
+                                          int nthreads)                                       \
+  {                                                                                           \
+    start(device);                                                                            \
+    return std::make_unique<FakeOrder<ORDER>>(                                                \
+        make_host_##NAME(UNPACK ARGUMENTS, precision, nthreads));                             \
+  }
+#include "gpucoord/order_parameters.def"
 
 std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options,
                                                       Precision precision, int device, int nthreads,

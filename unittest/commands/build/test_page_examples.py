@@ -354,7 +354,7 @@ class Session:
             except Exception as error:
                 raise AssertionError(f"{line}\n{error}") from error
         for name in self.lmp.available_ids("compute"):
-            variable = rf"compute\s+{re.escape(name)}\s+\S+\s+coord/(?:custom|envsim|gpu|orientorder|pairentropy)\s"
+            variable = rf"compute\s+{re.escape(name)}\s+\S+\s+(?:coord/custom|coord/gpu|{'|'.join(coordtest.ORDER_STYLES)})\s"
             if any(re.match(variable, line) for line in lines):
                 self.lmp.command(f"variable scalar_{name} equal c_{name}")
                 self.lmp.command(f"thermo_style custom step v_scalar_{name}")

@@ -28,10 +28,10 @@ def plugin_file():
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
 
 
-STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", "coord/force"], ["compute", "coord/gpu"],
-          ["compute", "coord/orientorder"], ["compute", "coord/pairentropy"], ["compute", "potential/grid"],
+STYLES = sorted([["compute", "coord/custom"], ["compute", "coord/force"], ["compute", "coord/gpu"],
+          *(["compute", style] for style in coordtest.ORDER_STYLES), ["compute", "potential/grid"],
           ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
-          ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
+          ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]])
 
 # True if LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.
 RESTORES = not coordtest.is_older_lammps()

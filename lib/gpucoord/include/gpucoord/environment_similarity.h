@@ -14,6 +14,7 @@
 #include "gpucoord/atom_function.h"
 #include "gpucoord/export.h"
 #include "gpucoord/order_parameter.h"
+#include "gpucoord/resident_order_parameter.h"
 #include "gpucoord/types.h"
 
 #include <memory>
@@ -91,6 +92,12 @@ make_host_environment_similarity(const EnvironmentOptions &, Precision, int nthr
 // prepare copies. Throws DeviceError, EnvironmentError and AtomFunctionError.
 GPUCOORD_API std::unique_ptr<OrderParameter>
 make_cuda_environment_similarity(const EnvironmentOptions &, Precision, int device, int nthreads);
+
+// Makes an order parameter of resident atoms on the current GPU. Does not use
+// EnvironmentOptions::function. The atoms need types if a vector has a type; otherwise rebuild()
+// throws std::invalid_argument. Throws DeviceError, EnvironmentError and AtomFunctionError.
+GPUCOORD_API std::unique_ptr<ResidentOrderParameter>
+make_resident_environment_similarity(const EnvironmentOptions &, Precision);
 
 // Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
 // O(N^2).

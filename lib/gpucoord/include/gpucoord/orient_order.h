@@ -11,6 +11,7 @@
 #include "gpucoord/atom_function.h"
 #include "gpucoord/export.h"
 #include "gpucoord/order_parameter.h"
+#include "gpucoord/resident_order_parameter.h"
 #include "gpucoord/switch_table.h"
 #include "gpucoord/types.h"
 
@@ -85,6 +86,19 @@ GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_orient_order(const Switch
                                                                     const OrientOrderOptions &,
                                                                     Precision, int device,
                                                                     int nthreads);
+
+class GPUCOORD_API ResidentOrientOrder : public ResidentOrderParameter {
+ public:
+  // Call after evaluate_first(). Waits, and copies q_lm to the host, [nlocal][2 l + 1] real
+  // harmonics (see set_w_hat()). For DOT and CONNECTIONS they are divided by their norm.
+  virtual void copy_harmonics(double *q, DeviceStream) = 0;
+};
+
+// Makes an order parameter of resident atoms on the current GPU. Does not use
+// OrientOrderOptions::function. Throws DeviceError and OrientOrderError; throws
+// std::invalid_argument if dmax is infinite.
+GPUCOORD_API std::unique_ptr<ResidentOrientOrder>
+make_resident_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision);
 
 // Sets w_hat, [n], to w_l/|q|^3 of each atom, or to 0 if |q| <= smallest. q: [n][2 l + 1] real
 // harmonics: q_l0, then for each m > 0 the real and the imaginary part of sqrt(2) q_lm

@@ -17,6 +17,7 @@
 
 #include "gpucoord/export.h"
 #include "gpucoord/order_parameter.h"
+#include "gpucoord/resident_order_parameter.h"
 #include "gpucoord/types.h"
 
 #include <memory>
@@ -87,6 +88,20 @@ GPUCOORD_API std::unique_ptr<PairEntropy> make_host_pair_entropy(const PairEntro
 // copies. Throws DeviceError and PairEntropyError.
 GPUCOORD_API std::unique_ptr<PairEntropy>
 make_cuda_pair_entropy(const PairEntropyOptions &, Precision, int device, int nthreads);
+
+// Atoms that are resident on a GPU. DeviceAtoms::volume is required: evaluate_first() throws
+// std::invalid_argument if it is not positive. Results are bitwise independent of the order of sums
+// over pairs, because these are sums of integers.
+class GPUCOORD_API ResidentPairEntropy : public ResidentOrderParameter {
+ public:
+  // Returns g(r_k) of the evaluation, [bins], k = 1 to N, on the host. Call after result().
+  virtual const double *distribution() const = 0;
+};
+
+// Makes a pair entropy of resident atoms on the current GPU. Throws DeviceError and
+// PairEntropyError.
+GPUCOORD_API std::unique_ptr<ResidentPairEntropy>
+make_resident_pair_entropy(const PairEntropyOptions &, Precision);
 
 // Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
 // O(N^2).

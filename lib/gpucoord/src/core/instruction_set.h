@@ -12,6 +12,8 @@ InstructionSet best_instruction_set();
 
 }    // namespace gpucoord
 
+// GPUCOORD_SELECT_KERNELS(Kernels, get, select) defines select<Real>() in the source that calls it.
+// It returns the Kernels<Real> of the best build, which get() sets.
 // GPUCOORD_FOR_EACH_ISA(declarations) repeats the declarations in the namespace of each build.
 // GPUCOORD_CALL_BEST(f(x)) calls f(x) from the namespace of the best build.
 #ifdef GPUCOORD_X86_64
@@ -43,5 +45,14 @@ InstructionSet best_instruction_set();
   }
 #define GPUCOORD_CALL_BEST(...) isa_baseline::__VA_ARGS__;
 #endif
+
+#define GPUCOORD_SELECT_KERNELS(KERNELS, GET, SELECT)                             \
+  GPUCOORD_FOR_EACH_ISA(void GET(KERNELS<float> &); void GET(KERNELS<double> &);) \
+  template <class Real> static KERNELS<Real> SELECT()                             \
+  {                                                                               \
+    KERNELS<Real> kernels;                                                        \
+    GPUCOORD_CALL_BEST(GET(kernels))                                              \
+    return kernels;                                                               \
+  }
 
 #endif

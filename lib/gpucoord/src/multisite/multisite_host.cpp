@@ -7,6 +7,7 @@
 // Every owned molecule sums over all its partners, including ghosts. The sums of tasks are added in
 // order. Results are therefore bitwise independent of the number of threads.
 
+#include "../core/instruction_set.h"
 #include "../pairs/cell_tasks_host.h"
 #include "site_kernels_host.h"
 
@@ -24,6 +25,8 @@
 #include <vector>
 
 namespace gpucoord {
+
+GPUCOORD_SELECT_KERNELS(SiteKernels, get_site_kernels, select_site_kernels)
 
 namespace {
 

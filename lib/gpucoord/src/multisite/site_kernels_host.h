@@ -86,8 +86,6 @@ template <class Real> struct SiteKernels {
   }
 };
 
-template <class Real> SiteKernels<Real> select_site_kernels();
-
 }    // namespace gpucoord
 
 #endif

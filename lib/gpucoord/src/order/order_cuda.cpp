@@ -1,33 +1,102 @@
 // Part of GPUCOORD, GPL-2.0. The CUDA backend of order parameters for host arrays.
+//
+// Pairs are kept as long as the caller's version and the types are the same, and no atom has moved
+// by half the skin.
 
 #include "order_cuda.h"
 
 #include "order_values.h"
 
 #include "../core/clock.h"
+#include "../gpu/device_guard.h"
+#include "../gpu/staging.h"
+#include "../pairs/staged_atoms.h"
 #include "../pairs/weights_host.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace gpucoord {
 
-CudaOrder::CudaOrder(const Settings &settings) :
-    nthreads(std::max(1, settings.nthreads)), is_global(settings.is_global),
-    has_unit(settings.precision != Precision::DOUBLE), function(settings.function),
-    staged(settings.has_types, nthreads)
+namespace {
+
+  class CudaOrder : public OrderParameter {
+   public:
+    CudaOrder(OrderOnCuda, int nthreads);
+
+    int exchange_columns() const override { return engine->exchange_columns(); }
+    std::size_t bytes() const override;
+    OrderResult evaluate(const OrderInput &, unsigned want, double *peratom,
+                         const OrderNumbers &) override;
+    void complete_exchanges(const OrderInput &, unsigned want) override;
+
+   private:
+    int nlocal() const { return staged.atoms().nlocal; }    // number of copied owned atoms
+    void find_pairs(const CellsInput &);
+    DeviceExchange exchange_of(const OrderInput &);
+    void forward(const OrderInput &);
+    void reduce(const OrderInput &, double *numbers, int n, AtomFunction::Reduction);
+    double evaluate_function(const OrderInput &, unsigned want, OrderResult &);
+    void write(const AtomList &, const OrderNumbers &, unsigned want, double *peratom);
+
+    const OrderOnCuda order;
+    const int nthreads;
+    const Stream stream;
+    const bool is_global;
+    const bool has_unit;    // divide weights by a power of two, so that they fit a float
+    AtomFunction function;
+    StagedAtoms staged;
+    std::int64_t npositions = 0;
+    Staged<double> v, w;
+    PinnedBuffer<double> sent;        // [copied atoms][exchange_columns()]
+    std::vector<double> exchanged;    // [nall][exchange_columns()]
+    std::vector<double> f, dSdv;      // [owned atoms of a]
+    int nexchanged = 0;               // exchanges and reductions so far in this evaluation
+    const std::unique_ptr<ResidentOrderParameter> engine;
+  };
+
+  // The object is constructed, used and destroyed with one GPU current.
+  class GuardedOrder : public OrderParameter {
+   public:
+    template <class Make> GuardedOrder(int device, const Make &make) : backend(device, make) {}
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
+    {
+      return backend.enter().evaluate(in, want, peratom, numbers);
+    }
+    void complete_exchanges(const OrderInput &in, unsigned want) override
+    {
+      backend->complete_exchanges(in, want);
+    }
+    int exchange_columns() const override { return backend->exchange_columns(); }
+    std::size_t bytes() const override { return backend->bytes(); }
+
+   private:
+    DeviceGuard<CudaOrder> backend;
+  };
+
+}    // namespace
+
+CudaOrder::CudaOrder(OrderOnCuda order_in, int nthreads_in) :
+    order(std::move(order_in)), nthreads(std::max(1, nthreads_in)), is_global(order.is_global),
+    has_unit(order.precision != Precision::DOUBLE), function(order.function),
+    staged(order.has_types, nthreads), engine(order.make())
 {
 }
 
 std::size_t CudaOrder::bytes() const
 {
-  return bytes_of(staged, v, w, sent, exchanged, f, dSdv, engine());
+  return bytes_of(staged, v, w, sent, exchanged, f, dSdv) + engine->bytes();
 }
 
 OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *peratom,
                                 const OrderNumbers &numbers)
 {
-  check_input(in);
+  order.check_input(in);
   if (!(want & DERIVATIVES)) peratom = nullptr;
   OrderResult result;
   const double start = seconds();
@@ -37,25 +106,26 @@ OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *per
   DeviceAtoms atoms = staged.atoms();
   atoms.volume = in.volume;
   v.reserve(atoms.nlocal);
-  engine().evaluate_first(atoms, npositions, exchange, v.device.data(), stream);
+  engine->evaluate_first(atoms, npositions, exchange, v.device.data(), stream);
   if (atoms.nlocal > 0)
     check(cudaMemcpyAsync(v.pinned.data(), v.device.data(), atoms.nlocal * sizeof(double),
                           cudaMemcpyDeviceToHost, stream),
           "copying data to the host");
-  const Totals first = engine().result(stream);
+  const Totals first = engine->result(stream);
   check(cudaStreamSynchronize(stream), "computing order parameters");
-  result.natoms_with_partners = engine().any_partners() ? 1 : 0;
+  result.natoms_with_partners = engine->any_partners() ? 1 : 0;
   double unit = 1.0;
   if (is_global)
     result.value = first.value;
   else
     unit = evaluate_function(in, want, result);
   write(in.cells.a, numbers, want, peratom);
-  write_further(in.cells.a, numbers);
+  if (order.write_further)
+    order.write_further({*engine, nlocal(), nthreads, stream}, in.cells.a, numbers);
   if (want & (DERIVATIVES | VIRIAL)) {
-    engine().evaluate_second({want}, w.device.data(), unit, exchange, stream);
-    std::copy_n(engine().result(stream).virial, 6, result.virial);
-    if (peratom) engine().add_peratom(peratom, staged.rows().data(), nthreads, stream);
+    engine->evaluate_second({want}, w.device.data(), unit, exchange, stream);
+    std::copy_n(engine->result(stream).virial, 6, result.virial);
+    if (peratom) engine->add_peratom(peratom, staged.rows().data(), nthreads, stream);
   }
   staged.keep(in.cells);
   result.timings.bins = found - start;
@@ -80,8 +150,8 @@ void CudaOrder::complete_exchanges(const OrderInput &in, unsigned want)
       in.exchange.forward(zeros.data(), exchange_columns());
     }
   };
-  const auto calls = engine().exchanges(want);
-  const std::size_t before_function = engine().exchanges(VALUE).size();
+  const auto calls = engine->exchanges(want);
+  const std::size_t before_function = engine->exchanges(VALUE).size();
   for (std::size_t k = 0; k < before_function; ++k) make(calls[k]);
   if (!is_global) {
     function.evaluate(0, nullptr, nullptr, nullptr, reduce_zeros, 1);
@@ -101,11 +171,11 @@ void CudaOrder::find_pairs(const CellsInput &in)
   const bool has_pairs = staged.update(in, stream);
   ++npositions;
   if (has_pairs) {
-    engine().read_positions(staged.atoms(), npositions, stream);
-    if (!engine().result(stream).moved) return;
+    engine->read_positions(staged.atoms(), npositions, stream);
+    if (!engine->result(stream).moved) return;
   }
   const DeviceSelection selection = staged.prepare(in, stream);
-  engine().rebuild(staged.atoms(), selection, 0, stream);
+  engine->rebuild(staged.atoms(), selection, 0, stream);
   ++npositions;
 }
 
@@ -131,7 +201,7 @@ void CudaOrder::forward(const OrderInput &in)
   const std::vector<int> &rows = staged.rows();
   const int n = static_cast<int>(rows.size());
   sent.reserve(columns * n);
-  engine().get_numbers(sent.data(), stream);
+  engine->get_numbers(sent.data(), stream);
   exchanged.assign(columns * in.nall, 0.0);
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 1024)
   for (int k = 0; k < nlocal(); ++k)
@@ -141,7 +211,7 @@ void CudaOrder::forward(const OrderInput &in)
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 1024)
   for (int k = nlocal(); k < n; ++k)
     std::copy_n(exchanged.data() + columns * rows[k], columns, sent.data() + columns * k);
-  engine().set_numbers(sent.data(), stream);
+  engine->set_numbers(sent.data(), stream);
 }
 
 void CudaOrder::reduce(const OrderInput &in, double *numbers, int n, AtomFunction::Reduction by)
@@ -190,10 +260,11 @@ void CudaOrder::write(const AtomList &a, const OrderNumbers &numbers, unsigned w
   }
 }
 
-std::unique_ptr<OrderParameter>
-make_guarded_order(int device, const std::function<std::unique_ptr<OrderParameter>()> &make)
+std::unique_ptr<OrderParameter> make_cuda_order(OrderOnCuda order, int device, int nthreads)
 {
-  return std::make_unique<GuardedOrder<OrderParameter>>(device, make);
+  return std::make_unique<GuardedOrder>(device, [&] {
+    return std::make_unique<CudaOrder>(std::move(order), nthreads);
+  });
 }
 
 }    // namespace gpucoord

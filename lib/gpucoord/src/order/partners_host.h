@@ -4,8 +4,7 @@
 #ifndef GPUCOORD_PARTNERS_HOST_H
 #define GPUCOORD_PARTNERS_HOST_H
 
-#include "environment/environment_kernels_host.h"
-#include "orient/order_kernels_host.h"
+#include "partner_vectors_host.h"
 
 #include "../pairs/cell_bins_host.h"
 #include "../pairs/cell_tasks_host.h"

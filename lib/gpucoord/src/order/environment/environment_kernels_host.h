@@ -6,6 +6,8 @@
 #ifndef GPUCOORD_ENVIRONMENT_KERNELS_HOST_H
 #define GPUCOORD_ENVIRONMENT_KERNELS_HOST_H
 
+#include "../partner_vectors_host.h"
+
 namespace gpucoord {
 
 // The vectors of n environments, in units of 2 sigma. Vectors first[e] to first[e + 1] - 1 belong
@@ -17,13 +19,6 @@ template <class Real> struct EnvironmentTable {
   const int *type;             // [first[n]] type of the partner; 0: any type; null: all are 0
   const char *is_symmetric;    // [n] the environment has no types, and has -r_k for each r_k
   Real scale;                  // 1/(2 sigma)
-};
-
-// The partners of an atom.
-template <class Real> struct PartnerVectors {
-  int n;
-  const Real *x, *y, *z;    // [n] vectors from the atom to the partners, distance
-  const int *row;           // [n] row of the partner
 };
 
 // Adds, for each environment, the sum of exp(-|d - r_k|^2/(4 sigma^2)) over partners and vectors to
@@ -50,9 +45,6 @@ template <class Real> struct EnvironmentKernels {
   SumEnvironmentsFunction<Real> sum;
   SumEnvironmentForcesFunction<Real> sum_forces;
 };
-
-// Real is float for SINGLE and MIXED, and double for DOUBLE.
-template <class Real> EnvironmentKernels<Real> select_environment_kernels();
 
 }    // namespace gpucoord
 

@@ -2,6 +2,7 @@
 
 #include "gpucoord/environment_similarity.h"
 
+#include "../order_cuda.h"
 #include "environment_similarity_options.h"
 
 #include "../../core/checks.h"
@@ -187,6 +188,21 @@ void make_missing_exchanges(int nexchanged, const EnvironmentOptions &options,
   const int columns = static_cast<int>(options.environments.size());
   std::vector<double> zeros(static_cast<std::size_t>(in.nall) * columns, 0.0);
   in.exchange.forward(zeros.data(), columns);
+}
+
+std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const EnvironmentOptions &options,
+                                                                 Precision precision, int device,
+                                                                 int nthreads)
+{
+  check_options(options);
+  return make_cuda_order({[=] {
+                            return make_resident_environment_similarity(options, precision);
+                          },
+                          precision, options.function, false, has_types(options),
+                          [=](const OrderInput &in) {
+                            check_input(options, in);
+                          }},
+                         device, nthreads);
 }
 
 }    // namespace gpucoord

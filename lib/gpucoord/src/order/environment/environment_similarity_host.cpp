@@ -13,6 +13,7 @@
 #include "environment_similarity_options.h"
 
 #include "../../core/clock.h"
+#include "../../core/instruction_set.h"
 #include "../../pairs/weights_host.h"
 
 #include <algorithm>
@@ -24,6 +25,8 @@
 #include <vector>
 
 namespace gpucoord {
+
+GPUCOORD_SELECT_KERNELS(EnvironmentKernels, get_environment_kernels, select_environment_kernels)
 
 namespace {
 

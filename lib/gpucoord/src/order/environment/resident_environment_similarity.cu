@@ -3,7 +3,7 @@
 // The passes are those of environment_similarity_host.cpp. Kernels of this file: 256 threads per
 // block, one thread per atom, no shared memory.
 
-#include "gpucoord/resident_environment_similarity.h"
+#include "gpucoord/environment_similarity.h"
 
 #include "../resident_order.cuh"
 #include "environment_arguments_cuda.h"

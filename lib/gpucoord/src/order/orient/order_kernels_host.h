@@ -6,18 +6,10 @@
 #ifndef GPUCOORD_ORDER_KERNELS_HOST_H
 #define GPUCOORD_ORDER_KERNELS_HOST_H
 
+#include "../partner_vectors_host.h"
 #include "harmonics.h"
 
 namespace gpucoord {
-
-// The partners of an atom.
-template <class Real> struct Partners {
-  int n;
-  const Real *x, *y, *z;    // [n] unit vector from the atom to the partner; 0 if r is 0
-  const Real *r;            // [n] distance
-  const Real *s, *ds;       // [n] s(r) and ds/dr
-  const int *row;           // [n] row of the partner
-};
 
 // Adds the sum of s R_k(d) over the partners to q, [2 l + 1].
 template <class Real>
@@ -39,9 +31,6 @@ template <class Real> struct OrderKernels {
   SumHarmonicsFunction<Real> sum_harmonics;
   SumForcesFunction<Real> sum_forces;
 };
-
-// Real is float for SINGLE and MIXED, and double for DOUBLE.
-template <class Real> OrderKernels<Real> select_order_kernels();
 
 }    // namespace gpucoord
 

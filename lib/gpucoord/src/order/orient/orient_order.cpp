@@ -2,8 +2,11 @@
 
 #include "gpucoord/orient_order.h"
 
+#include "../order_cuda.h"
 #include "orient_order_options.h"
 #include "wigner.h"
+
+#include "../../pairs/passes.h"
 
 #include <cstddef>
 #include <vector>
@@ -80,6 +83,36 @@ void set_w_hat(int l, const double *q, std::int64_t n, double smallest, double *
   const Wigner wigner(l);
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 1024)
   for (std::int64_t i = 0; i < n; ++i) w_hat[i] = wigner.w_hat(q + (2 * l + 1) * i, smallest);
+}
+
+std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &table,
+                                                       const OrientOrderOptions &options,
+                                                       Precision precision, int device,
+                                                       int nthreads)
+{
+  check_options(options);
+  need_end(table, "cells");
+  const auto write_w_hat = [=](const OrderOnCuda::Evaluated &evaluated, const AtomList &a,
+                               const OrderNumbers &numbers) {
+    if (!numbers.w_hat) return;
+    std::vector<double> w_hat(a.nowned);
+    std::vector<double> harmonics((2 * options.l + 1) * static_cast<std::size_t>(evaluated.nlocal));
+    static_cast<ResidentOrientOrder &>(evaluated.engine)
+        .copy_harmonics(harmonics.data(), evaluated.stream);
+    set_w_hat(options.l, harmonics.data(), a.nowned, smallest_norm(precision), w_hat.data(),
+              evaluated.nthreads);
+    for (int k = 0; k < a.nowned; ++k) numbers.w_hat[a.index[k]] = w_hat[k];
+  };
+  return make_cuda_order({[=] {
+                            return make_resident_orient_order(table, options, precision);
+                          },
+                          precision, options.function, options.order == OrderKind::GLOBAL,
+                          table.ntypes() > 0,
+                          [=](const OrderInput &in) {
+                            check_groups(options, in);
+                          },
+                          write_w_hat},
+                         device, nthreads);
 }
 
 }    // namespace gpucoord

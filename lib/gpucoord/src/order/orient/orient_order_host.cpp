@@ -14,10 +14,12 @@
 
 #include "../atom_formulas.h"
 #include "../order_host.h"
+#include "order_kernels_host.h"
 #include "orient_order_options.h"
 #include "wigner.h"
 
 #include "../../core/clock.h"
+#include "../../core/instruction_set.h"
 #include "../../pairs/weights_host.h"
 
 #include <omp.h>
@@ -30,6 +32,8 @@
 #include <vector>
 
 namespace gpucoord {
+
+GPUCOORD_SELECT_KERNELS(OrderKernels, get_order_kernels, select_order_kernels)
 
 namespace {
 

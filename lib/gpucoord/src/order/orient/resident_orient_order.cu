@@ -3,7 +3,7 @@
 // The passes are those of orient_order_host.cpp. Kernels of this file: 256 threads per block, one
 // thread per atom or number. Only sum_rows uses shared memory.
 
-#include "gpucoord/resident_orient_order.h"
+#include "gpucoord/orient_order.h"
 
 #include "../resident_order.cuh"
 #include "order_arguments_cuda.h"

@@ -2,12 +2,63 @@
 
 #include "gpucoord/pair_entropy.h"
 
+#include "../order_cuda.h"
+#include "pair_entropy_integral.h"
+
 #include "../../core/checks.h"
 #include "../../core/range_check.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace gpucoord {
+
+namespace {
+
+  class CudaPairEntropy : public PairEntropy {
+   public:
+    CudaPairEntropy(const PairEntropyOptions &options, Precision precision, int device,
+                    int nthreads) :
+        g(options.bins)
+    {
+      order = make_cuda_order(
+          {[=] {
+             return make_resident_pair_entropy(options, precision);
+           },
+           precision,
+           {},
+           true,
+           false,
+           [](const OrderInput &in) {
+             check_volume(in.volume);
+           },
+           [this](const OrderOnCuda::Evaluated &evaluated, const AtomList &, const OrderNumbers &) {
+             const auto &entropy = static_cast<ResidentPairEntropy &>(evaluated.engine);
+             std::copy_n(entropy.distribution(), g.size(), g.begin());
+           }},
+          device, nthreads);
+    }
+
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
+    {
+      return order->evaluate(in, want, peratom, numbers);
+    }
+    void complete_exchanges(const OrderInput &in, unsigned want) override
+    {
+      order->complete_exchanges(in, want);
+    }
+    int exchange_columns() const override { return order->exchange_columns(); }
+    std::size_t bytes() const override { return order->bytes(); }
+    const std::vector<double> &distribution() const override { return g; }
+
+   private:
+    std::vector<double> g;    // [bins]
+    std::unique_ptr<OrderParameter> order;
+  };
+
+}    // namespace
 
 void check_options(const PairEntropyOptions &options)
 {
@@ -42,6 +93,13 @@ std::string description(const PairEntropyOptions &options)
 {
   return "pair entropy cutoff " + short_text(options.cutoff) + " sigma " +
       short_text(options.sigma) + " bins " + std::to_string(options.bins);
+}
+
+std::unique_ptr<PairEntropy> make_cuda_pair_entropy(const PairEntropyOptions &options,
+                                                    Precision precision, int device, int nthreads)
+{
+  check_options(options);
+  return std::make_unique<CudaPairEntropy>(options, precision, device, nthreads);
 }
 
 }    // namespace gpucoord

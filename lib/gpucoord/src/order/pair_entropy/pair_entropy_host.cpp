@@ -14,6 +14,7 @@
 #include "pair_entropy_kernels_host.h"
 
 #include "../../core/clock.h"
+#include "../../core/instruction_set.h"
 #include "../../pairs/cell_bins_host.h"
 #include "../../pairs/cell_tasks_host.h"
 
@@ -25,6 +26,8 @@
 #include <vector>
 
 namespace gpucoord {
+
+GPUCOORD_SELECT_KERNELS(PairEntropyKernels, get_pair_entropy_kernels, select_pair_entropy_kernels)
 
 namespace {
 

@@ -46,9 +46,6 @@ template <class Real> struct PairEntropyKernels {
   SumDistanceForcesFunction<Real> sum_forces;
 };
 
-// Real is float for SINGLE and MIXED, and double for DOUBLE.
-template <class Real> PairEntropyKernels<Real> select_pair_entropy_kernels();
-
 }    // namespace gpucoord
 
 #endif

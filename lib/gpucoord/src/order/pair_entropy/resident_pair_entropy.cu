@@ -2,7 +2,7 @@
 //
 // The passes are those of pair_entropy_host.cpp. On one rank nothing goes to the host between them.
 
-#include "gpucoord/resident_pair_entropy.h"
+#include "gpucoord/pair_entropy.h"
 
 #include "../resident_order.cuh"
 #include "pair_entropy_arguments_cuda.h"

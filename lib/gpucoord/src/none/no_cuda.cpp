@@ -1,21 +1,22 @@
 // Part of GPUCOORD, GPL-2.0. Replaces the CUDA backend in builds without nvcc: finds no GPU, and
 // the make functions throw DeviceError.
 
+#include "gpucoord_order_parameters.h"
+
+#include "../order/order_cuda.h"
+
 #include "gpucoord/coordination.h"
-#include "gpucoord/environment_similarity.h"
 #include "gpucoord/multisite.h"
-#include "gpucoord/pair_entropy.h"
 #include "gpucoord/potential_map.h"
 #include "gpucoord/resident_atoms.h"
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
-#include "gpucoord/resident_environment_similarity.h"
 #include "gpucoord/resident_expression.h"
 #include "gpucoord/resident_function.h"
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
-#include "gpucoord/resident_orient_order.h"
-#include "gpucoord/resident_pair_entropy.h"
+
+#include <tuple>
 
 namespace gpucoord {
 
@@ -88,40 +89,20 @@ std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptio
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<OrderParameter>
-make_cuda_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision, int, int)
+std::unique_ptr<OrderParameter> make_cuda_order(OrderOnCuda, int, int)
 {
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<ResidentOrientOrder>
-make_resident_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision)
-{
-  throw DeviceError(NOT_BUILT);
-}
-
-std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const EnvironmentOptions &,
-                                                                 Precision, int, int)
-{
-  throw DeviceError(NOT_BUILT);
-}
-
-std::unique_ptr<PairEntropy> make_cuda_pair_entropy(const PairEntropyOptions &, Precision, int, int)
-{
-  throw DeviceError(NOT_BUILT);
-}
-
-std::unique_ptr<ResidentOrderParameter>
-make_resident_environment_similarity(const EnvironmentOptions &, Precision)
-{
-  throw DeviceError(NOT_BUILT);
-}
-
-std::unique_ptr<ResidentPairEntropy> make_resident_pair_entropy(const PairEntropyOptions &,
-                                                                Precision)
-{
-  throw DeviceError(NOT_BUILT);
-}
+#define UNPACK(...) __VA_ARGS__
+#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ORDER, RESIDENT, PARAMETERS, \
+                                 ARGUMENTS)                                              \
+  std::unique_ptr<RESIDENT> make_resident_##NAME(UNPACK PARAMETERS, Precision)           \
+  {                                                                                      \
+    std::ignore = std::tie ARGUMENTS;                                                    \
+    throw DeviceError(NOT_BUILT);                                                        \
+  }
+#include "gpucoord/order_parameters.def"
 
 std::unique_ptr<ResidentExpression> make_resident_expression(const std::string &,
                                                              const std::vector<std::string> &)
