@@ -27,7 +27,8 @@
 
 // clang-format off
 OTHER_VARIABLE(coord/gpu,ComputeCoordGPU,"coordination number")
-#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ...) ORDER_PARAMETER(STYLE, NAME##_style, TEXT)
+#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ...) \
+  ORDER_PARAMETER(STYLE, NAME##_style, TEXT)
 #include "gpucoord/order_parameters.def"
 OTHER_VARIABLE(coord/custom,ComputeCoordCustom,"expression of collective variables")
 // clang-format on

@@ -16,10 +16,7 @@ struct RebuildMemory {
   DeviceBuffer<char> workspace;    // of CUB
   std::int64_t copied = 0;         // bytes between host and device
 
-  std::size_t bytes() const
-  {
-    return numbers.bytes() + numbers_host.bytes() + workspace.bytes();
-  }
+  std::size_t bytes() const { return numbers.bytes() + numbers_host.bytes() + workspace.bytes(); }
 
   // Copies the first n numbers to the host and waits.
   void wait_for_numbers(int n, cudaStream_t stream)
