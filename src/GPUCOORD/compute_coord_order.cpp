@@ -40,14 +40,6 @@ ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg,
                       }),
     order(order_style.make(*args, *table)), natoms_with_partners(0), has_columns(false)
 {
-  if (order->is_for_host_alone()) {
-    if (args->device == Words::Device::CUDA)
-      error->all(FLERR, args->device_position,
-                 "Compute {} device cuda: this order parameter has no form for a GPU - use device "
-                 "host or device auto",
-                 args->style);
-    args->device = Words::Device::HOST;
-  }
   backend_of_order = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
                                                     args->device_position);
   set_outputs(size_vector + order->nvector(), size_peratom_cols + order->ncolumns());

@@ -33,18 +33,9 @@ class OrderDefinition {
   // Make the order parameter on the host, on the GPU 'device', by plain loops for keyword check,
   // and for atoms that are resident on the current GPU.
   virtual std::unique_ptr<gpucoord::OrderParameter> make_host(int nthreads) const = 0;
-  virtual std::unique_ptr<gpucoord::OrderParameter> make_cuda(int /*device*/,
-                                                              int /*nthreads*/) const
-  {
-    return nullptr;
-  }
+  virtual std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device, int nthreads) const = 0;
   virtual std::unique_ptr<gpucoord::OrderParameter> make_reference() const = 0;
-  virtual std::unique_ptr<gpucoord::ResidentOrderParameter> make_resident() const
-  {
-    return nullptr;
-  }
-  // Returns whether it lacks the forms for a GPU. The style with KOKKOS then also uses the host.
-  virtual bool is_for_host_alone() const { return false; }
+  virtual std::unique_ptr<gpucoord::ResidentOrderParameter> make_resident() const = 0;
   // Returns whether the last one reads types of atoms. table_types: types in the table of functions
   virtual bool reads_types(int table_types) const { return table_types > 0; }
 
