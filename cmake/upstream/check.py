@@ -59,6 +59,20 @@ def manual(tree):
     yield "characters and roles", found
 
 
+def listed_styles(tree):
+    """check-styles.py does not see the styles of order parameters, which the headers have from a list."""
+    orders = (tree / "lib/gpucoord/include/gpucoord/order_parameters.def").read_text()
+    found = []
+    for style in re.findall(r"^GPUCOORD_ORDER_PARAMETER\(\w+, \w+, ([\w/]+),", orders, re.MULTILINE):
+        page = "compute_" + style.replace("/", "_")
+        for name, line in (("Commands_compute.rst", f"   * :doc:`{style} (k) <{page}>`"),
+                           ("compute.rst", f"* :doc:`{style} <{page}>`"),
+                           (f"{page}.rst", f".. index:: compute {style}"), (f"{page}.rst", f".. index:: compute {style}/kk")):
+            if not any(text.startswith(line) for text in (tree / "doc/src" / name).read_text().splitlines()):
+                found.append(f"{name}: no line '{line}'")
+    yield "styles from lists", found
+
+
 def authors(tree):
     """LAMMPS' template of a source file. No check of LAMMPS looks for it."""
     paths = [path for path in package_sources(tree) if path.suffix == ".cpp"]
@@ -82,7 +96,8 @@ def main():
     tree = pathlib.Path(sys.argv[1]).resolve()
     clang_format = sys.argv[2] if sys.argv[2:] else ""
     failed = False
-    checks = [*coding_standards(tree), *manual(tree), *authors(tree), *(formatted(tree, clang_format) if clang_format else ())]
+    checks = [*coding_standards(tree), *manual(tree), *listed_styles(tree), *authors(tree),
+              *(formatted(tree, clang_format) if clang_format else ())]
     for name, issues in checks:
         print(f"{'failed' if issues else 'passed'}  {name}")
         print("".join(f"    {issue}\n" for issue in issues), end="")

@@ -17,6 +17,7 @@
 #include "gpucoord/bytes_of.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace LAMMPS_NS;
 

@@ -200,6 +200,7 @@ void ComputeCoordOrder::set_vector()
 
 double ComputeCoordOrder::memory_usage()
 {
-  return CoordPairVariable::memory_usage() + backend_of_order->bytes() + order->memory_usage() +
+  return CoordPairVariable::memory_usage() + backend_of_order->bytes() +
+      (reference ? reference->bytes() : 0) + order->memory_usage() +
       static_cast<double>(gpucoord::bytes_of(f_of_atoms));
 }

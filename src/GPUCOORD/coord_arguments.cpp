@@ -203,9 +203,9 @@ void CoordArguments::check_engine(char **arg) const
   if (!has_end) {
     if (engine == Engine::CELLS)
       error->all(FLERR, position("engine") + 1,
-                 "Compute coord/gpu engine {} needs a finite dmax, but the switching function{} "
+                 "Compute coord/gpu engine cells needs a finite dmax, but the switching function{} "
                  "has none - give dmax, or use engine allpairs",
-                 arg[position("engine") + 1], longest_coeff());
+                 longest_coeff());
     if (image == Image::ALL)
       error->all(FLERR, position("image") + 1,
                  "Compute coord/gpu image all needs a finite dmax, but the switching function{} "

@@ -100,7 +100,7 @@ class CoordArguments : protected Pointers {
   int position(const std::string &keyword) const;
 
  private:
-  bool has_single() const { return accepts("engine"); }    // only sums over pairs differ
+  bool has_single() const { return style == "coord/gpu"; }    // order parameters: as mixed
   void check_engine(char **arg) const;
   void read_function(Function &, int &iarg, int narg, char **arg);
   void read_coeff(int &iarg, int narg, char **arg);

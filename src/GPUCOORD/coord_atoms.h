@@ -47,9 +47,6 @@ class CoordAtoms : protected Pointers {
   int npartners() const { return bit_b ? nowned_b : nowned_a; }
   std::size_t nall() const { return index_a.size() + index_b.size(); }
   std::size_t nghosts() const { return nall() - nowned_a - nowned_b; }
-  // Bit 1: in the first group, bit 2: in the second; [nlocal + nghost].
-  const unsigned char *membership() const { return member.data(); }
-  bool is_partner(int i) const { return member[i] & (bit_b ? 2 : 1); }
   std::int64_t version() const { return lists_version; }
   gpucoord::CellsInput cells_input() const;
 

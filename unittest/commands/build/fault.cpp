@@ -1,7 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. A library for LD_PRELOAD, for test_faults.py. On one rank, operator
-// new throws std::bad_alloc in a function of GPUCOORD. An allocation is recognized by its call
-// site: all return addresses from operator new to that function. The sites of a rank are numbered
-// from 1, in the order in which the rank reaches their call number FAULT_CALL.
+// Part of GPUCOORD, GPL-2.0. A library for LD_PRELOAD, for test_faults.py and test_messages.py. On
+// one rank, operator new throws std::bad_alloc in a function of GPUCOORD. An allocation is
+// recognized by its call site: all return addresses from operator new to that function. The sites
+// of a rank are numbered from 1, in the order in which the rank reaches their call number
+// FAULT_CALL.
 //   FAULT_RANK=1       rank that fails
 //   FAULT_IN=text      part of the demangled name of the function
 //   FAULT_SITE=2       number of the site that fails; 0: none, and standard error gets their number
@@ -226,11 +227,11 @@ struct Fault {
     int k = 0;
     while (k < nsites && sites[k] != stack) ++k;
     if (stack == 0 || k < nsites || k == MAX_SITES) return;
+    // A place without an allocation since the last report may have one when it sends again.
+    if (nallocations == last_reported) return;
     sites[nsites++] = stack;
-    if (nallocations > last_reported)
-      fprintf(stderr, "fault: allocation %d before %s, places %llx %llx\n", nallocations, call,
-              static_cast<unsigned long long>(stack_of_last),
-              static_cast<unsigned long long>(stack));
+    fprintf(stderr, "fault: allocation %d before %s, places %llx %llx\n", nallocations, call,
+            static_cast<unsigned long long>(stack_of_last), static_cast<unsigned long long>(stack));
     last_reported = nallocations;
   }
 

@@ -83,7 +83,7 @@ class Case:
 
 CASES = {
     "compute coord/gpu": [Case(f"compute x all coord/gpu {words} {FUNCTION}", output=OUTPUT + PERATOM)
-                          for words in ("", "engine list", "engine allpairs", "function more_than rational 10 nn 12 mm 24")],
+                          for words in ("", "engine allpairs", "function more_than rational 10 nn 12 mm 24")],
     "compute coord/orientorder": [Case("compute x all coord/orientorder l 6 order average " + FUNCTION)],
     "compute coord/envsim": [Case("compute x all coord/envsim structure diamond 5.0 sigma 0.3 device {2}\n")],
     "compute coord/pairentropy": [Case("compute x all coord/pairentropy cutoff 2.5 sigma 0.05 bins 100 device {2}\n")],
@@ -110,7 +110,7 @@ def styles_of_package():
     for path in (TOP / "src/GPUCOORD").glob("*.h"):
         for kind, name in re.findall(r"^(Compute|Fix|Pair)Style\(([\w/]+),", path.read_text(), re.MULTILINE):
             found.add(f"{kind.lower()} {name}")
-    return found
+    return found | {f"compute {name}" for name in coordtest.ORDER_STYLES}
 
 
 def write_inputs(size, folder="."):

@@ -31,8 +31,7 @@ PLUMED = "fix b all coord/plumed c_c as cv plumedfile plumed.dat outfile log\n"
 CASES = {
     "compute coord/gpu": [ALL + OUTPUT + PERATOM, CV.format("all").replace("gpu", "gpu engine allpairs") + OUTPUT,
                           CV.format("all").replace("gpu", "gpu function max 100") + OUTPUT,
-                          CV.format("a").replace("gpu", "gpu pairs b") + OUTPUT,
-                          CV.format("all").replace("gpu", "gpu engine list") + OUTPUT],
+                          CV.format("a").replace("gpu", "gpu pairs b") + OUTPUT],
     "compute coord/orientorder": ["compute c all coord/orientorder order average " + FUNCTION + OUTPUT + PERATOM],
     "compute coord/envsim": ["compute c all coord/envsim structure diamond 4.0 sigma 0.1 device host\n" + OUTPUT],
     "compute coord/pairentropy": ["compute c all coord/pairentropy cutoff 2.5 sigma 0.05 bins 100 device host\n" + OUTPUT],
