@@ -16,7 +16,7 @@
 
 #include <cstddef>
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define GPUCOORD_ALWAYS_INLINE inline __attribute__((always_inline))
 
 namespace gpucoord {
 namespace {
@@ -30,44 +30,44 @@ namespace {
     using Classes = __m256i;
     static constexpr int WIDTH = 8;
 
-    static ALWAYS_INLINE Vector all(double x) { return _mm512_set1_pd(x); }
-    static ALWAYS_INLINE Vector load(const double *from) { return _mm512_loadu_pd(from); }
-    static ALWAYS_INLINE Vector load(Mask m, const double *from)
+    static GPUCOORD_ALWAYS_INLINE Vector all(double x) { return _mm512_set1_pd(x); }
+    static GPUCOORD_ALWAYS_INLINE Vector load(const double *from) { return _mm512_loadu_pd(from); }
+    static GPUCOORD_ALWAYS_INLINE Vector load(Mask m, const double *from)
     {
       return _mm512_maskz_loadu_pd(m, from);
     }
-    static ALWAYS_INLINE void store(double *to, Vector v) { _mm512_storeu_pd(to, v); }
-    static ALWAYS_INLINE Vector minus(Vector a, Vector b) { return _mm512_sub_pd(a, b); }
-    static ALWAYS_INLINE Vector times(Vector a, Vector b) { return _mm512_mul_pd(a, b); }
-    static ALWAYS_INLINE Vector times_plus(Vector a, Vector b, Vector c)
+    static GPUCOORD_ALWAYS_INLINE void store(double *to, Vector v) { _mm512_storeu_pd(to, v); }
+    static GPUCOORD_ALWAYS_INLINE Vector minus(Vector a, Vector b) { return _mm512_sub_pd(a, b); }
+    static GPUCOORD_ALWAYS_INLINE Vector times(Vector a, Vector b) { return _mm512_mul_pd(a, b); }
+    static GPUCOORD_ALWAYS_INLINE Vector times_plus(Vector a, Vector b, Vector c)
     {
       return _mm512_fmadd_pd(a, b, c);
     }
-    static ALWAYS_INLINE Vector magnitude(Vector a) { return _mm512_abs_pd(a); }
-    static ALWAYS_INLINE Vector larger(Vector a, Vector b) { return _mm512_max_pd(a, b); }
-    static ALWAYS_INLINE Mask at_most(Mask m, Vector a, Vector b)
+    static GPUCOORD_ALWAYS_INLINE Vector magnitude(Vector a) { return _mm512_abs_pd(a); }
+    static GPUCOORD_ALWAYS_INLINE Vector larger(Vector a, Vector b) { return _mm512_max_pd(a, b); }
+    static GPUCOORD_ALWAYS_INLINE Mask at_most(Mask m, Vector a, Vector b)
     {
       return _mm512_mask_cmp_pd_mask(m, a, b, _CMP_LE_OQ);
     }
-    static ALWAYS_INLINE Mask above(Mask m, Vector a, Vector b)
+    static GPUCOORD_ALWAYS_INLINE Mask above(Mask m, Vector a, Vector b)
     {
       return _mm512_mask_cmp_pd_mask(m, a, b, _CMP_GT_OQ);
     }
-    static ALWAYS_INLINE Vector compress(Mask m, Vector v)
+    static GPUCOORD_ALWAYS_INLINE Vector compress(Mask m, Vector v)
     {
       return _mm512_maskz_compress_pd(m, v);
     }
 
-    static ALWAYS_INLINE Classes load(Mask m, const int *from)
+    static GPUCOORD_ALWAYS_INLINE Classes load(Mask m, const int *from)
     {
       return _mm256_maskz_loadu_epi32(m, from);
     }
-    static ALWAYS_INLINE void store(int *to, Mask m, Classes c)
+    static GPUCOORD_ALWAYS_INLINE void store_kept(int *to, Mask m, Classes c)
     {
       _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_maskz_compress_epi32(m, c));
     }
     // Elements of a table by class, whose width is a multiple of CLASS_TABLE_WIDTH.
-    static ALWAYS_INLINE Vector elements(int width, const double *table, Classes classes)
+    static GPUCOORD_ALWAYS_INLINE Vector elements(int width, const double *table, Classes classes)
     {
       const __m512i index = _mm512_cvtepi32_epi64(classes);
       if (width > 32) return _mm512_i64gather_pd(index, table, 8);
@@ -86,43 +86,43 @@ namespace {
     using Classes = __m512i;
     static constexpr int WIDTH = 16;
 
-    static ALWAYS_INLINE Vector all(float x) { return _mm512_set1_ps(x); }
-    static ALWAYS_INLINE Vector load(const float *from) { return _mm512_loadu_ps(from); }
-    static ALWAYS_INLINE Vector load(Mask m, const float *from)
+    static GPUCOORD_ALWAYS_INLINE Vector all(float x) { return _mm512_set1_ps(x); }
+    static GPUCOORD_ALWAYS_INLINE Vector load(const float *from) { return _mm512_loadu_ps(from); }
+    static GPUCOORD_ALWAYS_INLINE Vector load(Mask m, const float *from)
     {
       return _mm512_maskz_loadu_ps(m, from);
     }
-    static ALWAYS_INLINE void store(float *to, Vector v) { _mm512_storeu_ps(to, v); }
-    static ALWAYS_INLINE Vector minus(Vector a, Vector b) { return _mm512_sub_ps(a, b); }
-    static ALWAYS_INLINE Vector times(Vector a, Vector b) { return _mm512_mul_ps(a, b); }
-    static ALWAYS_INLINE Vector times_plus(Vector a, Vector b, Vector c)
+    static GPUCOORD_ALWAYS_INLINE void store(float *to, Vector v) { _mm512_storeu_ps(to, v); }
+    static GPUCOORD_ALWAYS_INLINE Vector minus(Vector a, Vector b) { return _mm512_sub_ps(a, b); }
+    static GPUCOORD_ALWAYS_INLINE Vector times(Vector a, Vector b) { return _mm512_mul_ps(a, b); }
+    static GPUCOORD_ALWAYS_INLINE Vector times_plus(Vector a, Vector b, Vector c)
     {
       return _mm512_fmadd_ps(a, b, c);
     }
-    static ALWAYS_INLINE Vector magnitude(Vector a) { return _mm512_abs_ps(a); }
-    static ALWAYS_INLINE Vector larger(Vector a, Vector b) { return _mm512_max_ps(a, b); }
-    static ALWAYS_INLINE Mask at_most(Mask m, Vector a, Vector b)
+    static GPUCOORD_ALWAYS_INLINE Vector magnitude(Vector a) { return _mm512_abs_ps(a); }
+    static GPUCOORD_ALWAYS_INLINE Vector larger(Vector a, Vector b) { return _mm512_max_ps(a, b); }
+    static GPUCOORD_ALWAYS_INLINE Mask at_most(Mask m, Vector a, Vector b)
     {
       return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_LE_OQ);
     }
-    static ALWAYS_INLINE Mask above(Mask m, Vector a, Vector b)
+    static GPUCOORD_ALWAYS_INLINE Mask above(Mask m, Vector a, Vector b)
     {
       return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_GT_OQ);
     }
-    static ALWAYS_INLINE Vector compress(Mask m, Vector v)
+    static GPUCOORD_ALWAYS_INLINE Vector compress(Mask m, Vector v)
     {
       return _mm512_maskz_compress_ps(m, v);
     }
 
-    static ALWAYS_INLINE Classes load(Mask m, const int *from)
+    static GPUCOORD_ALWAYS_INLINE Classes load(Mask m, const int *from)
     {
       return _mm512_maskz_loadu_epi32(m, from);
     }
-    static ALWAYS_INLINE void store(int *to, Mask m, Classes c)
+    static GPUCOORD_ALWAYS_INLINE void store_kept(int *to, Mask m, Classes c)
     {
       _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(m, c));
     }
-    static ALWAYS_INLINE Vector elements(int width, const float *table, Classes index)
+    static GPUCOORD_ALWAYS_INLINE Vector elements(int width, const float *table, Classes index)
     {
       if (width > 32) return _mm512_i32gather_ps(index, table, 4);
       const __m512 first = _mm512_loadu_ps(table);
@@ -132,22 +132,23 @@ namespace {
   };
 
   // Returns the mask of the first n lanes.
-  template <class Real> ALWAYS_INLINE typename Pack<Real>::Mask first_lanes(int n)
+  template <class Real> GPUCOORD_ALWAYS_INLINE typename Pack<Real>::Mask first_lanes(int n)
   {
     using Mask = typename Pack<Real>::Mask;
     return n < Pack<Real>::WIDTH ? static_cast<Mask>((1u << n) - 1u) : static_cast<Mask>(~0u);
   }
 
   // Sum of squares.
-  template <class Real, class Vector> ALWAYS_INLINE Vector length_sq(Vector x, Vector y, Vector z)
+  template <class Real, class Vector>
+  GPUCOORD_ALWAYS_INLINE Vector length_sq(Vector x, Vector y, Vector z)
   {
     using P = Pack<Real>;
     return P::times_plus(x, x, P::times_plus(y, y, P::times(z, z)));
   }
 
   template <class Real>
-  ALWAYS_INLINE void store_kept(Real *to, typename Pack<Real>::Mask keep,
-                                typename Pack<Real>::Vector v)
+  GPUCOORD_ALWAYS_INLINE void store_kept(Real *to, typename Pack<Real>::Mask keep,
+                                         typename Pack<Real>::Vector v)
   {
     Pack<Real>::store(to, Pack<Real>::compress(keep, v));
   }
@@ -158,7 +159,8 @@ namespace {
     typename P::Mask valid;
     typename P::Vector x, y, z, r_sq;
 
-    ALWAYS_INLINE Displaced(const PartnerPoints<Real> &points, int k, const OwnPoint<Real> &own) :
+    GPUCOORD_ALWAYS_INLINE Displaced(const PartnerPoints<Real> &points, int k,
+                                     const OwnPoint<Real> &own) :
         valid(first_lanes<Real>(points.n - k)),
         x(P::minus(P::load(valid, points.x + k), P::all(own.x))),
         y(P::minus(P::load(valid, points.y + k), P::all(own.y))),
@@ -166,16 +168,18 @@ namespace {
     {
     }
 
-    // Removes the point itself, and stores the vectors that are kept.
-    ALWAYS_INLINE void remove(int lane)
+    // Removes the point itself, if it is in this lane.
+    GPUCOORD_ALWAYS_INLINE void remove(int lane)
     {
       if (lane >= 0 && lane < P::WIDTH) valid &= static_cast<typename P::Mask>(~(1u << lane));
     }
-    ALWAYS_INLINE void store(typename P::Mask keep, const Vectors<Real> &to, int count) const
+    // Stores the vectors that the mask keeps, from element 'count' on.
+    GPUCOORD_ALWAYS_INLINE void store_kept(typename P::Mask keep, const Vectors<Real> &to,
+                                           int count) const
     {
-      store_kept(to.x + count, keep, x);
-      store_kept(to.y + count, keep, y);
-      store_kept(to.z + count, keep, z);
+      gpucoord::store_kept(to.x + count, keep, x);
+      gpucoord::store_kept(to.y + count, keep, y);
+      gpucoord::store_kept(to.z + count, keep, z);
     }
   };
 
@@ -215,7 +219,7 @@ namespace {
         store_compressed(out.x + count, keep, dx);
         store_compressed(out.y + count, keep, dy);
         store_compressed(out.z + count, keep, dz);
-        P::store(out.index + count, keep, _mm256_add_epi32(_mm256_set1_epi32(k), lanes));
+        P::store_kept(out.index + count, keep, _mm256_add_epi32(_mm256_set1_epi32(k), lanes));
         count += _mm_popcnt_u32(keep);
       }
     }
@@ -225,8 +229,8 @@ namespace {
   // Writes the displacements from a point to those that are in range, except the point itself.
   // Returns their number. The outputs must have room for 16 more elements.
   template <class Real>
-  ALWAYS_INLINE int keep_in_range(Real range_sq, const PartnerPoints<Real> &points,
-                                  const OwnPoint<Real> &own, const Vectors<Real> &out)
+  GPUCOORD_ALWAYS_INLINE int keep_in_range(Real range_sq, const PartnerPoints<Real> &points,
+                                           const OwnPoint<Real> &own, const Vectors<Real> &out)
   {
     using P = Pack<Real>;
     int count = 0;
@@ -234,7 +238,7 @@ namespace {
       Displaced<Real> d(points, k, own);
       d.remove(own.self - k);
       const auto keep = P::at_most(d.valid, d.r_sq, P::all(range_sq));
-      d.store(keep, out, count);
+      d.store_kept(keep, out, count);
       count += _mm_popcnt_u32(keep);
     }
     return count;
@@ -243,8 +247,8 @@ namespace {
   // Writes out[t][k], element index[k] of table t, for k < n, a multiple of a whole vector. stride:
   // elements of out[t]
   template <class Real>
-  ALWAYS_INLINE void look_up(int n, const int *index, int width, int ntables, const Real *tables,
-                             int stride, Real *out)
+  GPUCOORD_ALWAYS_INLINE void look_up(int n, const int *index, int width, int ntables,
+                                      const Real *tables, int stride, Real *out)
   {
     using P = Pack<Real>;
     for (int k = 0; k < n; k += P::WIDTH) {
@@ -257,10 +261,10 @@ namespace {
   // Like keep_in_range(), with a range and a factor for each class of points. Also writes the
   // factors times the weights (null: 1) and, if constants vary, the classes.
   template <class Real>
-  ALWAYS_INLINE int keep_in_ranges(const ClassConstants<Real> &functions,
-                                   const PartnerPoints<Real> &points, const int *class_index,
-                                   const Real *weights, const OwnPoint<Real> &own,
-                                   const Vectors<Real> &out, Real *factors, int *classes)
+  GPUCOORD_ALWAYS_INLINE int
+  keep_in_ranges(const ClassConstants<Real> &functions, const PartnerPoints<Real> &points,
+                 const int *class_index, const Real *weights, const OwnPoint<Real> &own,
+                 const Vectors<Real> &out, Real *factors, int *classes)
   {
     using P = Pack<Real>;
     const int width = functions.width;
@@ -277,9 +281,9 @@ namespace {
       const auto keep = P::at_most(d.valid, d.r_sq, limit);
       auto factor = P::elements(width, functions.values, c);
       if (weights) factor = P::times(factor, P::load(all, weights + k));
-      d.store(keep, out, count);
+      d.store_kept(keep, out, count);
       store_kept(factors + count, keep, factor);
-      if (needs_classes) P::store(classes + count, keep, c);
+      if (needs_classes) P::store_kept(classes + count, keep, c);
       count += _mm_popcnt_u32(keep);
     }
     return count;
@@ -289,8 +293,9 @@ namespace {
   // the charges, and the y and z components of the vector from the charge to the segment. Returns
   // the number of charges. The outputs must have room for one more vector.
   template <class Real>
-  ALWAYS_INLINE int keep_near_row(Real range_sq, const PartnerPoints<Real> &points, const Real *q,
-                                  const Segment<Real> &row, const Vectors<Real> &out, Real *q_out)
+  GPUCOORD_ALWAYS_INLINE int keep_near_row(Real range_sq, const PartnerPoints<Real> &points,
+                                           const Real *q, const Segment<Real> &row,
+                                           const Vectors<Real> &out, Real *q_out)
   {
     using P = Pack<Real>;
     const auto middle = P::all(row.middle), half = P::all(row.half), limit = P::all(range_sq),
@@ -560,12 +565,12 @@ namespace {
     const int n = points.n;
     int count = 0;
     for (int k = 0; k < n; ++k) {
-      x_out[count] = x[k];
-      const Real vy = y0 - y[k], vz = z0 - z[k];
+      const Real vx = x[k], vy = y0 - y[k], vz = z0 - z[k], charge = q[k];
+      x_out[count] = vx;
       dy[count] = vy;
       dz[count] = vz;
-      q_out[count] = q[k];
-      const Real from = x[k] > middle ? x[k] - middle : middle - x[k],
+      q_out[count] = charge;
+      const Real from = vx > middle ? vx - middle : middle - vx,
                  e = from > half ? from - half : Real(0);
       count += e * e + (vy * vy + vz * vz) <= range_sq ? 1 : 0;
     }
@@ -624,9 +629,17 @@ namespace {
   void gather_records(int n, const int *index, int size, int nfields, const Real *from,
                       std::size_t stride, Real *to)
   {
-    for (int m = 0; m < n; ++m) {
-      const Real *const record = from + static_cast<std::size_t>(index[m]) * size;
-      for (int field = 0; field < nfields; ++field) to[field * stride + m] = record[field];
+    // Four records at a time. A loop over the fields of one record is so short that its speed
+    // depends on where the linker places it.
+    for (int m = 0; m < n; m += 4) {
+      const Real *r[4];
+      for (int k = 0; k < 4; ++k)
+        r[k] = from + static_cast<std::size_t>(index[m + k < n ? m + k : n - 1]) * size;
+      Real *t = to + m;
+      for (int field = 0; field < nfields; ++field, t += stride) {
+        const Real v[4] = {r[0][field], r[1][field], r[2][field], r[3][field]};
+        for (int k = 0; k < 4; ++k) t[k] = v[k];
+      }
     }
   }
 

@@ -27,7 +27,7 @@ template <class Real> struct OwnPoint {
   Real x, y, z;
   int self;    // index of the point among the partners; -1: it is none of them
 };
-template <class Real> struct Vectors {
+template <class Real> struct Vectors {    // an output: distance, relative to the own point
   Real *x, *y, *z;
 };
 template <class Real> struct Segment {    // along x
@@ -84,8 +84,9 @@ struct PointRange {
   int begin, end, kept;
 };
 
+// Coordinates of the points, which PointRange::begin and end index.
 struct Coordinates {
-  const double *x, *y, *z;
+  const double *x, *y, *z;    // distance
 };
 // The points within sqrt(range_sq) of a box with half edges 'half', centered at origin.
 struct NearBox {
@@ -105,9 +106,9 @@ using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const Coordinates
 constexpr int KEEP_MARGIN = 8;
 
 struct NeighborRow {
-  const double *x;    // [rows][stride]
-  int stride;         // 3, or 4 if the position is followed by a class
-  int n;
+  const double *x;         // [rows][stride] distance
+  int stride;              // 3, or 4 if the position is followed by a class
+  int n;                   // number of neighbors
   const int *neighbors;    // [n] rows of x after neighmask is applied
   int neighmask;
 };
