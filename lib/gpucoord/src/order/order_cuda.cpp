@@ -43,7 +43,7 @@ namespace {
     double evaluate_function(const OrderInput &, unsigned want, OrderResult &);
     void write(const AtomList &, const OrderNumbers &, unsigned want, double *peratom);
 
-    const OrderOnCuda order;
+    OrderOnCuda order;
     const int nthreads;
     const Stream stream;
     const bool is_global;
@@ -55,6 +55,7 @@ namespace {
     PinnedBuffer<double> sent;        // [copied atoms][exchange_columns()]
     std::vector<double> exchanged;    // [nall][exchange_columns()]
     std::vector<double> f, dSdv;      // [owned atoms of a]
+    std::vector<double> further;      // see OrderOnCuda::Evaluated::memory
     int nexchanged = 0;               // exchanges and reductions so far in this evaluation
     const std::unique_ptr<ResidentOrderParameter> engine;
   };
@@ -62,7 +63,12 @@ namespace {
   // The object is constructed, used and destroyed with one GPU current.
   class GuardedOrder : public OrderParameter {
    public:
-    template <class Make> GuardedOrder(int device, const Make &make) : backend(device, make) {}
+    GuardedOrder(OrderOnCuda order, int device, int nthreads) :
+        backend(device, [&] {
+          return std::make_unique<CudaOrder>(std::move(order), nthreads);
+        })
+    {
+    }
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                          const OrderNumbers &numbers) override
     {
@@ -86,11 +92,12 @@ CudaOrder::CudaOrder(OrderOnCuda order_in, int nthreads_in) :
     has_unit(order.precision != Precision::DOUBLE), function(order.function),
     staged(order.has_types, nthreads), engine(order.make())
 {
+  order.make = nullptr;    // frees its copies of options and tables
 }
 
 std::size_t CudaOrder::bytes() const
 {
-  return bytes_of(staged, v, w, sent, exchanged, f, dSdv) + engine->bytes();
+  return bytes_of(staged, v, w, sent, exchanged, f, dSdv, further) + engine->bytes();
 }
 
 OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *peratom,
@@ -121,7 +128,7 @@ OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *per
     unit = evaluate_function(in, want, result);
   write(in.cells.a, numbers, want, peratom);
   if (order.write_further)
-    order.write_further({*engine, nlocal(), nthreads, stream}, in.cells.a, numbers);
+    order.write_further({*engine, nlocal(), nthreads, stream, further}, in.cells.a, numbers);
   if (want & (DERIVATIVES | VIRIAL)) {
     engine->evaluate_second({want}, w.device.data(), unit, exchange, stream);
     std::copy_n(engine->result(stream).virial, 6, result.virial);
@@ -262,9 +269,7 @@ void CudaOrder::write(const AtomList &a, const OrderNumbers &numbers, unsigned w
 
 std::unique_ptr<OrderParameter> make_cuda_order(OrderOnCuda order, int device, int nthreads)
 {
-  return std::make_unique<GuardedOrder>(device, [&] {
-    return std::make_unique<CudaOrder>(std::move(order), nthreads);
-  });
+  return std::make_unique<GuardedOrder>(std::move(order), device, nthreads);
 }
 
 }    // namespace gpucoord

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace gpucoord {
 
@@ -32,6 +33,7 @@ struct OrderOnCuda {
     int nlocal;    // owned atoms of the engine, of which the first ones are those of a
     int nthreads;
     DeviceStream stream;
+    std::vector<double> &memory;    // for the results; keeps its allocation
   };
   // Writes results in addition to v_i and f; empty: there are none.
   std::function<void(const Evaluated &, const AtomList &a, const OrderNumbers &)> write_further =

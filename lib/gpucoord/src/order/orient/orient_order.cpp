@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Options of order parameters.
+// Part of GPUCOORD, GPL-2.0. Options of the bond-orientational order parameter, and its CUDA
+// backend for host arrays.
 
 #include "gpucoord/orient_order.h"
 
@@ -95,12 +96,13 @@ std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &table,
   const auto write_w_hat = [=](const OrderOnCuda::Evaluated &evaluated, const AtomList &a,
                                const OrderNumbers &numbers) {
     if (!numbers.w_hat) return;
-    std::vector<double> w_hat(a.nowned);
-    std::vector<double> harmonics((2 * options.l + 1) * static_cast<std::size_t>(evaluated.nlocal));
+    // The harmonics, then W_hat.
+    const std::size_t nharmonics = (2 * options.l + 1) * static_cast<std::size_t>(evaluated.nlocal);
+    evaluated.memory.resize(nharmonics + a.nowned);
+    double *const harmonics = evaluated.memory.data(), *const w_hat = harmonics + nharmonics;
     static_cast<ResidentOrientOrder &>(evaluated.engine)
-        .copy_harmonics(harmonics.data(), evaluated.stream);
-    set_w_hat(options.l, harmonics.data(), a.nowned, smallest_norm(precision), w_hat.data(),
-              evaluated.nthreads);
+        .copy_harmonics(harmonics, evaluated.stream);
+    set_w_hat(options.l, harmonics, a.nowned, smallest_norm(precision), w_hat, evaluated.nthreads);
     for (int k = 0; k < a.nowned; ++k) numbers.w_hat[a.index[k]] = w_hat[k];
   };
   return make_cuda_order({[=] {

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Options of the pair entropy.
+// Part of GPUCOORD, GPL-2.0. Options of the pair entropy, and its CUDA backend for host arrays.
 
 #include "gpucoord/pair_entropy.h"
 
@@ -7,6 +7,8 @@
 
 #include "../../core/checks.h"
 #include "../../core/range_check.h"
+
+#include "gpucoord/bytes_of.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +52,7 @@ namespace {
       order->complete_exchanges(in, want);
     }
     int exchange_columns() const override { return order->exchange_columns(); }
-    std::size_t bytes() const override { return order->bytes(); }
+    std::size_t bytes() const override { return bytes_of(g) + order->bytes(); }
     const std::vector<double> &distribution() const override { return g; }
 
    private:
