@@ -11,9 +11,6 @@
 
 #include "gpucoord/environment_similarity.h"
 
-#ifdef GPUCOORD_HAS_CUDA
-#endif
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -114,9 +114,8 @@ int main(int argc, char **argv)
   const Model model = make_model(argv[2]);
   const double density = std::strcmp(argv[3], "gas") ? model.density : model.density / 30.0;
   const int edge = std::atoi(argv[4]);
-  const auto precision = !std::strcmp(argv[5], "double") ? gpucoord::Precision::DOUBLE
-      : !std::strcmp(argv[5], "mixed")                   ? gpucoord::Precision::MIXED
-                                                         : gpucoord::Precision::SINGLE;
+  const auto precision = std::strcmp(argv[5], "double") ? gpucoord::Precision::MIXED
+                                                        : gpucoord::Precision::DOUBLE;
   const int threads = std::atoi(argv[6]), repeats = std::atoi(argv[7]);
 
   // Owned molecules, then the periodic images within range, as in LAMMPS.

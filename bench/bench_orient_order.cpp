@@ -10,9 +10,6 @@
 
 #include "gpucoord/orient_order.h"
 
-#ifdef GPUCOORD_HAS_CUDA
-#endif
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -136,9 +136,8 @@ int main(int argc, char **argv)
     return 1;
   }
   const PeriodicAtoms crystal = make_crystal(std::atoi(argv[2]));
-  const auto precision = !std::strcmp(argv[3], "double") ? gpucoord::Precision::DOUBLE
-      : !std::strcmp(argv[3], "mixed")                   ? gpucoord::Precision::MIXED
-                                                         : gpucoord::Precision::SINGLE;
+  const auto precision = std::strcmp(argv[3], "double") ? gpucoord::Precision::MIXED
+                                                        : gpucoord::Precision::DOUBLE;
   Found found;
 #ifdef GPUCOORD_HAS_CUDA
   if (!std::strcmp(argv[1], "resident"))

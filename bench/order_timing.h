@@ -54,9 +54,7 @@ inline void print(const PeriodicAtoms &crystal, const OrderTimes &found)
 
 inline gpucoord::Precision precision_of(const char *name)
 {
-  return !std::strcmp(name, "double") ? gpucoord::Precision::DOUBLE
-      : !std::strcmp(name, "mixed")   ? gpucoord::Precision::MIXED
-                                      : gpucoord::Precision::SINGLE;
+  return !std::strcmp(name, "double") ? gpucoord::Precision::DOUBLE : gpucoord::Precision::MIXED;
 }
 
 inline OrderTimes time_on_host(gpucoord::OrderParameter &order, const PeriodicAtoms &crystal,

@@ -47,6 +47,8 @@ constexpr double EPS_DOUBLE = std::numeric_limits<double>::epsilon();
 constexpr double EPS_FLOAT = std::numeric_limits<float>::epsilon();
 
 const Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
+// Order parameters evaluate SINGLE as MIXED.
+const Precision ORDER_PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED};
 
 inline const char *name_of(Precision p)
 {

@@ -170,7 +170,7 @@ inline void check_resident(const TestedOrder &order, const System &s, bool two,
   const std::vector<int> owner = owners_of(s);
   const Loaded loaded(s, false);
   const OnGpu<int> owner_on_gpu(owner);
-  for (const Precision precision : PRECISIONS) {
+  for (const Precision precision : ORDER_PRECISIONS) {
     const double tolerance = order.tolerance(precision);
     OrderOnDevice device(order, precision);
     device.exchange.owner = owner_on_gpu.data();
@@ -207,7 +207,7 @@ inline void check_host_arrays(const TestedOrder &order, const System &s, bool tw
                               const std::string &what)
 {
   const std::vector<int> owner = owners_of(s);
-  for (const Precision precision : PRECISIONS) {
+  for (const Precision precision : ORDER_PRECISIONS) {
     const auto backend = order.make_cuda(precision);
     for (const unsigned want : WANTS) {
       const std::string description =
@@ -235,7 +235,7 @@ inline void check_order(const TestedOrder &order, const System &s, bool two,
 inline void check_moves(const TestedOrder &order)
 {
   constexpr std::int64_t POSITIONS = 7;
-  for (const Precision precision : PRECISIONS) {
+  for (const Precision precision : ORDER_PRECISIONS) {
     System s(4000, 1500, 4.0, 11);
     const auto owner = owners_of(s);
     const OnGpu<int> owner_on_gpu(owner);
@@ -292,7 +292,7 @@ inline void check_communication(const TestedOrder &order)
   const Loaded loaded(s, false);
   const int nghosts = s.nall - s.nlocal;
   for (const bool by_host : {false, true})
-    for (const Precision precision : PRECISIONS) {
+    for (const Precision precision : ORDER_PRECISIONS) {
       OrderOnDevice device(order, precision);
       device.rebuild(loaded.atoms, selection(false, 0.2));
       const std::size_t columns = device.order->exchange_columns();

@@ -71,6 +71,8 @@ inline double jump_of(const Switch &function, Precision precision)
 constexpr unsigned WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL,
                               DERIVATIVES | VIRIAL | ATOM_VIRIAL};
 constexpr Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
+// Order parameters evaluate SINGLE as MIXED.
+constexpr Precision ORDER_PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED};
 
 inline std::string label(const char *what, int n, int precision, unsigned want)
 {

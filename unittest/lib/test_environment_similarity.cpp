@@ -404,13 +404,13 @@ TEST(EnvironmentSimilarity, forces_add_up_to_0)
 constexpr Limits LIMITS_OF_DOUBLE = {1e-14, 1e-14, 0.0, 4e-12, 4e-13};
 constexpr Limits LIMITS_OF_FLOAT = {1e-6, 1e-6, 0.0, 5e-5, 2e-5};
 
-OrderErrors worst_of_host[3];    // one for each precision, printed at the end
+OrderErrors worst_of_host[2];    // one for each precision, printed at the end
 
 class PrintWorstErrors : public testing::Environment {
  public:
   void TearDown() override
   {
-    for (const Precision p : PRECISIONS)
+    for (const Precision p : ORDER_PRECISIONS)
       std::cout << "largest errors of host " << name_of(p) << ": "
                 << worst_of_host[static_cast<int>(p)] << "\n";
   }
@@ -424,7 +424,7 @@ void check_host(const OrderSystem &s, const EnvironmentOptions &options, const s
 {
   const OrderResults exact =
       run(*gpucoord::make_reference_environment_similarity(options), s, EVERYTHING);
-  for (const Precision precision : PRECISIONS) {
+  for (const Precision precision : ORDER_PRECISIONS) {
     const auto host = gpucoord::make_host_environment_similarity(options, precision, 1);
     const auto threaded = gpucoord::make_host_environment_similarity(options, precision, 4);
     for (const unsigned want : ALL_WANTS) {

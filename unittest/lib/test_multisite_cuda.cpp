@@ -64,7 +64,7 @@ TEST_F(Multisites, EqualTheHost)
       const System s(n, static_cast<int>(kinds.size()));
       const auto host = make_host_multisite(model, Precision::DOUBLE, 8);
       const Result expected = evaluate(*host, s);
-      for (const Precision precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
+      for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
         const auto cuda = make_cuda_multisite(model, precision, 0, 8);
         expect_close(evaluate(*cuda, s), expected,
                      precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT);

@@ -247,11 +247,10 @@ TEST(PairEntropy, sums_in_long_double)
             }
           }
         }
-      for (const Precision precision : {Precision::MIXED, Precision::SINGLE}) {
-        const double error = worst_error(run(*host(precision).make(SMALL), s, volume_of(s)), e);
-        EXPECT_LE(error, 3e-5) << name_of(precision) << " " << what;
-        worst[1] = std::max(worst[1], error);
-      }
+      const double error =
+          worst_error(run(*host(Precision::MIXED).make(SMALL), s, volume_of(s)), e);
+      EXPECT_LE(error, 3e-5) << "mixed " << what;
+      worst[1] = std::max(worst[1], error);
     }
   std::cout << "worst error in double " << worst[0] << ", in float " << worst[1] << "\n";
 }

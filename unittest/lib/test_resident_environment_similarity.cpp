@@ -188,7 +188,7 @@ TEST(ResidentEnvironmentSimilarity, has_the_same_bits_in_each_evaluation)
   constexpr unsigned want = DERIVATIVES | VIRIAL | ATOM_VIRIAL;
   for (const auto &environments :
        {std::vector<Environment>{fcc()}, {fcc(), random_environment(6, 1)}})
-    for (const Precision precision : PRECISIONS) {
+    for (const Precision precision : ORDER_PRECISIONS) {
       OrderOnDevice device(tested("bits", environments), precision);
       device.exchange.owner = owner_on_gpu.data();
       device.rebuild(loaded.atoms, selection(false, 0.2));

@@ -198,7 +198,7 @@ TEST_F(DeviceMultisites, EqualPlainLoops)
 {
   const auto all = kinds_of_components();
   for (const auto &kinds : {all[2], all[7], all[10], all[11]})
-    for (const Precision precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
+    for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
       MultisiteModel model(kinds, options(3.2, 2.5));
       if (kinds.size() > 1) model.set_mixing(0, 1, {0.9, 1.02});
       std::vector<int> component_of = {-1};

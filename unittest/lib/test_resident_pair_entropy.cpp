@@ -188,7 +188,7 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
 {
   const double volume = std::max(1, s.nall) / density;
   const Loaded loaded(s, false);
-  for (const Precision precision : PRECISIONS) {
+  for (const Precision precision : ORDER_PRECISIONS) {
     OnDevice device(options, precision);
     device.entropy->rebuild(loaded.atoms, selection(two, SKIN), 0, nullptr);
     const auto from_host_arrays = make_cuda_pair_entropy(options, precision, 0, 2);
@@ -299,7 +299,7 @@ TEST(ResidentPairEntropy, equals_the_host_next_to_a_smaller_table)
   const double volume = s.nall / 10.0;
   const Loaded loaded(s, false);
   const PairEntropyOptions large = entropy_options(1.0, 0.01, 100);
-  for (const Precision precision : PRECISIONS) {
+  for (const Precision precision : ORDER_PRECISIONS) {
     OnDevice first(large, precision), second(USUAL, precision);
     first.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
     second.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
@@ -330,7 +330,7 @@ TEST(ResidentPairEntropy, equals_the_host_in_a_crystal)
     const Loaded loaded(s, false);
     const unsigned want = moved == 0.0 ? VIRIAL : DERIVATIVES | VIRIAL | ATOM_VIRIAL;
     const Found expected = on_host(options, s, volume, false, want);
-    for (const Precision precision : PRECISIONS) {
+    for (const Precision precision : ORDER_PRECISIONS) {
       OnDevice device(options, precision);
       device.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
       compare(device.evaluate(s, loaded.atoms, volume, want), expected, want, tolerance(precision),
@@ -369,7 +369,7 @@ TEST(ResidentPairEntropy, equals_the_host_with_other_ranks)
     sizes.push_back(n);
     for (int k = 0; k < n; ++k) sums[k] *= 3.0;
   };
-  for (const Precision precision : PRECISIONS)
+  for (const Precision precision : ORDER_PRECISIONS)
     for (const unsigned want : WANTS) {
       const std::string description = label("ranks", s.nlocal, static_cast<int>(precision), want);
       const Found expected = on_host(USUAL, s, volume, false, want, reduce);
@@ -397,7 +397,7 @@ TEST(ResidentPairEntropy, takes_part_without_atoms)
   const Reduce others = [](double *sums, int n, AtomFunction::Reduction) {
     for (int k = 0; k < n; ++k) sums[k] += 10.0 + k;
   };
-  for (const Precision precision : PRECISIONS) {
+  for (const Precision precision : ORDER_PRECISIONS) {
     OnDevice device(USUAL, precision);
     device.entropy->rebuild(loaded.atoms, selection(false, SKIN), 0, nullptr);
     device.exchange.reduce = others;
@@ -413,7 +413,7 @@ TEST(ResidentPairEntropy, gives_the_same_bits_again)
   const double volume = s.nall / 4.0;
   const Loaded loaded(s, false);
   const unsigned want = DERIVATIVES | VIRIAL | ATOM_VIRIAL;
-  for (const Precision precision : PRECISIONS) {
+  for (const Precision precision : ORDER_PRECISIONS) {
     Found first;
     for (int k = 0; k < 4; ++k) {
       OnDevice device(USUAL, precision);
