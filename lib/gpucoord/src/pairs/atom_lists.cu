@@ -13,6 +13,7 @@
 #include <thrust/iterator/counting_iterator.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <limits>
 
@@ -126,6 +127,14 @@ namespace {
   }
 
 }    // namespace
+
+void AtomLists::take_all(const DeviceAtoms &atoms)
+{
+  nlists = 0;
+  totals = PointCounts();
+  totals.n = totals.na = atoms.nall;
+  totals.nowned[0] = atoms.nlocal;
+}
 
 Bounds AtomLists::select(const DeviceAtoms &atoms, const DeviceSelection &selection,
                          cudaStream_t stream)

@@ -44,6 +44,8 @@ class AtomLists {
   {
   }
 
+  // Makes all atoms points of group a, without lists.
+  void take_all(const DeviceAtoms &);
   // Selects the atoms of each list and waits for their numbers. Returns the bounds of the atoms.
   Bounds select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   // Copies the positions of the selected atoms.

@@ -16,20 +16,20 @@ namespace gpucoord {
 
 class ClassParts {
  public:
-  // are_joined: make one part of all classes
-  ClassParts(const SwitchTable &, const double *weight, bool are_joined);
+  // all_in_one: make one part of all classes
+  ClassParts(const SwitchTable &, const double *weight, bool all_in_one);
 
   // Makes parts of classes, if this is worthwhile, or one part of each class.
-  void join() { parts = groups_are_worthwhile ? &groups_of_classes : &single_classes; }
-  void separate() { parts = &single_classes; }
-  bool are_groups() const { return parts == &groups_of_classes; }
+  void join() { parts = joined_is_worthwhile ? &joined_parts : &single_parts; }
+  void separate() { parts = &single_parts; }
+  bool are_joined() const { return parts == &joined_parts; }
 
   int size() const { return parts->size(); }
   const TypeClasses &classes() const { return type_classes; }
   const std::vector<int> &classes_of(int part) const { return parts->classes_of(part); }
 
   bool have_functions() const { return !ranges.empty(); }
-  // Returns the longest range of all functions (distance). There must be at least one function.
+  // Returns the longest range of all functions (distance); 0: there are no functions.
   double longest_range() const;
   // Returns the longest range between classes of two parts (distance); negative: no function.
   double range_between(int part_i, int part_j) const;
@@ -43,16 +43,16 @@ class ClassParts {
   const float *range_of_classes() const { return range_of.data(); }
   std::size_t bytes() const
   {
-    return range_of.bytes() + class_of_types.bytes() + group_of_types.bytes();
+    return range_of.bytes() + class_of_types.bytes() + part_of_types.bytes();
   }
 
  private:
   const TypeClasses type_classes;
-  const ClassGroups groups_of_classes, single_classes;
-  const bool groups_are_worthwhile;
-  const ClassGroups *parts = &groups_of_classes;
+  const ClassGroups joined_parts, single_parts;
+  const bool joined_is_worthwhile;
+  const ClassGroups *parts = &joined_parts;
   std::vector<double> ranges;    // dmax by index of the function, distance
-  DeviceBuffer<int> class_of_types, group_of_types;
+  DeviceBuffer<int> class_of_types, part_of_types;
   DeviceBuffer<float> range_of;
 };
 

@@ -4,6 +4,7 @@
 #ifndef GPUCOORD_FOUND_ROWS_CUH
 #define GPUCOORD_FOUND_ROWS_CUH
 
+#include "../gpu/tuning.h"
 #include "partner_search.cuh"
 #include "rows_cuda.h"
 
@@ -29,6 +30,12 @@ struct Room {
   }
   __device__ int length() const { return offset ? INT_MAX : capacity; }
 };
+
+// Returns whether rows of equal length waste memory. room, partners: numbers of partners
+inline bool is_wasteful(std::int64_t room, std::int64_t partners)
+{
+  return room > tuning::MIN_WASTEFUL_ROOM && room > tuning::ROOM_PER_PARTNER * partners;
+}
 
 // The rows of a pair of parts.
 struct FoundRows {

@@ -6,11 +6,11 @@
 #include "pair_search.h"
 
 #include "../core/text_files.h"
+#include "../gpu/tuning.h"
 #include "../gpu/warp_reduction.cuh"
 #include "found_rows.cuh"
 #include "pair_rebuild.cuh"
 #include "partner_masks.cuh"
-#include "row_tiles.h"
 
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/transform_iterator.h>
@@ -115,16 +115,25 @@ PairSearch::PairSearch(Listing listing_in, ClassParts &parts_in, Points &points_
 }
 
 /* ----------------------------------------------------------------------
-   selects the atoms of each part of both groups; sorts them into bins unless they are few
+   selects the atoms of each part of both groups
 ------------------------------------------------------------------------- */
+
+void PairSearch::take_all(const DeviceAtoms &atoms, const DeviceSelection &selection)
+{
+  skin = selection.skin;
+  uses_bins = false;
+  last.clear();
+  lists.take_all(atoms);
+}
 
 bool PairSearch::select(const DeviceAtoms &atoms, const DeviceSelection &selection,
                         cudaStream_t stream)
 {
   skin = selection.skin;
-  const bool were_groups = parts.are_groups();
+  uses_bins = false;    // stays false if an exception is thrown
+  const bool were_joined = parts.are_joined();
   parts.join();
-  Bounds bounds = select_lists(atoms, selection, stream);
+  bounds = select_lists(atoms, selection, stream);
   // The cell processor evaluates one pair of classes. The numbers of partners of groups are only
   // estimates, because they are based on the longest range.
   if (uses_bins && parts.size() < parts.classes().size()) {
@@ -136,11 +145,9 @@ bool PairSearch::select(const DeviceAtoms &atoms, const DeviceSelection &selecti
       uses_bins = false;
     }
   }
-  if (lists.counts().n > 0) {
-    lists.gather(atoms, stream);
-    if (!few) sort(bounds, stream);
-  }
-  return parts.are_groups() != were_groups;
+  const bool have_changed = parts.are_joined() != were_joined;
+  if (have_changed || uses_bins) last.clear();
+  return have_changed;
 }
 
 // Selects the atoms of each list. Decides from the estimated number of partners whether to use
@@ -214,8 +221,11 @@ double PairSearch::mean_partners(const Bounds &bounds) const
   return rows > 0.0 ? partners / rows : 0.0;
 }
 
-void PairSearch::sort(const Bounds &bounds, cudaStream_t stream)
+void PairSearch::sort(const DeviceAtoms &atoms, cudaStream_t stream)
 {
+  if (lists.counts().n == 0) return;
+  lists.gather(atoms, stream);
+  if (few) return;
   if (uses_bins) {
     const double longest = parts.longest_range() + skin;
     double volume = 1.0;
@@ -303,8 +313,10 @@ bool PairSearch::has_candidates(int part_i, int part_j) const
   return lists[a].n > 0 && lists[b].n > 0 && candidates_of(a, b).n > 0;
 }
 
-FoundRows PairSearch::find(int part_i, int part_j, RowBuffers &buffers, cudaStream_t stream)
+FoundRows PairSearch::find(int part_i, int part_j, cudaStream_t stream)
 {
+  last.resize(static_cast<std::size_t>(parts.size()) * parts.size());
+  Last &mine = last[static_cast<std::size_t>(part_i) * parts.size() + part_j];
   const int a = list_of_a(part_i), b = list_of_b(part_j);
   Reach reach = {parts.range_between(part_i, part_j) + skin, static_cast<float>(skin), nullptr,
                  parts.classes().size()};
@@ -313,10 +325,8 @@ FoundRows PairSearch::find(int part_i, int part_j, RowBuffers &buffers, cudaStre
   const Candidates candidates = rows.candidates = candidates_of(a, b);
   const int ncandidates = candidates.n;
   // The capacity may come from a rebuild with fewer atoms. Reset it if it is wasteful now.
-  if (is_wasteful(static_cast<std::int64_t>(ncandidates) * buffers.capacity, buffers.npartners))
-    buffers.capacity = RowBuffers::FIRST_CAPACITY;
-  // The old rows are no longer needed.
-  if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);
+  if (is_wasteful(static_cast<std::int64_t>(ncandidates) * mine.capacity, mine.npartners))
+    mine.capacity = Last::FIRST_CAPACITY;
   candidate_count.reserve(ncandidates);
   Search search = {};
   MasksOfGroups masks = {};
@@ -333,8 +343,8 @@ FoundRows PairSearch::find(int part_i, int part_j, RowBuffers &buffers, cudaStre
   for (;;) {
     if (!room.offset) {
       found.reserve((static_cast<std::size_t>(ncandidates) + 31) / 32 * 32 *
-                    (buffers.capacity / FOUR));
-      room = {found.data(), buffers.capacity, nullptr};
+                    (mine.capacity / FOUR));
+      room = {found.data(), mine.capacity, nullptr};
     }
     check(cudaMemsetAsync(memory.numbers.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t),
                           stream),
@@ -352,7 +362,7 @@ FoundRows PairSearch::find(int part_i, int part_j, RowBuffers &buffers, cudaStre
     check(cudaGetLastError(), "launching find_partners");
     memory.wait_for_numbers(LISTS, stream);
     max_partners = static_cast<int>(memory.numbers_host[MAX_PARTNERS]);
-    if (room.offset || max_partners <= buffers.capacity) break;
+    if (room.offset || max_partners <= mine.capacity) break;
     const int capacity = (max_partners + max_partners / 8 + 15) / 8 * 8;
     if (is_wasteful(static_cast<std::int64_t>(ncandidates) * capacity,
                     memory.numbers_host[PARTNERS])) {
@@ -369,14 +379,14 @@ FoundRows PairSearch::find(int part_i, int part_j, RowBuffers &buffers, cudaStre
       found.reserve(memory.numbers_host[PARTNERS] / FOUR + memory.numbers_host[ROWS]);
       room = {found.data(), 0, offset.data()};
     } else
-      buffers.capacity = capacity;
+      mine.capacity = capacity;
   }
   rows.candidate_count = candidate_count.data();
   rows.room = room;
   rows.n = static_cast<int>(memory.numbers_host[ROWS]);
   rows.na = static_cast<int>(memory.numbers_host[ROWS_A]);
   rows.max_partners = max_partners;
-  rows.npairs = buffers.npartners = memory.numbers_host[PARTNERS];
+  rows.npairs = mine.npartners = memory.numbers_host[PARTNERS];
   return rows;
 }
 

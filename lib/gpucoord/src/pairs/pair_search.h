@@ -17,10 +17,12 @@
 #include "points.h"
 #include "rebuild_memory.h"
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/pairs.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace gpucoord {
 
@@ -28,7 +30,6 @@ struct Candidates;
 struct FoundRows;
 struct MasksOfGroups;
 struct Reach;
-struct RowBuffers;
 struct Search;
 
 // Selects whether partners are listed. ALWAYS also makes one part of all classes, so that an atom
@@ -40,35 +41,47 @@ class PairSearch {
   // The other objects must stay valid.
   PairSearch(Listing, ClassParts &, Points &, RebuildMemory &);
 
-  // Selects and sorts the atoms, and chooses the parts. Returns whether parts have changed. Waits.
-  // Throws DeviceError.
+  // Takes all atoms without a search, because their pairs have another source.
+  void take_all(const DeviceAtoms &, const DeviceSelection &);
+  // Selects the atoms, and chooses the parts. Returns whether parts have changed. Waits. Throws
+  // DeviceError.
   bool select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
+  // Copies the positions of the selected atoms, and sorts them unless they are few.
+  void sort(const DeviceAtoms &, cudaStream_t);
   // Returns whether points are sorted into bins, and no partners are listed.
   bool in_bins() const { return uses_bins; }
   const AtomLists &atoms() const { return lists; }
+  // Distance by which two atoms may approach each other before the next rebuild.
+  double allowed_approach() const { return skin; }
   // Returns whether owned atoms of these parts may have partners.
   bool has_candidates(int part_i, int part_j) const;
   // Finds the partners in part j of the owned atoms in part i. With two groups, also finds the
   // partners in part i of the owned atoms in part j. Waits for their number.
-  FoundRows find(int part_i, int part_j, RowBuffers &, cudaStream_t);
-  // The partners that find() has found. A caller may swap the buffer.
+  FoundRows find(int part_i, int part_j, cudaStream_t);
+  // The partners that find() has found, and memory for the next ones. A caller may swap the buffer.
   DeviceBuffer<int4> &partners() { return found; }
   // Frees the partners: lists may be large.
   void release_partners() { DeviceBuffer<int4>().swap(found); }
   std::size_t bytes() const
   {
-    return lists.bytes() + mask_words.bytes() + candidate_count.bytes() + found.bytes() +
-        offset.bytes();
+    return lists.bytes() + bytes_of(last) + mask_words.bytes() + candidate_count.bytes() +
+        found.bytes() + offset.bytes();
   }
 
  private:
+  // Partners of a pair of parts in the last rebuild.
+  struct Last {
+    static constexpr int FIRST_CAPACITY = 32;
+    int capacity = FIRST_CAPACITY;    // number of partners of an atom that fit, a multiple of 4
+    std::int64_t npartners = 0;       // number of partners of all atoms
+  };
+
   Bounds select_lists(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   BinGrid grid_of_lists(const Bounds &) const;
   bool can_search(const Bounds &) const;
   bool can_resolve(const Bounds &) const;
   double mean_partners(const Bounds &) const;
   double search_unit() const;
-  void sort(const Bounds &, cudaStream_t);
   int list_of_a(int part) const { return lists.index(0, part); }
   int list_of_b(int part) const { return lists.index(lists.counts().two ? 1 : 0, part); }
   Candidates candidates_of(int a, int b) const;
@@ -80,9 +93,11 @@ class PairSearch {
   Points &points;
   RebuildMemory &memory;
   AtomLists lists;
+  Bounds bounds = {};    // of the selected atoms
   double skin = 0.0;
   bool few = false;    // few atoms: all pairs are tested, without bins
   bool uses_bins = false;
+  std::vector<Last> last;    // [part_i][part_j]
   DeviceBuffer<std::uint32_t> mask_words;
   DeviceBuffer<int> candidate_count;
   DeviceBuffer<int4> found;

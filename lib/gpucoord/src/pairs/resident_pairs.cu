@@ -2,6 +2,7 @@
 
 #include "resident_pairs.h"
 
+#include "../gpu/tuning.h"
 #include "found_rows.cuh"
 #include "passes.h"
 
@@ -25,15 +26,13 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
   known_version = known_positions = 0;
   ++rebuilds;
   all_rows.clear();
-  skin = selection.skin;
-  uses_bins = false;
   const bool all_atoms = selection.neighbors.neighbor;
   if (all_atoms)
     use_neighbors(atoms, selection, stream);
   else
     use_search(atoms, selection, stream);
-  all_points.build(atoms, all_atoms ? nullptr : search.atoms().atom_of(), counts.n,
-                   parts.class_of_type(), precise || uses_bins, selection, stream);
+  all_points.build(atoms, all_atoms ? nullptr : search.atoms().atom_of(), counts().n,
+                   parts.class_of_type(), precise || in_bins(), selection, stream);
   known_version = version;
 }
 
@@ -54,12 +53,10 @@ void ResidentPairs::use_neighbors(const DeviceAtoms &atoms, const DeviceSelectio
   if (selection.bit_b != 0 || classes().size() > 1)
     throw std::invalid_argument(
         "gpucoord: the neighbor list of the caller serves one group and one class of types");
-  counts = PointCounts();
-  counts.n = counts.na = atoms.nall;
-  counts.nowned[0] = atoms.nlocal;
+  search.take_all(atoms, selection);
   if (atoms.nlocal == 0) return;
-  const CallerNeighbors::Settings settings = {parts.longest_range() + skin, min_threads(0, 0),
-                                              !precise};
+  const CallerNeighbors::Settings settings = {parts.longest_range() + selection.skin,
+                                              min_threads(0, 0), !precise};
   all_rows.push_back(
       {0, 0, caller_neighbors.rows(atoms, selection.neighbors, settings, row_buffers, stream)});
 }
@@ -73,16 +70,16 @@ void ResidentPairs::use_search(const DeviceAtoms &atoms, const DeviceSelection &
 {
   caller_neighbors.release();
   const bool parts_changed = search.select(atoms, selection, stream);
-  if (parts_changed) row_buffers.clear();    // these buffers belong to the previous parts
-  counts = search.atoms().counts();
-  uses_bins = search.in_bins();
-  if (uses_bins) {
-    row_buffers.clear();    // partner lists may be large
-    search.release_partners();
+  // Free memory first. These buffers belong to the previous parts, or partner lists, which may be
+  // large, are not needed.
+  if (parts_changed || in_bins()) row_buffers.clear();
+  if (in_bins()) search.release_partners();
+  search.sort(atoms, stream);
+  if (in_bins()) {
     list_rows_in_bins();
     return;
   }
-  for (int i = 0; i < parts.size() && counts.n > 0; ++i)
+  for (int i = 0; i < parts.size() && counts().n > 0; ++i)
     for (int j = 0; j < parts.size(); ++j)
       if (parts.range_between(i, j) >= 0.0 && search.has_candidates(i, j)) find_rows(i, j, stream);
 }
@@ -92,7 +89,7 @@ void ResidentPairs::use_search(const DeviceAtoms &atoms, const DeviceSelection &
 void ResidentPairs::list_rows_in_bins()
 {
   const AtomLists &lists = search.atoms();
-  const bool two = counts.two;
+  const bool two = has_two_groups();
   for (int ci = 0; ci < classes().size(); ++ci)
     for (int cj = 0; cj < classes().size(); ++cj) {
       if (!classes()(ci, cj).exists()) continue;
@@ -114,7 +111,9 @@ void ResidentPairs::find_rows(int i, int j, cudaStream_t stream)
   const std::size_t number = static_cast<std::size_t>(i) * parts.size() + j;
   while (row_buffers.size() <= number) row_buffers.emplace_back();
   RowBuffers &buffers = row_buffers[number];
-  const FoundRows rows = search.find(i, j, buffers, stream);
+  // The old rows are no longer needed.
+  if (search.partners().bytes() < buffers.partner.bytes()) search.partners().swap(buffers.partner);
+  const FoundRows rows = search.find(i, j, stream);
   if (rows.n > 0)
     all_rows.push_back(
         {i, j, tiles.pack(rows, search.partners(), min_threads(i, j), buffers, stream)});

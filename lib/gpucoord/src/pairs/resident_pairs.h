@@ -53,25 +53,26 @@ class ResidentPairs {
   const std::deque<Rows> &rows() const { return all_rows; }
   // Number of elements of partners in the first rows (rows_cuda.h).
   std::size_t nelements() const { return row_buffers.front().nelements; }
-  bool in_bins() const { return uses_bins; }
+  bool in_bins() const { return search.in_bins(); }
   const BinGrid &bins_grid() const { return search.atoms().grid(); }
   // Sorted atoms of a list. Its points have the same order.
   const SortedAtoms &sorted_atoms(int list) const { return search.atoms()[list].sorted; }
   int first_point_of(int list) const { return search.atoms()[list].first_point; }
   // Number of points of group a. They are the first points.
-  int npoints_of_a() const { return counts.na; }
+  int npoints_of_a() const { return counts().na; }
   // Distance by which two atoms may approach each other before the next rebuild.
-  double allowed_approach() const { return skin; }
+  double allowed_approach() const { return search.allowed_approach(); }
   const TypeClasses &classes() const { return parts.classes(); }
   const std::vector<int> &classes_of(int part) const { return parts.classes_of(part); }
-  bool groups_overlap() const { return counts.overlap; }
-  bool has_two_groups() const { return counts.two; }
-  std::int64_t natoms(int group) const { return counts.nowned[group]; }
+  bool groups_overlap() const { return counts().overlap; }
+  bool has_two_groups() const { return counts().two; }
+  std::int64_t natoms(int group) const { return counts().nowned[group]; }
   std::int64_t nrebuilds() const { return rebuilds; }
   std::size_t bytes() const;
   std::int64_t bytes_copied() const { return memory.copied; }    // between host and device
 
  private:
+  const PointCounts &counts() const { return search.atoms().counts(); }
   int min_threads(int part_i, int part_j) const;
   void use_neighbors(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   void use_search(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
@@ -90,9 +91,6 @@ class ResidentPairs {
   std::deque<RowBuffers> row_buffers;    // [part_i][part_j]
   std::deque<Rows> all_rows;
 
-  PointCounts counts;
-  double skin = 0.0;
-  bool uses_bins = false;    // points are sorted into bins, and no partners are listed
   std::int64_t rebuilds = 0, known_version = 0, known_positions = 0;
 };
 

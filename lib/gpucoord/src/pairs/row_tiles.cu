@@ -5,6 +5,7 @@
 
 #include "row_tiles.h"
 
+#include "../gpu/tuning.h"
 #include "../gpu/warp_reduction.cuh"
 #include "found_rows.cuh"
 #include "pair_rebuild.cuh"
@@ -36,26 +37,32 @@ namespace {
     return lanes;
   }
 
-  // Writes the points, atoms and counts of rows and, if tile is not null, the size of each tile.
-  // active: the candidates that are rows; null: all.
+  // The output of list_rows(), see DeviceRows.
+  struct ListedRows {
+    int *point, *atom, *count;
+    std::int64_t *tile;    // [tiles] size of each tile; null: not requested
+  };
+
+  // Writes the rows. active: the candidates that are rows; null: all.
   __global__ void list_rows(const __grid_constant__ Candidates candidates, const int *active, int n,
-                            int lanes, const int *candidate_count, int *point, int *atom,
-                            int *count, std::int64_t *tile)
+                            int lanes, const int *candidate_count,
+                            const __grid_constant__ ListedRows to)
   {
     const int r = thread_number(), rows_per_tile = 32 / lanes;
     int maximum = 0;
     if (r < n) {
       const int t = active ? active[r] : r;
-      point[r] = candidates(t).number;
-      atom[r] = candidates.atom_of[point[r]];
-      count[r] = maximum = candidate_count[t];
+      const int point = candidates(t).number;
+      to.point[r] = point;
+      to.atom[r] = candidates.atom_of[point];
+      to.count[r] = maximum = candidate_count[t];
     }
-    if (!tile) return;
+    if (!to.tile) return;
     for (int distance = rows_per_tile / 2; distance > 0; distance /= 2)
       maximum = max(maximum, __shfl_xor_sync(ALL_LANES, maximum, distance));
     const int fours = (maximum + FOUR - 1) / FOUR;
     if (r < n && r % rows_per_tile == 0)
-      tile[r / rows_per_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
+      to.tile[r / rows_per_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
   }
 
   // Partner k of row r, as found by the search.
@@ -109,11 +116,6 @@ namespace {
 
 }    // namespace
 
-bool is_wasteful(std::int64_t room, std::int64_t partners)
-{
-  return room > tuning::MIN_WASTEFUL_ROOM && room > tuning::ROOM_PER_PARTNER * partners;
-}
-
 // The tiles of rows from a search.
 struct RowTiles::Shape {
   int n, na;    // number of rows, and of those of group a
@@ -149,7 +151,7 @@ DeviceRows RowTiles::pack(const FoundRows &rows, DeviceBuffer<int4> &partners, i
   DeviceRows view = compact(rows, shape, buffers, stream);
   if (shape.in_place) {
     buffers.partner.swap(partners);
-    view.stride = 32 * (buffers.capacity / FOUR);
+    view.stride = 32 * (rows.room.capacity / FOUR);
     view.partner = buffers.partner.data();
     buffers.nelements = static_cast<std::size_t>(view.stride) * shape.ntiles;
   } else
@@ -186,8 +188,9 @@ DeviceRows RowTiles::compact(const FoundRows &rows, const Shape &shape, RowBuffe
   }
   list_rows<<<blocks_of(n), THREADS, 0, stream>>>(
       rows.candidates, shape.in_place ? nullptr : active.data(), n, shape.lanes,
-      rows.candidate_count, buffers.point.data(), buffers.atom.data(), buffers.count.data(),
-      shape.differ ? buffers.tile.data() : nullptr);
+      rows.candidate_count,
+      {buffers.point.data(), buffers.atom.data(), buffers.count.data(),
+       shape.differ ? buffers.tile.data() : nullptr});
   check(cudaGetLastError(), "launching list_rows");
   DeviceRows view = {};
   view.n = n;

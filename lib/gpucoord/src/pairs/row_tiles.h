@@ -18,11 +18,7 @@ struct FoundRows;
 
 // Buffers of the rows of a pair of parts.
 struct RowBuffers {
-  static constexpr int FIRST_CAPACITY = 32;
-  // Number of partners of an atom that fit, a multiple of 4.
-  int capacity = FIRST_CAPACITY;
-  std::int64_t npartners = 0;    // number of partners of all atoms in the last rebuild
-  std::size_t nelements = 0;     // number of elements of partner
+  std::size_t nelements = 0;    // number of elements of partner
   DeviceBuffer<int> point, atom, count;
   DeviceBuffer<int4> partner;
   DeviceBuffer<std::int64_t> tile;
@@ -32,9 +28,6 @@ struct RowBuffers {
     return point.bytes() + atom.bytes() + count.bytes() + partner.bytes() + tile.bytes();
   }
 };
-
-// Returns whether rows of equal length waste memory. room, partners: numbers of partners
-bool is_wasteful(std::int64_t room, std::int64_t partners);
 
 class RowTiles {
  public:
