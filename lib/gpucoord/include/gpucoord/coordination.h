@@ -65,7 +65,8 @@ GPUCOORD_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTa
                                                                   int device, int nthreads);
 
 // Computes the sums by plain loops over all pairs in double, as a reference for testing the
-// backends. O(N^2). The positions of reference_cells() may be those of engine 'cells' or 'list'.
+// backends. O(N^2). The positions of reference_cells() may be those of engine 'cells' or of a pass
+// over lists.
 GPUCOORD_API Contribution reference_cells(const SwitchTable &, const CellsInput &, unsigned want,
                                           double *peratom);
 GPUCOORD_API Contribution reference_allpairs(const SwitchTable &, const AllPairsInput &,

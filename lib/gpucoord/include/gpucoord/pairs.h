@@ -16,7 +16,7 @@ namespace gpucoord {
 
 // Outputs in addition to the value S, combined with |. ATOM_VIRIAL requires DERIVATIVES and VIRIAL.
 // WINDOWED multiplies the derivative of each pair by a window, and computes no value. It is only
-// supported by engine 'list' and only with DERIVATIVES.
+// supported by the pass over lists and only with DERIVATIVES.
 enum Want : unsigned { VALUE = 0, DERIVATIVES = 1, VIRIAL = 2, ATOM_VIRIAL = 4, WINDOWED = 8 };
 
 // Returns the number of columns of the per-atom output.
@@ -65,7 +65,7 @@ struct CellsInput {
   const SecondPass *second = nullptr;    // weights: [nall]
 };
 
-// Engine 'list': full neighbor lists from the caller, with owned and ghost atoms j. They must be
+// Pass over lists: full neighbor lists from the caller, with owned and ghost atoms j. They must be
 // complete up to dmax for every owned atom of both groups.
 struct ListInput {
   const double *x = nullptr;                 // [nall][3] distance

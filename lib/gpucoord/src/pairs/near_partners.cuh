@@ -189,7 +189,8 @@ __device__ inline WarpItem item_of(const CellsSearch &arg, int item, int nblocks
 }
 
 template <class Real> struct NearSearch {
-  int splits, passes;
+  int splits;           // number of warps that share the partners of the i-atoms
+  int passes;           // number of passes in which a warp processes its share
   Real inverse_unit;    // lengths are multiplied by it
   Real limit;           // value of Center::limit
   int own_id;           // value of Center::id

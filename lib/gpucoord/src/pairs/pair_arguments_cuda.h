@@ -69,7 +69,7 @@ struct CellsArguments : CellsSearch {
   SumsOut out;    // n: i.nowned; row t belongs to the atom with index t in the caller's list
 };
 
-// Arguments of engine 'list': n atoms with their neighbors.
+// Arguments of the pass over lists: n atoms with their neighbors.
 struct ListArguments {
   const double *x;                // [nall][3]
   const unsigned char *member;    // [nall] bits of group membership; null: all atoms are members

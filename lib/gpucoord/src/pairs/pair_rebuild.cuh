@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Definitions shared by the files that select atoms (resident_pairs.cu)
-// and list their partners (pair_rows.cu).
+// Part of GPUCOORD, GPL-2.0. Definitions shared by the files that select atoms (atom_lists.cu),
+// find their partners (pair_search.cu) and pack these into tiles (row_tiles.cu).
 
 #ifndef GPUCOORD_PAIR_REBUILD_CUH
 #define GPUCOORD_PAIR_REBUILD_CUH
