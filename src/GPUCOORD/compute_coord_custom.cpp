@@ -249,7 +249,7 @@ void ComputeCoordCustom::init()
   print_setup();
 }
 
-// Evaluates S if it must be printed; see CoordPairVariable::setup(). The children warn themselves.
+// Evaluates S if it must be printed; see ComputeCoordPair::setup(). The children warn themselves.
 void ComputeCoordCustom::setup()
 {
   const bool has_atoms = kokkosable || !lmp->kokkos;

@@ -12,7 +12,7 @@
    Contributing authors: The GPUCOORD developers
 ------------------------------------------------------------------------- */
 
-#include "coord_pair_variable.h"
+#include "compute_coord_pair.h"
 
 #include "coord_arguments.h"
 
@@ -28,13 +28,13 @@ using namespace LAMMPS_NS;
    ranks.
 ------------------------------------------------------------------------- */
 
-void CoordPairVariable::compare_with_reference(const LocalEvaluation &local)
+void ComputeCoordPair::compare_with_reference(const LocalEvaluation &local)
 {
   const unsigned want = local.want;
   const double *const peratom = local.peratom;
   const int ncolumns = gpucoord::peratom_columns(want);
   std::vector<double> expected(ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
-  const auto reference = evaluate_reference(local, peratom ? expected.data() : nullptr);
+  const auto reference = evaluator->evaluate_reference(local, peratom ? expected.data() : nullptr);
 
   double numbers[7], total[7], difference_sums[7];
   numbers[0] = reference.value;
@@ -58,7 +58,7 @@ void CoordPairVariable::compare_with_reference(const LocalEvaluation &local)
   MPI_Allreduce(peak, peaks, 6, MPI_DOUBLE, MPI_MAX, world);
 
   const auto compare = [this](const char *what, double magnitude, double difference) {
-    const double limit = args->check_tolerance * MAX(1.0, magnitude);
+    const double limit = data.args->check_tolerance * MAX(1.0, magnitude);
     if (!(difference <= limit))
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: check: {} differs by {:.3g} from the reference of magnitude "
@@ -67,7 +67,7 @@ void CoordPairVariable::compare_with_reference(const LocalEvaluation &local)
   };
   compare("S (before norm)", fabs(total[0]), fabs(difference_sums[0]));
   if (peratom) {
-    compare(args->words().number, peaks[0], peaks[1]);
+    compare(data.args->words().number, peaks[0], peaks[1]);
     compare("dS/dx", peaks[2], peaks[3]);
     compare("the virial of an atom", peaks[4], peaks[5]);
   }

@@ -9,11 +9,11 @@
 ------------------------------------------------------------------------- */
 
 // The styles of collective variables, in the order of messages. The files that include this list
-// define what it does with a line. A style with its own class also has a line in its header, for
-// LAMMPS' lists. Order parameters are listed by the library; one that only the host has is a line
-// here.
+// define what it does with a line. A style of OTHER_VARIABLE also has a line in the header of its
+// class, for LAMMPS' lists. Order parameters are listed by the library; one that only the host has
+// is a line here.
 //
-// ORDER_PARAMETER(style, name of its OrderStyle, text of the plugin list)
+// ORDER_PARAMETER(style, name of its CoordStyle, text of the plugin list)
 // OTHER_VARIABLE(style, class, text of the plugin list)
 
 // No include guard: the list is included several times.
@@ -26,7 +26,7 @@
 #endif
 
 // clang-format off
-OTHER_VARIABLE(coord/gpu,ComputeCoordGPU,"coordination number")
+OTHER_VARIABLE(coord/gpu,ComputeCoordPair,"coordination number")
 #define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ...) \
   ORDER_PARAMETER(STYLE, NAME##_style, TEXT)
 #include "gpucoord/order_parameters.def"

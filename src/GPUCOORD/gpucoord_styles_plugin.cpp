@@ -15,8 +15,7 @@
 
 #include "compute_coord_custom.h"
 #include "compute_coord_force.h"
-#include "compute_coord_gpu.h"
-#include "compute_coord_order.h"
+#include "compute_coord_pair.h"
 #include "fix_coord_bias.h"
 #include "fix_coord_plumed.h"
 #include "pair_coord.h"
@@ -28,7 +27,7 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
 {
   auto *const instance = static_cast<LAMMPS *>(lmp);
   StyleRegistry styles(instance, handle, reinterpret_cast<lammpsplugin_regfunc>(regfunc));
-#define ORDER_PARAMETER(style, definition, text) OTHER_VARIABLE(style, ComputeCoordOrder, text)
+#define ORDER_PARAMETER(style, definition, text) OTHER_VARIABLE(style, ComputeCoordPair, text)
 #define OTHER_VARIABLE(style, Class, text) \
   styles.add("compute", #style, "GPUCOORD " text " v0.1", &gpucoord_create<Compute, Class>);
 #include "coord_styles.h"

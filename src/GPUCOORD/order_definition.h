@@ -20,11 +20,10 @@
 #include <string>
 
 namespace LAMMPS_NS {
-class CoordArguments;
 class Domain;
 
-// An order parameter of compute coord/orientorder and similar styles, which are all of class
-// ComputeCoordOrder: how to make it, its outputs in addition to those of all variables, and texts.
+// An order parameter of compute coord/orientorder and similar styles, which all have an
+// OrderEvaluator: how to make it, its outputs in addition to those of all variables, and texts.
 
 class OrderDefinition {
  public:
@@ -70,31 +69,6 @@ class OrderDefinition {
   virtual void set_columns(int /*nlocal*/, double ** /*array*/, int /*first*/) const {}
   virtual double memory_usage() const { return 0.0; }
 };
-
-// A style of ComputeCoordOrder.
-struct OrderStyle {
-  std::unique_ptr<CoordArguments> (*read)(class LAMMPS *, int narg, char **arg);
-  // The arguments are those of read(). Both remain valid.
-  std::unique_ptr<OrderDefinition> (*make)(const CoordArguments &, const gpucoord::SwitchTable &);
-
-  // Returns the style with this name, which may have the suffix of its variant for KOKKOS.
-  static const OrderStyle &find(const std::string &name);
-};
-
-// For the file that defines a style.
-template <class Definition, class Arguments> constexpr OrderStyle order_style()
-{
-  return {[](LAMMPS *lmp, int narg, char **arg) -> std::unique_ptr<CoordArguments> {
-            return std::make_unique<Arguments>(lmp, narg, arg);
-          },
-          [](const CoordArguments &args,
-             const gpucoord::SwitchTable &table) -> std::unique_ptr<OrderDefinition> {
-            return std::make_unique<Definition>(static_cast<const Arguments &>(args), table);
-          }};
-}
-
-#define ORDER_PARAMETER(style, definition, text) extern const OrderStyle definition;
-#include "coord_styles.h"
 
 }    // namespace LAMMPS_NS
 

@@ -15,7 +15,7 @@
 // Similarity of atoms to crystal environments, compute coord/envsim.
 
 #include "envsim_arguments.h"
-#include "order_definition.h"
+#include "order_evaluator.h"
 
 #include "fmt/format.h"
 
@@ -68,4 +68,4 @@ class Envsim : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::environment_similarity_style = order_style<Envsim, EnvsimArguments>();
+const CoordStyle LAMMPS_NS::environment_similarity_style = order_style<Envsim, EnvsimArguments>();

@@ -14,7 +14,7 @@
 
 // Bond-orientational order parameters of atoms, compute coord/orientorder.
 
-#include "order_definition.h"
+#include "order_evaluator.h"
 #include "orient_order_arguments.h"
 
 #include "gpucoord/orient_order.h"
@@ -93,4 +93,4 @@ class OrientOrder : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::orient_order_style = order_style<OrientOrder, OrientOrderArguments>();
+const CoordStyle LAMMPS_NS::orient_order_style = order_style<OrientOrder, OrientOrderArguments>();

@@ -14,7 +14,7 @@
 
 // Pair entropy of all atoms, compute coord/pairentropy.
 
-#include "order_definition.h"
+#include "order_evaluator.h"
 #include "pair_entropy_arguments.h"
 
 #include "domain.h"
@@ -92,4 +92,4 @@ class PairEntropy : public OrderDefinition {
 
 }    // namespace
 
-const OrderStyle LAMMPS_NS::pair_entropy_style = order_style<PairEntropy, PairEntropyArguments>();
+const CoordStyle LAMMPS_NS::pair_entropy_style = order_style<PairEntropy, PairEntropyArguments>();

@@ -40,7 +40,7 @@ if(PKG_KOKKOS AND NOT GPUCOORD_TOP_DIR)
     message(FATAL_ERROR "GPUCOORD: ${GPUCOORD_NO_KOKKOS}. Build without PKG_GPUCOORD, or change that.")
   endif()
   # These files are not styles.
-  foreach(name bias_plumed_atoms compute_coord gpucoord_device)
+  foreach(name bias_plumed_atoms coord_coordination coord_evaluator gpucoord_device order_evaluator)
     target_sources(lammps PRIVATE ${LAMMPS_SOURCE_DIR}/KOKKOS/${name}_kokkos.cpp)
   endforeach()
 endif()

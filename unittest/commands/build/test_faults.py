@@ -75,17 +75,17 @@ class Memory(unittest.TestCase):
         """Sums over ranks and communication with ghost atoms take place within the evaluation."""
         message = (r"Compute coord/orientorder c: (?:out of memory on rank {0} with \d+ atoms of the groups|rank {0} failed with \d+ "
                    r"owned atoms of the groups and \d+ ghost atoms: out of memory) - use more ranks or a smaller dmax")
-        for order, function, rank in (("local function max 0.1", "evaluate_local", 0), ("dot", "evaluate_local", 1),
-                                      ("average", "begin_local", 1)):
+        for order, function, rank in (("local function max 0.1", "evaluate", 0), ("dot", "evaluate", 1),
+                                      ("average", "begin", 1)):
             self.check(SYSTEM + VARIABLE.format(f"all coord/orientorder order {order}") +
-                       "thermo_style custom step c_c c_c[1]\nrun 2\n", f"ComputeCoordOrder::{function}", message, ranks=(rank,))
+                       "thermo_style custom step c_c c_c[1]\nrun 2\n", f"OrderEvaluator::{function}(", message, ranks=(rank,))
 
     def test_environment_similarity(self):
         message = (r"Compute coord/envsim c: (?:out of memory on rank {0} with \d+ atoms of the groups|rank {0} failed with \d+ "
                    r"owned atoms of the groups and \d+ ghost atoms: out of memory) - use more ranks or a smaller reach "
                    r"\(longest vector \+ cutoff\*sigma\)")
         self.check(SYSTEM + "compute c all coord/envsim structure diamond 4.0 sigma 0.1 device host\n"
-                   "thermo_style custom step c_c c_c[1]\nrun 2\n", "ComputeCoordOrder::evaluate_local", message, ranks=(1,))
+                   "thermo_style custom step c_c c_c[1]\nrun 2\n", "OrderEvaluator::evaluate(", message, ranks=(1,))
 
     def test_gathered_atoms_in_a_bias(self):
         """The bias sums two variables, and gathers for the second one."""

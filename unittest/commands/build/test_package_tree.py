@@ -89,7 +89,7 @@ class Tree(unittest.TestCase):
         """make yes-gpucoord is rejected with the way out; make no-gpucoord removes files that an
         older version may have left."""
         source = os.path.join(self.tree, "src")
-        stale = os.path.join(source, "compute_coord_gpu.cpp")
+        stale = os.path.join(source, "compute_coord_pair.cpp")
         with open(stale, "w"):
             pass
         for mode in ("1", "2"):

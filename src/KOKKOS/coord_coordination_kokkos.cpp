@@ -12,9 +12,10 @@
    Contributing authors: The GPUCOORD developers
 ------------------------------------------------------------------------- */
 
-#include "compute_coord_gpu_kokkos.h"
+#include "coord_coordination_kokkos.h"
 
 #include "coord_arguments.h"
+#include "coord_ghost_numbers.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -45,13 +46,6 @@ static bool is_full_on_device(const NeighRequest *request)
       !request->get_size();
 }
 
-/* ---------------------------------------------------------------------- */
-
-ResidentCoordGPU::ResidentCoordGPU(LAMMPS *lmp, int narg, char **arg, const KokkosSpace &space) :
-    ComputeCoordKokkos(lmp, narg, arg, space), list_is_made(false), full_list(nullptr)
-{
-}
-
 /* ----------------------------------------------------------------------
    Returns whether LAMMPS' own neighbor list has the pairs. The variable must include all atoms and
    ignore types, there must not be so many pairs that they are not listed, nothing may be excluded
@@ -60,21 +54,21 @@ ResidentCoordGPU::ResidentCoordGPU(LAMMPS *lmp, int narg, char **arg, const Kokk
    before init().
 ------------------------------------------------------------------------- */
 
-bool ResidentCoordGPU::may_use_neighbors() const
+bool ResidentCoordinationEvaluator::may_use_neighbors() const
 {
   constexpr double MAX_REACH =
       1.1;    // in units of the necessary reach; allows a third more neighbors
-  const bool may_be_cells = args->engine == CoordArguments::Engine::AUTO ||
-      args->engine == CoordArguments::Engine::CELLS;
-  if (!uses_gpu || !may_be_cells || !table->has_end() || table->ntypes() > 0) return false;
-  if (igroup != 0 || args->groups != CoordArguments::Groups::SELF) return false;
+  const bool may_be_cells = data.args->engine == CoordArguments::Engine::AUTO ||
+      data.args->engine == CoordArguments::Engine::CELLS;
+  if (!may_be_cells || !data.table->has_end() || data.table->ntypes() > 0) return false;
+  if (data.igroup != 0 || data.args->groups != CoordArguments::Groups::SELF) return false;
   const auto *const pair = force->pair;
   if (!pair || utils::strmatch(force->pair_style, "^hybrid")) return false;
   if (!is_full_on_device(neighbor->find_request(force->pair))) return false;
   if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type ||
       neighbor->nex_group || neighbor->nex_mol)
     return false;
-  const double dmax = table->dmax(), reach = dmax + neighbor->skin;
+  const double dmax = data.table->dmax(), reach = dmax + neighbor->skin;
   const double density =
       static_cast<double>(atom->natoms) / (domain->xprd * domain->yprd * domain->zprd);
   if (4.0 / 3.0 * MathConst::MY_PI * reach * reach * reach * density >= gpucoord::MANY_PARTNERS)
@@ -88,16 +82,15 @@ bool ResidentCoordGPU::may_use_neighbors() const
   return true;
 }
 
-void ResidentCoordGPU::init_list(int /*id*/, NeighList *ptr)
+void ResidentCoordinationEvaluator::init_list(NeighList *ptr)
 {
   full_list = ptr;
 }
 
 // LAMMPS has built its lists for the run.
-void ResidentCoordGPU::setup()
+void ResidentCoordinationEvaluator::setup()
 {
   list_is_made = true;
-  ComputeCoordKokkos::setup();
 }
 
 // Returns LAMMPS' list, or an empty one if it does not belong to the current positions and atoms. A
@@ -105,10 +98,10 @@ void ResidentCoordGPU::setup()
 // may change ghost atoms (write_data) or create atoms (create_atoms). A fix may add exclusions
 // after init().
 
-gpucoord::DeviceNeighbors ResidentCoordGPU::neighbors() const
+gpucoord::DeviceNeighbors ResidentCoordinationEvaluator::neighbors() const
 {
   gpucoord::DeviceNeighbors neighbors;
-  if (!uses_neighbors || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal ||
+  if (!has_list || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal ||
       neighbor->exclude)
     return neighbors;
   const auto *const list = static_cast<NeighListKokkos<LMPDeviceType> *>(full_list);
@@ -120,39 +113,43 @@ gpucoord::DeviceNeighbors ResidentCoordGPU::neighbors() const
   return neighbors;
 }
 
-void ResidentCoordGPU::init()
+void ResidentCoordinationEvaluator::begin_run()
 {
-  uses_neighbors = may_use_neighbors();    // if unchanged, Neighbor may not assign the list again
+  ResidentEvaluator::begin_run();
+  has_list = may_use_neighbors();    // if unchanged, Neighbor may not assign the list again
   list_is_made = false;
-  ComputeCoordKokkos::init();
-  if (!uses_neighbors) return;
-  auto *const request = neighbor->add_request(this, NeighConst::REQ_FULL);
+}
+
+void ResidentCoordinationEvaluator::request_neighbors(Compute *compute)
+{
+  if (!has_list) return;
+  auto *const request = neighbor->add_request(compute, NeighConst::REQ_FULL);
   request->set_kokkos_host(0);
   request->set_kokkos_device(1);
 }
 
-void ResidentCoordGPU::make_on_device()
+void ResidentCoordinationEvaluator::make_variable()
 {
   // Functions that depend on types need their own lists.
-  const auto pairs = table->ntypes() == 0
-      ? device->pairs(*table, args->precision, groupbit, selected.second_bit())
-      : gpucoord::make_resident_pairs(*table, args->precision, nullptr);
-  coordination = gpucoord::make_resident_coordination(*table, args->precision, pairs);
+  const auto pairs = data.table->ntypes() == 0
+      ? device->pairs(*data.table, data.args->precision, data.groupbit, data.selected.second_bit())
+      : gpucoord::make_resident_pairs(*data.table, data.args->precision, nullptr);
+  coordination = gpucoord::make_resident_coordination(*data.table, data.args->precision, pairs);
 }
 
 /* ---------------------------------------------------------------------- */
 
-void ResidentCoordGPU::enqueue_evaluation(const gpucoord::Request &request)
+void ResidentCoordinationEvaluator::enqueue(const gpucoord::Request &request)
 {
   enqueue_first(request);
-  if (function) enqueue_second(request);
+  if (data.function) enqueue_second(request);
 }
 
 // Without a function, this is the whole evaluation.
-void ResidentCoordGPU::enqueue_first(const gpucoord::Request &request)
+void ResidentCoordinationEvaluator::enqueue_first(const gpucoord::Request &request)
 {
   const auto atoms = rebuild();
-  if (function) {
+  if (data.function) {
     coordination->evaluate_first(atoms, request.positions, function_on_device->s(),
                                  device->stream());
     function_on_device->evaluate(device->stream());
@@ -160,24 +157,24 @@ void ResidentCoordGPU::enqueue_first(const gpucoord::Request &request)
     coordination->evaluate(atoms, request, device->stream());
 }
 
-void ResidentCoordGPU::enqueue_second(const gpucoord::Request &request)
+void ResidentCoordinationEvaluator::enqueue_second(const gpucoord::Request &request)
 {
   coordination->evaluate_second(request, {function_on_device->dSds(), owners()}, device->stream());
 }
 
-void ResidentCoordGPU::evaluate_on_device(LocalEvaluation &local, const gpucoord::Request &request)
+void ResidentCoordinationEvaluator::start(LocalEvaluation &local, const gpucoord::Request &request)
 {
   attempt(local, [&] {
     enqueue_first(request);
   });
-  const bool has_second = function && local.want != gpucoord::VALUE;
+  const bool has_second = data.function && local.want != gpucoord::VALUE;
   if (has_second && comm->nprocs > 1) {
     if (local.failed.empty())
       attempt(local, [&] {
-        ghosts.forward(*function_on_device, device->stream());
+        data.ghosts.forward(*function_on_device, device->stream());
       });
     else
-      ghosts.forward_zeros(1);    // other ranks wait for this one
+      data.ghosts.forward_zeros(1);    // other ranks wait for this one
   }
   attempt(local, [&] {
     if (has_second) enqueue_second(request);
@@ -185,16 +182,16 @@ void ResidentCoordGPU::evaluate_on_device(LocalEvaluation &local, const gpucoord
   });
 }
 
-// Waits if S is a function of coordination numbers. Their copy on the host is for output only.
-bool ResidentCoordGPU::has_partners()
+// Waits if S is a function of coordination numbers and the evaluation seeks partners. Their copy on
+// the host is for output only.
+void ResidentCoordinationEvaluator::finish(LocalEvaluation &local)
 {
-  LocalEvaluation &local = running;
-  if (function && is_resident(local.path))
-    attempt(local, [&] {
-      function_numbers.s.resize(atom->nlocal);
-      function_numbers.f.resize(atom->nlocal);
-      function_on_device->copy_numbers(function_numbers.s.data(), function_numbers.f.data(),
-                                       device->stream());
-    });
-  return local.failed.empty() && ComputeCoordKokkos::has_partners();
+  ResidentEvaluator::finish(local);
+  if (!data.function || !local.seeks_partners || local.bad_atom) return;
+  attempt(local, [&] {
+    data.numbers.s.resize(atom->nlocal);
+    data.numbers.f.resize(atom->nlocal);
+    function_on_device->copy_numbers(data.numbers.s.data(), data.numbers.f.data(),
+                                     device->stream());
+  });
 }

@@ -8,16 +8,10 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-#ifdef COMPUTE_CLASS
-// clang-format off
-ComputeStyle(coord/gpu,ComputeCoordGPU);
-// clang-format on
-#else
+#ifndef LMP_COORD_COORDINATION_H
+#define LMP_COORD_COORDINATION_H
 
-#ifndef LMP_COMPUTE_COORD_GPU_H
-#define LMP_COMPUTE_COORD_GPU_H
-
-#include "coord_pair_variable.h"
+#include "coord_evaluator.h"
 
 #include "gpucoord/resident_function.h"
 
@@ -30,25 +24,23 @@ class CoordGather;
 
 // Coordination number, or a function of the coordination numbers of atoms.
 
-class ComputeCoordGPU : public CoordPairVariable {
+class CoordinationEvaluator : public CoordEvaluator {
  public:
-  ComputeCoordGPU(class LAMMPS *, int, char **);
-  ~ComputeCoordGPU() override;
-  double memory_usage() override;
-
- protected:
+  CoordinationEvaluator(LAMMPS *, CoordPairData &);
+  ~CoordinationEvaluator() override;
   DeviceChoice &device_choice() const override;
   void init_backend() override;
   std::string description() const override;
-  void begin_local(LocalEvaluation &) override;
-  void evaluate_local(LocalEvaluation &) override;
+  void begin(LocalEvaluation &) override;
+  void evaluate(LocalEvaluation &) override;
   void complete_exchanges(LocalEvaluation &) override;
   gpucoord::Contribution evaluate_reference(const LocalEvaluation &, double *peratom) override;
-  bool has_partners() override;
+  bool has_partners(const LocalEvaluation &) const override;
   PartnerWarnings::Texts partner_texts() const override;
   const gpucoord::PairsInput *pairs_of_mode() const override;
   std::string other_atoms(Path) const override;
   bool seeks_partners_in_setup() const override;
+  double memory_usage() const override;
 
  private:
   void gather_atoms(LocalEvaluation &);
@@ -67,5 +59,4 @@ class ComputeCoordGPU : public CoordPairVariable {
 
 }    // namespace LAMMPS_NS
 
-#endif
 #endif
