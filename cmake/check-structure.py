@@ -24,27 +24,29 @@ SHARED = {
     "core": {"core"},
     "gpu": {"core", "gpu"},
     "switching": {"core", "gpu", "switching"},
-    "pairs": {"core", "gpu", "switching", "pairs"},
+    "atom_functions": {"core", "gpu", "switching", "atom_functions"},
+    "pairs": {"core", "gpu", "switching", "atom_functions", "pairs"},
 }
 # Order parameters: folder in src/order/, name of the public header, style.
 ORDERS = re.findall(r'^GPUCOORD_ORDER_PARAMETER\((\w+), (\w+), ([\w/]+),',
                     (LIB / "include/gpucoord/order_parameters.def").read_text(), re.MULTILINE)
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"archive", "box", "bytes_of", "counters", "export", "period", "printable", "types"},
+    "core": {"archive", "box", "bytes_of", "counters", "export", "period", "printable",
+             "resident_numbers", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
-    "pairs": {"contribution", "pair_pass", "pairs", "resident_numbers", "variable"},
+    "atom_functions": {"atom_function", "atom_functions", "resident_function"},
+    "pairs": {"contribution", "pair_pass", "pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "resident_atoms", "resident_bias", "hills_file", "metadynamics", "restraint", "trim_file"},
     "expression": {"expression", "resident_expression"},
-    "order": {"atom_function", "order_parameter", "order_parameters", "resident_function", "resident_order_parameter"},
+    "order": {"order_parameter", "order_parameters", "resident_order_parameter"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},
 }
 # Files that break these rules, each with the folders that it may include as well.
 EXCEPTIONS = {
-    "src/coordination/staged_cells.cpp": {"order"},    # second pass of a function of s_i
-    "src/order/atom_function.cpp": {"expression"},     # functions of s_i that are expressions
+    "src/atom_functions/atom_function.cpp": {"expression"},    # functions of s_i that are expressions
 }
 PUBLIC.update({f"order/{folder}": {name} for folder, name, _ in ORDERS})
 FOREIGN = re.compile(r"lammps|\bmpi\b|mpi_|kokkos", re.IGNORECASE)
@@ -116,13 +118,17 @@ def needs_cuda(header, seen):
 
 
 def write_generated(folder):
-    """The headers that CMake makes for lib/gpucoord (cmake/SwitchForms.cmake) and that headers include."""
+    """The headers that CMake makes for lib/gpucoord (cmake/*.cmake) and that headers include."""
     listed = (LIB / "include/gpucoord/switch_functions.def").read_text()
     forms = re.findall(r"^GPUCOORD_\w+\((\w+), (\w+),", listed, re.MULTILINE)
     pathlib.Path(folder, "gpucoord_compiled_forms.def").write_text(
         "".join(f"GPUCOORD_COMPILED({form})\n" for _, form in forms) + "#undef GPUCOORD_COMPILED\n")
     pathlib.Path(folder, "gpucoord_switch_functions.h").write_text(
         "".join(f'#include "{LIB}/src/switching/functions/{kind.lower()}.h"\n' for kind, _ in forms))
+    functions = re.findall(r"^GPUCOORD_ATOM_FUNCTION\((\w+)\)",
+                           (LIB / "include/gpucoord/atom_functions.def").read_text(), re.MULTILINE)
+    pathlib.Path(folder, "gpucoord_atom_functions.h").write_text(
+        "".join(f'#include "{LIB}/src/atom_functions/kinds/{kind.lower()}.h"\n' for kind in functions))
     pathlib.Path(folder, "gpucoord_order_parameters.h").write_text(
         "".join(f'#include "gpucoord/{name}.h"\n' for _, name, _ in ORDERS))
 

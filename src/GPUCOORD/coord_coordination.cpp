@@ -288,15 +288,18 @@ double CoordinationEvaluator::memory_usage() const
 static std::unique_ptr<CoordArguments> read_arguments(LAMMPS *lmp, int narg, char **arg)
 {
   auto args = std::make_unique<CoordArguments>(lmp, narg, arg);
-  if (args->function && args->function->kind == gpucoord::AtomFunctionKind::MIN)
+  if (!args->function) return args;
+  const auto &info = gpucoord::AtomFunctionInfo::get(args->function->kind);
+  if (info.divides_by_s) {
+    const std::string reason = fmt::format("function {} divides by sums of s, which", info.name);
     for (const CoordArguments::Function &f : args->functions) {
       if (f.is_none() || !f.function->has_end()) continue;
-      const std::string why =
-          CoordSwitch::why_negative(*f.function, "function min divides by sums of s, which");
+      const std::string why = CoordSwitch::why_negative(*f.function, reason.c_str());
       if (!why.empty())
         lmp->error->all(FLERR, f.position, "Compute coord/gpu {} {}: {}", f.words, arg[f.position],
                         why);
     }
+  }
   return args;
 }
 

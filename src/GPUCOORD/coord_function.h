@@ -34,8 +34,8 @@ class CoordFunction : protected Pointers {
 
  private:
   std::string command() const;
-  double number(int narg, char **arg, int iarg, const std::string &kind,
-                const std::string &what) const;
+  void read(const gpucoord::AtomFunctionParameter &, int narg, char **arg, int iarg,
+            const std::string &kind, gpucoord::AtomFunctionOptions &) const;
 
   const std::string style;
 };

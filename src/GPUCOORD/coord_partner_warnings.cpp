@@ -158,13 +158,11 @@ void PartnerWarnings::warn_without_partners(const Texts &texts, bigint natoms_a,
 void PartnerWarnings::warn_of_beta(const gpucoord::AtomFunction &function,
                                    const std::vector<double> &s, double value)
 {
-  using Kind = gpucoord::AtomFunctionKind;
   constexpr double FAR = 0.2;    // of the number, or of 1 if it is less
-  const Kind kind = function.options().kind;
-  const bool is_max = kind == Kind::MAX;
-  if (!checks_beta || (!is_max && kind != Kind::MIN && kind != Kind::ALT_MIN)) return;
+  const int sign = function.info().extreme;
+  if (!checks_beta || sign == 0) return;
+  const bool is_max = sign > 0;
   checks_beta = false;
-  const double sign = is_max ? 1.0 : -1.0;
   double mine = -HUGE_VAL, all;
   for (const double number : s) mine = MAX(mine, sign * number);
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);

@@ -16,20 +16,14 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace gpucoord {
 
+// Each function has a header in src/atom_functions/kinds/, with its formula.
 enum class AtomFunctionKind {
-  SUM,          // f = s
-  MORE_THAN,    // f = 1 - sigma(s)
-  LESS_THAN,    // f = sigma(s)
-  BETWEEN,      // f = [erf((b - s)/(sqrt(2) w)) - erf((a - s)/(sqrt(2) w))]/2, w = smear (b - a)
-  MOMENT,       // S = mean of (s_i - mean)^order
-  MIN,          // S = beta/ln sum exp(beta/s_i); 0 if any s_i <= 0
-  MAX,          // S = beta ln sum exp(s_i/beta)
-  ALT_MIN,      // S = -ln(sum exp(-beta s_i))/beta
-  CUSTOM,       // f = an expression of s
-  HISTOGRAM     // f = s; also counts the s_i in nbins equal parts of a to b, as BETWEEN
+#define GPUCOORD_ATOM_FUNCTION(KIND) KIND,
+#include "gpucoord/atom_functions.def"
 };
 
 // NaN and 0 mean 'not given'.
@@ -44,6 +38,34 @@ struct AtomFunctionOptions {
   int order = 0;         // MOMENT, 2 to 100
   double beta = SwitchOptions::NOT_GIVEN;    // MIN, MAX, ALT_MIN, > 0
   std::string expression;                    // CUSTOM, in s
+};
+
+// An argument of a function in an input script, and the option that it sets.
+struct AtomFunctionParameter {
+  const char *field;                                   // name of the option in AtomFunctionError
+  const char *name;                                    // in messages
+  double AtomFunctionOptions::*number;                 // a number is read
+  int AtomFunctionOptions::*integer = nullptr;         // an integer is read
+  std::string AtomFunctionOptions::*text = nullptr;    // a word is read
+  bool is_keyword = false;    // the name precedes the value, and both may be left out
+};
+
+// The arguments of a function in an input script, and its properties.
+struct AtomFunctionInfo {
+  AtomFunctionKind kind;
+  const char *name;
+  bool has_sigma;         // name and arguments of a switching function of s follow
+  bool has_expression;    // f is an expression
+  std::vector<AtomFunctionParameter> parameters;    // in their order
+  bool is_sum;                                      // S is a sum over atoms
+  int extreme;          // S is about the smallest (-1) or the largest (1) s_i if beta suits them
+  bool divides_by_s;    // so that no s_i may be negative
+
+  GPUCOORD_API static const std::vector<AtomFunctionInfo> &all();    // in the order of the list
+  static const AtomFunctionInfo &get(AtomFunctionKind kind)
+  {
+    return all()[static_cast<int>(kind)];
+  }
 };
 
 // A bad option. field: the member of AtomFunctionOptions or of its sigma. what() names the value,
@@ -67,10 +89,11 @@ class GPUCOORD_API AtomFunction {
   ~AtomFunction();
 
   const AtomFunctionOptions &options() const { return opt; }
+  const AtomFunctionInfo &info() const { return AtomFunctionInfo::get(opt.kind); }
   // Returns one line with the kind and its numbers: 'more_than rational r0 6 n 12 m 24'.
   std::string description() const;
   // Returns whether S is a sum over atoms. The caller may then divide it by the number of atoms.
-  bool is_sum() const;
+  bool is_sum() const { return info().is_sum; }
 
   // Replaces n numbers by their sums or their largest values over all ranks.
   enum class Reduction { SUM, MAX };
@@ -92,10 +115,10 @@ class GPUCOORD_API AtomFunction {
   void add_histogram(std::int64_t n, const double *s, double *bins, int nthreads) const;
 
  private:
-  struct Custom;
+  struct Parts;
   AtomFunctionOptions opt;
-  std::unique_ptr<const Switch> sigma;
-  std::unique_ptr<Custom> custom;
+  std::unique_ptr<const Switch> sigma;    // null: the function has none
+  std::unique_ptr<Parts> parts;
 };
 
 }    // namespace gpucoord

@@ -7,36 +7,16 @@
 #include "cell_bins_host.h"
 #include "pair_kernels_host.h"
 
+#include "../core/run_in_parallel.h"
+
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <vector>
 
 namespace gpucoord {
-
-// Runs work(k) for k < n in parallel. Rethrows an exception of work. No work starts after an
-// exception, because the memory of its thread may be incomplete.
-template <class Work> void run_in_parallel(std::int64_t n, int threads, Work work)
-{
-  std::exception_ptr failure;    // e.g. std::bad_alloc; must not leave the parallel region
-  std::atomic<bool> has_failed(false);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (std::int64_t k = 0; k < n; ++k) {
-    if (has_failed) continue;
-    try {
-      work(k);
-    } catch (...) {
-      has_failed = true;
-#pragma omp critical
-      failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
-}
 
 // i-atoms that share one search for partners: the sorted atoms from begin up to, not including,
 // end. They are in one row of cells.

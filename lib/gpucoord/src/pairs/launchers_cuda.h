@@ -4,6 +4,7 @@
 #define GPUCOORD_LAUNCHERS_CUDA_H
 
 #include "../gpu/buffers.h"
+#include "../switching/upload_program_cuda.h"
 #include "launch_cuda.h"
 
 #include <deque>
@@ -20,15 +21,7 @@ template <class Real> struct SwitchFunction {
 
 template <class Real> void upload_program(const CustomProgram &program, SwitchFunction<Real> &f)
 {
-  std::vector<Instruction> both = program.value;
-  both.insert(both.end(), program.derivative.begin(), program.derivative.end());
-  f.instructions.reserve(both.size());
-  check(cudaMemcpy(f.instructions.data(), both.data(), both.size() * sizeof(Instruction),
-                   cudaMemcpyHostToDevice),
-        "copying the expression");
-  f.constants.program = f.instructions.data();
-  f.constants.nvalue = static_cast<int>(program.value.size());
-  f.constants.nderivative = static_cast<int>(program.derivative.size());
+  upload_program(program, f.instructions, f.constants);
 }
 
 // Makes the functions in the order of the table.

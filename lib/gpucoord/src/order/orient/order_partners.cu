@@ -4,10 +4,10 @@
 // With several classes of types, and for sigma of CONNECTIONS, the formula is selected at run time
 // by a function call. Inlining all formulas would increase the number of registers of each kernel.
 
-#include "../atom_formulas.h"
 #include "../partner_lists.cuh"
 #include "order_arguments_cuda.h"
 
+#include "../../atom_functions/threshold.h"
 #include "../../switching/interpreted.cuh"
 #include "../../switching/switch_dispatch.h"
 

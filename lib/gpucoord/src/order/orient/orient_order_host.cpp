@@ -12,12 +12,12 @@
 
 #include "gpucoord/orient_order.h"
 
-#include "../atom_formulas.h"
 #include "../order_host.h"
 #include "order_kernels_host.h"
 #include "orient_order_options.h"
 #include "wigner.h"
 
+#include "../../atom_functions/threshold.h"
 #include "../../core/clock.h"
 #include "../../core/instruction_set.h"
 #include "../../pairs/weights_host.h"

@@ -7,7 +7,7 @@
 
 #include "gpucoord/orient_order.h"
 
-#include "../atom_formulas.h"
+#include "../../atom_functions/threshold.h"
 #include "orient_order_options.h"
 
 #include <algorithm>

@@ -7,16 +7,17 @@
 
 #include "gpucoord/resident_function.h"
 
-#include "atom_formulas.h"
+#include "dispatch.h"
 
 #include "../core/parsed_function.h"
 #include "../gpu/buffers.h"
 #include "../gpu/early_launch.cuh"
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
-#include "../pairs/launchers_cuda.h"
+#include "../switching/forms.h"
 #include "../switching/interpreted.cuh"
 #include "../switching/switch_dispatch.h"
+#include "../switching/upload_program_cuda.h"
 
 #include <algorithm>
 #include <limits>
@@ -50,34 +51,15 @@ namespace {
     Report *report, *report_on_host;    // on_host: pinned memory
   };
 
-  struct Sum {
-    __device__ void operator()(double s, double &value, double &derivative) const
-    {
-      value = s;
-      derivative = 1.0;
-    }
-  };
-
-  template <class Formula> struct Threshold {
+  // The switching function of a formula (SumOverAtoms in definition.h).
+  template <class Formula> struct Sigma {
     FormulaConstants<double> constants;
-    double d0;
-    bool is_more;
-    __device__ void operator()(double s, double &value, double &derivative) const
+    __device__ void operator()(double x, double &sigma, double &dsigma) const
     {
-      threshold(is_more, d0, s, value, derivative, [&](double x, double &sigma, double &dsigma) {
-        sigma = dsigma = 0.0;
-        if (!(x * x <= constants.dmax_sq)) return;
-        Formula::eval_bare(constants, x * x, sigma, dsigma);
-        dsigma *= x * Formula::scale(constants);
-      });
-    }
-  };
-
-  struct Between {
-    Interval interval;
-    __device__ void operator()(double s, double &value, double &derivative) const
-    {
-      interval.evaluate(s, value, derivative);
+      sigma = dsigma = 0.0;
+      if (!(x * x <= constants.dmax_sq)) return;
+      Formula::eval_bare(constants, x * x, sigma, dsigma);
+      dsigma *= x * Formula::scale(constants);
     }
   };
 
@@ -182,13 +164,13 @@ namespace {
       if (!can_be_resident(options))
         throw std::invalid_argument("function " + AtomFunction(options).description() +
                                     " is only supported on the host");
-      using Kind = AtomFunctionKind;
-      if (options.kind == Kind::MORE_THAN || options.kind == Kind::LESS_THAN)
+      const AtomFunctionInfo &info = AtomFunctionInfo::get(options.kind);
+      if (info.has_sigma)
         sigma = std::make_unique<const Switch>(make_endless_switch(options.sigma));
-      if (options.kind == Kind::CUSTOM)
-        upload_program(program_of(options.expression), expression);
+      if (info.has_expression)
+        upload_program(program_of(options.expression), instructions, constants);
       else if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
-        upload_program(compile_custom(sigma->options().expression), expression);
+        upload_program(compile_custom(sigma->options().expression), instructions, constants);
       block_sums.reserve(MAX_BLOCKS);
       report.reserve(1);
       report_host.reserve(1);
@@ -232,18 +214,29 @@ namespace {
       arg.bad = bad.data();
       arg.report = report.data();
       arg.report_on_host = report_host.data();
-      using Kind = AtomFunctionKind;
-      switch (options.kind) {
-        case Kind::SUM:
-          return launch(Sum());
-        case Kind::BETWEEN:
-          return launch(Between{Interval(options.a, options.b, options.smear)});
-        case Kind::CUSTOM:
-          return launch(Custom{expression.constants});
-        default:
-          launch_threshold();
-      }
+      visit_atom_function(options.kind, [this](auto definition) {
+        if constexpr (decltype(definition)::IS_SUM)
+          definition.with_formula(options, *this, [this](const auto &formula) {
+            launch(formula);
+          });
+        else
+          throw std::logic_error("gpucoord: a function that is no sum is not resident");
+      });
     }
+
+    // The parts of a formula.
+    template <class Use> void with_sigma(const Use &use) const
+    {
+      FormulaConstants<double> c = constants;
+      static_cast<SwitchConstants<double> &>(c) = make_constants<double>(*sigma);
+      if (sigma->options().kind == SwitchKind::CUSTOM)
+        use(Sigma<InterpretedSwitch>{c});
+      else
+        visit_formula(*sigma, [&](auto formula) {
+          use(Sigma<decltype(formula)>{c});
+        });
+    }
+    template <class Use> void with_expression(const Use &use) const { use(Custom{constants}); }
 
     const double *sum() const override { return &report.data()->value; }
     Result result() override
@@ -305,7 +298,7 @@ namespace {
     {
       return s_values.bytes() + f_values.bytes() + derivatives.bytes() + owner_indices.bytes() +
           masks.bytes() + block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() +
-          expression.instructions.bytes();
+          instructions.bytes();
     }
 
    private:
@@ -330,25 +323,13 @@ namespace {
       copied += sizeof(Report);
     }
 
-    void launch_threshold()
-    {
-      const double d0 = sigma->options().d0;
-      const bool is_more = options.kind == AtomFunctionKind::MORE_THAN;
-      FormulaConstants<double> c = expression.constants;
-      static_cast<SwitchConstants<double> &>(c) = make_constants<double>(*sigma);
-      if (sigma->options().kind == SwitchKind::CUSTOM)
-        launch(Threshold<InterpretedSwitch>{c, d0, is_more});
-      else
-        visit_formula(*sigma, [&](auto formula) {
-          launch(Threshold<decltype(formula)>{c, d0, is_more});
-        });
-    }
-
     const AtomFunctionOptions options;
     const Precision precision;
     std::int64_t copied = 0;
-    std::unique_ptr<const Switch> sigma;    // MORE_THAN, LESS_THAN
-    SwitchFunction<double> expression;      // program of CUSTOM, or of a custom sigma
+    std::unique_ptr<const Switch> sigma;    // null: the function has none
+    // The program of an expression, or of a custom sigma; otherwise empty
+    DeviceBuffer<Instruction> instructions;
+    FormulaConstants<double> constants = {};
     int nlocal = 0, nall = 0, bits = 0;
     bool is_all = true;    // there are no masks
     DeviceBuffer<double> s_values, f_values, derivatives;
@@ -370,7 +351,7 @@ bool can_be_resident(const AtomFunctionOptions &options)
   const AtomFunction function(options);
   if (!function.is_sum() || function.nbins() > 0) return false;
   try {
-    if (options.kind == AtomFunctionKind::CUSTOM) program_of(options.expression);
+    if (function.info().has_expression) program_of(options.expression);
     if (options.sigma.kind == SwitchKind::CUSTOM) compile_custom(options.sigma.expression);
   } catch (const std::length_error &) {
     return false;
