@@ -23,16 +23,17 @@ LIB = pathlib.Path(__file__).resolve().parent.parent / "lib/gpucoord"
 SHARED = {
     "core": {"core"},
     "gpu": {"core", "gpu"},
-    "switching": {"core", "gpu", "switching"},
-    "atom_functions": {"core", "gpu", "switching", "atom_functions"},
-    "pairs": {"core", "gpu", "switching", "atom_functions", "pairs"},
+    "expression": {"core", "gpu", "expression"},
+    "switching": {"core", "gpu", "expression", "switching"},
+    "atom_functions": {"core", "gpu", "expression", "switching", "atom_functions"},
+    "pairs": {"core", "gpu", "expression", "switching", "atom_functions", "pairs"},
 }
 # Order parameters: folder in src/order/, name of the public header, style.
 ORDERS = re.findall(r'^GPUCOORD_ORDER_PARAMETER\((\w+), (\w+), ([\w/]+),',
                     (LIB / "include/gpucoord/order_parameters.def").read_text(), re.MULTILINE)
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"archive", "box", "bytes_of", "counters", "export", "period", "printable",
+    "core": {"archive", "box", "bytes_of", "counters", "device_value", "export", "period", "printable",
              "resident_numbers", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
     "atom_functions": {"atom_function", "atom_functions", "resident_function"},
@@ -43,10 +44,6 @@ PUBLIC = {
     "order": {"order_parameter", "order_parameters", "resident_order_parameter"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},
-}
-# Files that break these rules, each with the folders that it may include as well.
-EXCEPTIONS = {
-    "src/atom_functions/atom_function.cpp": {"expression"},    # functions of s_i that are expressions
 }
 PUBLIC.update({f"order/{folder}": {name} for folder, name, _ in ORDERS})
 FOREIGN = re.compile(r"lammps|\bmpi\b|mpi_|kokkos", re.IGNORECASE)
@@ -71,10 +68,9 @@ def includes(path):
 
 
 def wrong_includes(files):
-    """Yield includes of folders that are not allowed, and exceptions that are not needed any more."""
-    unneeded = {(name, folder) for name, folders in EXCEPTIONS.items() for folder in folders}
+    """Yield includes of folders that are not allowed."""
     for path in files:
-        here, name = folder_of(path), str(path.relative_to(LIB))
+        here = folder_of(path)
         allowed = SHARED.get(here, set(SHARED) | {here})
         if here.startswith("order/"):
             allowed = allowed | {"order"}    # not another order parameter
@@ -82,11 +78,8 @@ def wrong_includes(files):
             allowed = allowed | set(PUBLIC)
         for other in includes(path):
             folder = folder_of(other)
-            unneeded.discard((name, folder))
-            if folder not in allowed | EXCEPTIONS.get(name, set()):
-                yield f"{name} of {here} includes {other.relative_to(LIB)} of {folder}"
-    for name, folder in sorted(unneeded):
-        yield f"{name} includes nothing of {folder}: delete the exception"
+            if folder not in allowed:
+                yield f"{path.relative_to(LIB)} of {here} includes {other.relative_to(LIB)} of {folder}"
 
 
 def wrong_orders():

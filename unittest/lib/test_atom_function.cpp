@@ -15,12 +15,14 @@
 #include <functional>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 using gpucoord::AtomFunction;
 using gpucoord::AtomFunctionError;
+using gpucoord::AtomFunctionInfo;
 using gpucoord::AtomFunctionKind;
 using gpucoord::AtomFunctionOptions;
 using gpucoord::Switch;
@@ -470,6 +472,24 @@ TEST(AtomFunction, functions_that_require_dmax_still_do)
                                        plain(SwitchKind::CUBIC, SwitchOptions::NOT_GIVEN, 1.0,
                                              SwitchOptions::NOT_GIVEN))),
                AtomFunctionError);
+}
+
+TEST(AtomFunction, every_function_of_the_list_has_a_name_and_distinct_arguments)
+{
+  std::set<std::string> names;
+  int index = 0;
+  for (const AtomFunctionInfo &info : AtomFunctionInfo::all()) {
+    EXPECT_EQ(static_cast<int>(info.kind), index++);
+    EXPECT_EQ(&AtomFunctionInfo::get(info.kind), &info);
+    EXPECT_TRUE(names.insert(info.name).second) << info.name << " twice";
+    std::set<std::string> fields;
+    for (const auto &parameter : info.parameters) {
+      const int nvalues = (parameter.number != nullptr) + (parameter.integer != nullptr) +
+          (parameter.text != nullptr);
+      EXPECT_EQ(nvalues, 1) << info.name << " " << parameter.name;
+      EXPECT_TRUE(fields.insert(parameter.field).second) << info.name << " " << parameter.name;
+    }
+  }
 }
 
 TEST(AtomFunction, descriptions_have_the_numbers)

@@ -4,8 +4,8 @@
 #include "instruction_sets.h"
 #include "switch_cases.h"
 
+#include "../../lib/gpucoord/src/expression/custom_function_host.h"
 #include "../../lib/gpucoord/src/pairs/class_constants_host.h"
-#include "../../lib/gpucoord/src/switching/custom_function_host.h"
 #include "../../lib/gpucoord/src/switching/forms.h"
 
 #include <gtest/gtest.h>

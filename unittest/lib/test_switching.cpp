@@ -5,7 +5,7 @@
 #include "instruction_sets.h"
 #include "switch_cases.h"
 
-#include "../../lib/gpucoord/src/switching/custom_function_host.h"
+#include "../../lib/gpucoord/src/expression/custom_function_host.h"
 #include "../../lib/gpucoord/src/switching/forms.h"
 #include "gpucoord/coordination.h"
 #include "gpucoord/switching.h"

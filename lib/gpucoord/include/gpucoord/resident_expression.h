@@ -3,9 +3,9 @@
 #ifndef GPUCOORD_RESIDENT_EXPRESSION_H
 #define GPUCOORD_RESIDENT_EXPRESSION_H
 
+#include "gpucoord/device_value.h"
 #include "gpucoord/export.h"
 #include "gpucoord/types.h"
-#include "gpucoord/variable.h"
 
 #include <cstddef>
 #include <memory>

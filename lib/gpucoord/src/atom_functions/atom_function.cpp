@@ -4,8 +4,8 @@
 
 #include "dispatch.h"
 
-#include "../core/parsed_function.h"
 #include "../core/run_in_parallel.h"
+#include "../expression/parsed_function.h"
 #include "../switching/forms.h"
 #include "../switching/switch_dispatch.h"
 #include "gpucoord/expression.h"

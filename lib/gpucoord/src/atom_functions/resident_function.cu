@@ -9,7 +9,7 @@
 
 #include "dispatch.h"
 
-#include "../core/parsed_function.h"
+#include "../expression/interpreter.cuh"
 #include "../gpu/buffers.h"
 #include "../gpu/early_launch.cuh"
 #include "../gpu/staging.h"
@@ -149,13 +149,6 @@ namespace {
     return (n + THREADS - 1) / THREADS;
   }
 
-  // Throws std::length_error if the expression is too deep for the stack.
-  CustomProgram program_of(const std::string &expression)
-  {
-    const Lepton::ParsedExpression value = optimized(Lepton::Parser::parse(expression));
-    return {translate(value, {"s"}), translate(optimized(value.differentiate("s")), {"s"})};
-  }
-
   class CudaResidentFunction : public ResidentFunction {
    public:
     CudaResidentFunction(const AtomFunctionOptions &options_in, Precision precision_in) :
@@ -168,7 +161,7 @@ namespace {
       if (info.has_sigma)
         sigma = std::make_unique<const Switch>(make_endless_switch(options.sigma));
       if (info.has_expression)
-        upload_program(program_of(options.expression), instructions, constants);
+        upload_program(compile_custom(options.expression, "s"), instructions, constants);
       else if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
         upload_program(compile_custom(sigma->options().expression), instructions, constants);
       block_sums.reserve(MAX_BLOCKS);
@@ -351,10 +344,8 @@ bool can_be_resident(const AtomFunctionOptions &options)
   const AtomFunction function(options);
   if (!function.is_sum() || function.nbins() > 0) return false;
   try {
-    if (function.info().has_expression) program_of(options.expression);
+    if (function.info().has_expression) compile_custom(options.expression, "s");
     if (options.sigma.kind == SwitchKind::CUSTOM) compile_custom(options.sigma.expression);
-  } catch (const std::length_error &) {
-    return false;
   } catch (const DeviceError &) {
     return false;
   }

@@ -8,6 +8,7 @@
 #include "gpucoord/counters.h"
 
 #include "../core/clock.h"
+#include "../expression/custom_function_host.h"
 #include "../pairs/cell_bins_host.h"
 #include "../pairs/cell_tasks_host.h"
 #include "../pairs/class_constants_host.h"
@@ -15,7 +16,6 @@
 #include "../pairs/passes.h"
 #include "../pairs/sorted_neighbors_host.h"
 #include "../pairs/weights_host.h"
-#include "../switching/custom_function_host.h"
 #include "../switching/forms.h"
 #include "../switching/type_classes.h"
 

@@ -4,7 +4,7 @@
 #include "gpucoord/coordination.h"
 
 #include "../core/minimum_image.h"
-#include "../switching/custom_function_host.h"
+#include "../expression/custom_function_host.h"
 #include "../switching/forms.h"
 #include "../switching/switch_dispatch.h"
 

@@ -2,7 +2,8 @@
 
 #include "gpucoord/expression.h"
 
-#include "../core/parsed_function.h"
+#include "parsed_function.h"
+
 #include "../core/text_files.h"
 
 #include <algorithm>

@@ -6,11 +6,12 @@
 
 #include "gpucoord/resident_expression.h"
 
-#include "../core/parsed_function.h"
+#include "interpreter.cuh"
+#include "parsed_function.h"
+
 #include "../gpu/buffers.h"
+#include "../gpu/device_status.h"
 #include "../gpu/early_launch.cuh"
-#include "../gpu/interpreter.cuh"
-#include "../pairs/points.h"
 
 #include <algorithm>
 #include <stdexcept>

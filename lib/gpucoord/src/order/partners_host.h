@@ -6,9 +6,9 @@
 
 #include "partner_vectors_host.h"
 
+#include "../expression/custom_function_host.h"
 #include "../pairs/cell_bins_host.h"
 #include "../pairs/cell_tasks_host.h"
-#include "../switching/custom_function_host.h"
 #include "../switching/formula.h"
 
 #include "gpucoord/pairs.h"

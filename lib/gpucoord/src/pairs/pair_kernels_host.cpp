@@ -8,7 +8,7 @@
 #include "pair_kernels_host.h"
 
 #include "../core/minimum_image.h"
-#include "../switching/custom_function_host.h"
+#include "../expression/custom_function_host.h"
 #include "../switching/forms.h"
 #include "compress_host.h"
 #include "gpucoord/pairs.h"

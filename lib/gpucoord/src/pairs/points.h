@@ -9,19 +9,13 @@
 
 #include "../gpu/bins.h"
 #include "../gpu/buffers.h"
+#include "../gpu/device_status.h"
 
 #include "gpucoord/pairs.h"
 
 #include <cstdint>
 
 namespace gpucoord {
-
-// Written by kernels, read on the host after a wait.
-struct DeviceStatus {
-  int bad_atom;    // row of the caller's arrays with a position that is not finite, or NONE
-  int moved;       // nonzero: an atom has moved by more than half the skin
-  static constexpr int NONE = 0x7fffffff;
-};
 
 // Weights of the atoms of group a, for a second pass.
 struct PointWeights {

@@ -3,8 +3,7 @@
 #ifndef GPUCOORD_FORMULA_CONSTANTS_CUDA_H
 #define GPUCOORD_FORMULA_CONSTANTS_CUDA_H
 
-#include "custom_program_cuda.h"
-
+#include "../expression/expression_program.h"
 #include "formula.h"
 
 namespace gpucoord {

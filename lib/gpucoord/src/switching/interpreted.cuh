@@ -5,18 +5,9 @@
 
 #include "formula_constants_cuda.h"
 
-#include "../gpu/interpreter.cuh"
+#include "../expression/interpreter.cuh"
 
 namespace gpucoord {
-
-// Runs the n instructions of an expression in x. This is a call, because the interpreter in each
-// pair kernel would take minutes to compile.
-static __device__ __noinline__ double interpret_in_x(const Instruction *program, int n, double x)
-{
-  return interpret(program, n, [x](double) {
-    return x;
-  });
-}
 
 // An expression in x, evaluated in double.
 struct InterpretedSwitch {

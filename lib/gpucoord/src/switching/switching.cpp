@@ -3,7 +3,7 @@
 #include "gpucoord/switching.h"
 
 #include "../core/range_check.h"
-#include "custom_function_host.h"
+#include "../expression/custom_function_host.h"
 #include "forms.h"
 #include "switch_dispatch.h"
 
@@ -68,7 +68,7 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
     check_range<SwitchError>(definition.WHY_NO_R0 ? "dmax" : "r0", "the width r0", opt.r0);
     definition.check(opt);
   });
-  if (opt.kind == SwitchKind::CUSTOM) parsed = std::make_shared<CustomFunction>(opt.expression);
+  if (opt.kind == SwitchKind::CUSTOM) parsed = parse_custom(opt.expression);
   if (!is_compiled(form_of(*this)))
     throw SwitchError("kind",
                       std::string("this build has no ") + SwitchInfo::get(opt.kind).name +

@@ -3,12 +3,29 @@
 #ifndef GPUCOORD_SWITCH_CUSTOM_H
 #define GPUCOORD_SWITCH_CUSTOM_H
 
-#include "../custom_function_host.h"
+#include "../../expression/custom_function_host.h"
 #include "../definition.h"
 
+#include "gpucoord/expression.h"
+
 #include <cmath>
+#include <memory>
 
 namespace gpucoord {
+
+// Throws SwitchError.
+inline std::shared_ptr<CustomFunction> parse_custom(const std::string &expression)
+{
+  if (expression.empty())
+    throw SwitchError("expression",
+                      "an expression in x is required, for example func \"1/(1+x^6)\"");
+  try {
+    return std::make_shared<CustomFunction>(expression,
+                                            "write it in x = (r - d0)/r0, for example 1/(1+x^6)");
+  } catch (const ExpressionError &e) {
+    throw SwitchError("expression", e.what());
+  }
+}
 
 template <> struct Definition<SwitchKind::CUSTOM> : AnyFunction {
   static constexpr const char *NAME = "custom";
@@ -17,7 +34,7 @@ template <> struct Definition<SwitchKind::CUSTOM> : AnyFunction {
   static double at_zero(const SwitchOptions &o)
   {
     double value, derivative;
-    CustomFunction(o.expression).evaluate(0.0, value, derivative);
+    parse_custom(o.expression)->evaluate(0.0, value, derivative);
     return value;
   }
 

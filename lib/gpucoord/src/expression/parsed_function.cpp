@@ -242,11 +242,12 @@ Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &parsed)
   return Lepton::ParsedExpression(counted.optimize().getRootNode().getChildren()[0]);
 }
 
-ParsedFunction::ParsedFunction(const std::string &expression) : value(optimized(parsed(expression)))
+ParsedFunction::ParsedFunction(const std::string &expression, const std::string &name) :
+    value(optimized(parsed(expression)))
 {
-  check_derivatives(value, {"x"});
+  check_derivatives(value, {name});
   try {
-    derivative = optimized(value.differentiate("x"));
+    derivative = optimized(value.differentiate(name));
   } catch (const std::domain_error &error) {
     throw std::domain_error(std::string("in its derivative ") + error.what());
   }

@@ -2,7 +2,9 @@
 
 #include "expression_program.h"
 
-#include "Lepton.h"
+#include "parsed_function.h"
+
+#include "gpucoord/types.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -126,6 +128,16 @@ std::vector<Instruction> translate(const Lepton::ParsedExpression &parsed,
   for (int k = 0; k < program.getNumOperations(); ++k)
     instructions.push_back(instruction_of(program.getOperation(k), names));
   return instructions;
+}
+
+CustomProgram compile_custom(const std::string &expression, const std::string &name)
+{
+  const ParsedFunction parsed(expression, name);
+  try {
+    return {translate(parsed.value, {name}), translate(parsed.derivative, {name})};
+  } catch (const std::length_error &error) {
+    throw DeviceError("the expression '" + expression + "' " + error.what());
+  }
 }
 
 }    // namespace gpucoord

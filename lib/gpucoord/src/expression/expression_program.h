@@ -69,6 +69,14 @@ constexpr int MAX_STACK = 32;    // stack size of one thread, numbers
 std::vector<Instruction> translate(const Lepton::ParsedExpression &,
                                    const std::vector<std::string> &names);
 
+// A function f(x) and its derivative.
+struct CustomProgram {
+  std::vector<Instruction> value, derivative;
+};
+
+// name: name of x in the expression. Throws DeviceError if it is too deep for the stack.
+CustomProgram compile_custom(const std::string &expression, const std::string &name = "x");
+
 }    // namespace gpucoord
 
 #endif

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. A switching function given as an expression in x.
+// Part of GPUCOORD, GPL-2.0. A function given as an expression in x.
 
 #ifndef GPUCOORD_CUSTOM_FUNCTION_HOST_H
 #define GPUCOORD_CUSTOM_FUNCTION_HOST_H
@@ -12,9 +12,9 @@ namespace gpucoord {
 
 class GPUCOORD_TEST_API CustomFunction {
  public:
-  // Throws SwitchError with field "expression" if the text cannot be parsed or uses a variable
-  // other than x.
-  explicit CustomFunction(const std::string &expression);
+  // Throws ExpressionError if the text cannot be parsed or uses a variable other than x. hint: how
+  // to write it, in the error
+  CustomFunction(const std::string &expression, const std::string &hint);
   CustomFunction(const CustomFunction &);
   ~CustomFunction();
 

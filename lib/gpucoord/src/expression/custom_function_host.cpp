@@ -1,11 +1,11 @@
-// Part of GPUCOORD, GPL-2.0. Custom switching functions. Lepton parses and differentiates the
-// expression, as in PLUMED, Colvars and OpenMM.
+// Part of GPUCOORD, GPL-2.0. Functions of x. Lepton parses and differentiates the expression, as in
+// PLUMED, Colvars and OpenMM.
 
 #include "custom_function_host.h"
 
-#include "../core/parsed_function.h"
+#include "parsed_function.h"
 
-#include "gpucoord/switching.h"
+#include "gpucoord/expression.h"
 
 #include <exception>
 #include <stdexcept>
@@ -24,28 +24,22 @@ struct CustomFunction::Programs {
   }
 };
 
-CustomFunction::CustomFunction(const std::string &expression) :
+CustomFunction::CustomFunction(const std::string &expression, const std::string &hint) :
     programs(std::make_unique<Programs>())
 {
-  if (expression.empty())
-    throw SwitchError("expression",
-                      "an expression in x is required, for example func \"1/(1+x^6)\"");
-  const auto bad = [&expression](const std::string &why) {
-    return SwitchError("expression",
-                       "the expression '" + expression + "' cannot be used: " + why +
-                           "; write it in x = (r - d0)/r0, for example 1/(1+x^6)");
+  const auto bad = [&](const std::string &why) {
+    return ExpressionError(
+        "", "the expression '" + expression + "' cannot be used: " + why + "; " + hint);
   };
   const std::string why = bad_number(expression);
-  if (!why.empty())
-    throw SwitchError("expression", "the expression '" + expression + "' has " + why);
+  if (!why.empty()) throw ExpressionError("", "the expression '" + expression + "' has " + why);
   try {
     const ParsedFunction parsed(expression);
     programs->value = parsed.value.createCompiledExpression();
     programs->derivative = parsed.derivative.createCompiledExpression();
   } catch (const std::length_error &error) {
-    throw SwitchError("expression",
-                      "the expression '" + shortened(expression) +
-                          "' is too long: " + error.what());
+    throw ExpressionError(
+        "", "the expression '" + shortened(expression) + "' is too long: " + error.what());
   } catch (const std::exception &error) {
     throw bad(error.what());
   }

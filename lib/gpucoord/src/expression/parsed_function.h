@@ -38,9 +38,9 @@ Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &);
 struct ParsedFunction {
   // Throws std::exception if the text is too long, if Lepton cannot parse it, or if the function or
   // its derivative has a constant part that is not a number.
-  explicit ParsedFunction(const std::string &expression);
+  explicit ParsedFunction(const std::string &expression, const std::string &name = "x");
 
-  Lepton::ParsedExpression value, derivative;    // f(x), df/dx
+  Lepton::ParsedExpression value, derivative;    // f(x), df/dx, where name is the name of x
 };
 
 }    // namespace gpucoord

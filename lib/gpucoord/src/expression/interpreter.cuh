@@ -3,8 +3,9 @@
 #ifndef GPUCOORD_INTERPRETER_CUH
 #define GPUCOORD_INTERPRETER_CUH
 
-#include "cuda_error.h"
 #include "expression_program.h"
+
+#include "../gpu/cuda_error.h"
 
 namespace gpucoord {
 
@@ -166,6 +167,15 @@ __device__ double interpret(const Instruction *program, int n, const Variable &v
     }
   }
   return stack[top];
+}
+
+// Runs the n instructions of an expression in x. This is a call, because the interpreter in each
+// pair kernel would take minutes to compile.
+static __device__ __noinline__ double interpret_in_x(const Instruction *program, int n, double x)
+{
+  return interpret(program, n, [x](double) {
+    return x;
+  });
 }
 
 }    // namespace gpucoord
