@@ -153,11 +153,11 @@ def build_lists(tree):
 
 
 def ignored_files(tree):
-    """Sources that the legacy build copied into src/, except those of patterns such as *_gpu.h."""
+    """Sources that the legacy build copied into src/."""
     ignored = List(tree, "src/.gitignore")
     names = sorted(path.name for path in (TOP / "src/GPUCOORD").iterdir()
                    if path.suffix in (".cpp", ".h") and not path.stem.endswith("plugin"))
-    entries = [f"/{name}" for name in names if not re.search(r"_gpu\.(cpp|h)$", name)]
+    entries = [f"/{name}" for name in names]
     kept = [line for line in ignored.lines if line not in entries]
     while kept and not kept[-1]:
         kept.pop()

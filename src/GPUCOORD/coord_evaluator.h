@@ -27,7 +27,7 @@ struct LocalEvaluation {
   CoordPaths::Path path = CoordPaths::Path::CELLS;
   unsigned want = 0;
   bool is_for_forces = false;     // part of a force evaluation, for fixes
-  bool seeks_partners = false;    // CoordEvaluator::has_partners() is called at the end
+  bool seeks_partners = false;    // CoordEvaluator::has_partners() may be called at the end
   double *peratom = nullptr;      // [nlocal][peratom_columns(want)]; null: not on the host
   gpucoord::Contribution mine;
   double value = 0.0;     // this rank's part of S, before norm
@@ -66,7 +66,8 @@ class CoordEvaluator : protected Pointers {
   // Collective. Computes the contribution of this rank by plain loops.
   virtual gpucoord::Contribution evaluate_reference(const LocalEvaluation &, double *peratom) = 0;
 
-  // Returns whether an atom of this rank had a partner in range in the last evaluation.
+  // Returns whether an atom of this rank had a partner in range in the last evaluation, which seeks
+  // partners.
   virtual bool has_partners(const LocalEvaluation &) const = 0;
   virtual PartnerWarnings::Texts partner_texts() const = 0;
   // Returns the pairs of pair mode; null: all pairs of the groups.

@@ -15,6 +15,7 @@
 #include "compute_coord_pair_kokkos.h"
 
 #include "coord_arguments.h"
+#include "coord_coordination.h"
 #include "coord_coordination_kokkos.h"
 #include "gpucoord_backend.h"
 #include "order_evaluator_kokkos.h"
@@ -32,13 +33,15 @@ using gpucoord::DERIVATIVES;
 
 /* ---------------------------------------------------------------------- */
 
-// Returns the resident form of an evaluator.
+// Returns the resident form of an evaluator, or null if it has none.
 static std::unique_ptr<ResidentEvaluator> resident_form(LAMMPS *lmp, CoordPairData &data,
                                                         CoordEvaluator *evaluator)
 {
   if (auto *const order = dynamic_cast<OrderEvaluator *>(evaluator))
     return std::make_unique<ResidentOrderEvaluator>(lmp, data, *order);
-  return std::make_unique<ResidentCoordinationEvaluator>(lmp, data);
+  if (dynamic_cast<CoordinationEvaluator *>(evaluator))
+    return std::make_unique<ResidentCoordinationEvaluator>(lmp, data);
+  return nullptr;
 }
 
 ComputeCoordPairKokkos::ComputeCoordPairKokkos(LAMMPS *lmp, int narg, char **arg,
@@ -122,7 +125,8 @@ void ComputeCoordPairKokkos::announce(unsigned want)
 // Keyword check compares gradients on the host.
 bool ComputeCoordPairKokkos::is_resident() const
 {
-  return !checks_gradients() && is_resident(data.paths.in_current_box());
+  // in_current_box() may stop the run: only the GPU needs it here.
+  return resident && !checks_gradients() && is_resident(data.paths.in_current_box());
 }
 
 bool ComputeCoordPairKokkos::is_resident(Path path) const

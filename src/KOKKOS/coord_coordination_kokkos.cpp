@@ -182,8 +182,8 @@ void ResidentCoordinationEvaluator::start(LocalEvaluation &local, const gpucoord
   });
 }
 
-// Waits if S is a function of coordination numbers and the evaluation seeks partners. Their copy on
-// the host is for output only.
+// Copies coordination numbers to the host if S is a function of them and the evaluation seeks
+// partners. Other evaluations copy them for output only.
 void ResidentCoordinationEvaluator::finish(LocalEvaluation &local)
 {
   ResidentEvaluator::finish(local);

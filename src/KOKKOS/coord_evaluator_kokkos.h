@@ -37,7 +37,7 @@ class ResidentEvaluator : protected Pointers {
   // Collective. Enqueues an evaluation and the copies of its results. Does not throw DeviceError,
   // but sets local.failed.
   virtual void start(LocalEvaluation &, const gpucoord::Request &) = 0;
-  // Waits for the results.
+  // Waits for the results. Sets local.failed and bad_atom. May throw bad_alloc.
   virtual void finish(LocalEvaluation &);
   // Copies the elements of the vector after W.
   virtual void set_vector(double * /*to*/) const {}

@@ -136,7 +136,7 @@ class Memory(unittest.TestCase):
         if not coordtest.KOKKOS:
             self.skipTest("this is about KOKKOS")
         self.check(SYSTEM + VARIABLE.format("all coord/gpu/kk") + "fix b all coord/bias/kk c_c harmonic k 1 s0 2\nrun 0\n",
-                   ">::init", re.escape(LAMMPS_NO_MEMORY), ranks=(0, 1))
+                   "ComputeCoordPairKokkos::init(", re.escape(LAMMPS_NO_MEMORY), ranks=(0, 1))
 
 
 class PairNextToSums(test_fake_gpu.WithFakeGPUs):

@@ -59,7 +59,7 @@ struct AtomFunctionInfo {
   std::vector<AtomFunctionParameter> parameters;    // in their order
   bool is_sum;                                      // S is a sum over atoms
   int extreme;          // S is about the smallest (-1) or the largest (1) s_i if beta suits them
-  bool divides_by_s;    // so that no s_i may be negative
+  bool divides_by_s;    // so that s_i must not be negative, except by rounding
 
   GPUCOORD_API static const std::vector<AtomFunctionInfo> &all();    // in the order of the list
   static const AtomFunctionInfo &get(AtomFunctionKind kind)

@@ -96,6 +96,8 @@ namespace {
 const std::vector<AtomFunctionInfo> &AtomFunctionInfo::all()
 {
   static const auto info = [](AtomFunctionKind kind, auto definition) {
+    static_assert(!(definition.HAS_SIGMA && definition.HAS_EXPRESSION),
+                  "the GPU has one program for each function");
     return AtomFunctionInfo{kind,
                             definition.NAME,
                             definition.HAS_SIGMA,

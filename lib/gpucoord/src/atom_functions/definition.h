@@ -35,7 +35,7 @@ namespace atom_parameter {
 template <AtomFunctionKind KIND> struct AtomFunctionDefinition;
 
 struct AnyAtomFunction {
-  // Whether the name of a switching function sigma(s) and its arguments follow.
+  // Whether the name of a switching function sigma(s) and its arguments follow. Parameters cannot.
   static constexpr bool HAS_SIGMA = false;
   // Whether f is an expression, given as an argument.
   static constexpr bool HAS_EXPRESSION = false;

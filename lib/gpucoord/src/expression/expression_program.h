@@ -74,7 +74,8 @@ struct CustomProgram {
   std::vector<Instruction> value, derivative;
 };
 
-// name: name of x in the expression. Throws DeviceError if it is too deep for the stack.
+// name: name of x in the expression, which has been checked. Throws DeviceError if it is too deep
+// for the stack.
 CustomProgram compile_custom(const std::string &expression, const std::string &name = "x");
 
 }    // namespace gpucoord

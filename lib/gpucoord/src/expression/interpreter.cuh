@@ -171,7 +171,7 @@ __device__ double interpret(const Instruction *program, int n, const Variable &v
 
 // Runs the n instructions of an expression in x. This is a call, because the interpreter in each
 // pair kernel would take minutes to compile.
-static __device__ __noinline__ double interpret_in_x(const Instruction *program, int n, double x)
+inline __device__ __noinline__ double interpret_in_x(const Instruction *program, int n, double x)
 {
   return interpret(program, n, [x](double) {
     return x;
