@@ -93,7 +93,7 @@ std::string ComputeCoordPairKokkos::data_path(Path path) const
     if (resident->uses_neighbors()) text += ", pairs of LAMMPS' neighbor list";
     const bool packs_on_host = comm->style != Comm::BRICK ||
         lmp->kokkos->forward_compute_comm_legacy;
-    if (resident->sends_numbers() && comm->nprocs > 1 && packs_on_host)
+    if (resident->is_sum_of_function() && comm->nprocs > 1 && packs_on_host)
       text += fmt::format(", {} of ghost atoms through the host", data.args->words().ghost_numbers);
     return text + resident->device->ghosts_path();
   }

@@ -112,7 +112,7 @@ void ResidentEvaluator::begin_function(const gpucoord::DeviceAtoms &atoms, std::
   gpucoord::DeviceAtoms all = atoms;
   all.nall = atom->nmax;    // see GhostNumbers::reserve()
   function_on_device->select(all, data.groupbit, device->stream());
-  if (comm->nprocs == 1 && sends_numbers())
+  if (comm->nprocs == 1 && is_sum_of_function())
     data.ghosts.owners(*function_on_device, device->version(), device->stream());
   function_version = version;
 }

@@ -41,8 +41,9 @@ class ResidentEvaluator : protected Pointers {
   virtual void finish(LocalEvaluation &);
   // Copies the elements of the vector after W.
   virtual void set_vector(double * /*to*/) const {}
-  // Returns whether ghost atoms get numbers from their owners in an evaluation.
-  virtual bool sends_numbers() const { return data.function != nullptr; }
+  // Returns whether S is the sum of a function over atoms. Ghost atoms then get numbers from their
+  // owners in an evaluation.
+  virtual bool is_sum_of_function() const { return data.function != nullptr; }
 
   // Called by functions of the compute with these names, begin_run() at the beginning of init().
   virtual void begin_run();
@@ -75,8 +76,6 @@ class ResidentEvaluator : protected Pointers {
 
  protected:
   virtual void make_variable() = 0;
-  // Returns whether S is the sum of the function over atoms.
-  virtual bool is_sum_of_function() const { return data.function != nullptr; }
   virtual gpucoord::DeviceNeighbors neighbors() const { return {}; }
   virtual bool reads_types() const { return data.table->ntypes() > 0; }
 

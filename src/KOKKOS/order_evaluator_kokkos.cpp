@@ -49,11 +49,6 @@ bool ResidentOrderEvaluator::is_sum_of_function() const
   return !host.definition().is_global();
 }
 
-bool ResidentOrderEvaluator::sends_numbers() const
-{
-  return !host.definition().is_global();
-}
-
 /* ----------------------------------------------------------------------
    The evaluation. On one rank, kernels look up the numbers of ghost atoms at their owners.
 ------------------------------------------------------------------------- */

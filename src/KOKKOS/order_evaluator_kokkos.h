@@ -33,11 +33,10 @@ class ResidentOrderEvaluator : public ResidentEvaluator {
   void start(LocalEvaluation &, const gpucoord::Request &) override;
   void finish(LocalEvaluation &) override;
   void set_vector(double *to) const override;
-  bool sends_numbers() const override;
+  bool is_sum_of_function() const override;
 
  private:
   void make_variable() override;
-  bool is_sum_of_function() const override;
   bool reads_types() const override;
 
   // needs_numbers: v_i of atoms. Required if S is a function of them.

@@ -8,6 +8,7 @@
 #include "gpucoord/counters.h"
 
 #include "../core/clock.h"
+#include "../core/run_in_parallel.h"
 #include "../expression/custom_function_host.h"
 #include "../pairs/cell_bins_host.h"
 #include "../pairs/cell_tasks_host.h"

@@ -8,6 +8,7 @@
 // order. Results are therefore bitwise independent of the number of threads.
 
 #include "../core/instruction_set.h"
+#include "../core/run_in_parallel.h"
 #include "../pairs/cell_tasks_host.h"
 #include "site_kernels_host.h"
 

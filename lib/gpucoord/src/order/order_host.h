@@ -8,9 +8,11 @@
 #include "order_values.h"
 #include "partners_host.h"
 
+#include "../core/run_in_parallel.h"
 #include "../pairs/cell_bins_host.h"
 #include "../pairs/cell_tasks_host.h"
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/order_parameter.h"
 
 #include <cstddef>
@@ -33,6 +35,7 @@ struct RowNumbers {
   {
     return all.data() + static_cast<std::size_t>(row) * columns;
   }
+  std::size_t bytes() const { return bytes_of(all); }
 };
 
 // The partners of the atoms of a and, with two groups, of those of b.

@@ -2,6 +2,8 @@
 
 #include "order_values.h"
 
+#include "gpucoord/bytes_of.h"
+
 #include <cmath>
 
 namespace gpucoord {
@@ -50,7 +52,7 @@ void OrderValues::write(const AtomList &a, const OrderNumbers &numbers, unsigned
 
 std::size_t OrderValues::bytes() const
 {
-  return sizeof(double) * (value.capacity() + f.capacity() + dSdv.capacity());
+  return bytes_of(value, f, dSdv);
 }
 
 }    // namespace gpucoord

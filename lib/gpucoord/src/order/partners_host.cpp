@@ -2,8 +2,11 @@
 
 #include "partners_host.h"
 
+#include "../core/run_in_parallel.h"
 #include "../switching/forms.h"
 #include "../switching/switch_dispatch.h"
+
+#include "gpucoord/bytes_of.h"
 
 #include <omp.h>
 
@@ -141,13 +144,9 @@ void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real>
 template <class Real> std::size_t PartnersHost<Real>::bytes() const
 {
   std::size_t total = bytes_of(scratch, tasks);
-  for (const auto &block : found) {
-    for (const auto *reals : {&block.x, &block.y, &block.z, &block.r, &block.s, &block.ds})
-      total += sizeof(Real) * reals->capacity();
-    for (const auto *integers : {&block.atom, &block.row, &block.function})
-      total += sizeof(int) * integers->capacity();
-    total += sizeof(std::size_t) * block.first.capacity();
-  }
+  for (const auto &block : found)
+    total += bytes_of(block.x, block.y, block.z, block.r, block.s, block.ds, block.atom, block.row,
+                      block.function, block.first);
   return total;
 }
 

@@ -11,6 +11,7 @@
 #include "gpucoord/counters.h"
 #include "gpucoord/potential_map.h"
 
+#include "../core/run_in_parallel.h"
 #include "../pairs/cell_tasks_host.h"
 #include "fixed_bins.h"
 #include "map_kernels_host.h"

@@ -3,24 +3,12 @@
 #ifndef GPUCOORD_ATOM_FUNCTION_LESS_THAN_H
 #define GPUCOORD_ATOM_FUNCTION_LESS_THAN_H
 
-#include "../definition.h"
-#include "../threshold.h"
-
-#include <type_traits>
+#include "../with_sigma.h"
 
 namespace gpucoord {
 
-template <> struct AtomFunctionDefinition<AtomFunctionKind::LESS_THAN> : SumOverAtoms {
+template <> struct AtomFunctionDefinition<AtomFunctionKind::LESS_THAN> : WithSigma<false> {
   static constexpr const char *NAME = "less_than";
-  static constexpr bool HAS_SIGMA = true;
-
-  template <class Parts, class Use>
-  static void with_formula(const AtomFunctionOptions &o, const Parts &parts, const Use &use)
-  {
-    parts.with_sigma([&](const auto &sigma) {
-      use(Threshold<std::decay_t<decltype(sigma)>>{sigma, o.sigma.d0, false});
-    });
-  }
 };
 
 }    // namespace gpucoord

@@ -83,8 +83,7 @@ namespace {
     int exchange_columns() const override { return table.n; }
     std::size_t bytes() const override
     {
-      return sizeof(double) * (similarity.all.capacity() + weight.all.capacity()) +
-          sizeof(Real) * rounded.capacity() + values.bytes() + pairs.bytes();
+      return bytes_of(similarity, weight, rounded, values, pairs);
     }
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,

@@ -69,11 +69,7 @@ namespace {
     int exchange_columns() const override { return size + 1; }
     std::size_t bytes() const override
     {
-      std::size_t numbers = weight.capacity();
-      for (const RowNumbers *rows : {&q, &u, &average, &back, &lambda})
-        numbers += rows->all.capacity();
-      return sizeof(double) * numbers + sizeof(Real) * rounded.capacity() + values.bytes() +
-          pairs.bytes();
+      return bytes_of(weight, q, u, average, back, lambda, rounded, values, pairs);
     }
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,

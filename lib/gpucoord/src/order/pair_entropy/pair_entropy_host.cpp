@@ -15,6 +15,7 @@
 
 #include "../../core/clock.h"
 #include "../../core/instruction_set.h"
+#include "../../core/run_in_parallel.h"
 #include "../../pairs/cell_bins_host.h"
 #include "../../pairs/cell_tasks_host.h"
 
