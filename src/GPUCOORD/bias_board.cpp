@@ -234,12 +234,12 @@ void BiasBoard::finish(const std::vector<CollectiveVariable *> &due)
   std::size_t size = 0;
   for (CollectiveVariable *variable : due) {
     begins.push_back(size);
-    size += variable->nnumbers(entry(variable).want);
+    size += variable->nsums(entry(variable).want);
   }
-  numbers.resize(size);
+  local_sums.resize(size);
   sums.resize(size);
-  for (std::size_t k = 0; k < due.size(); ++k) due[k]->get_local_numbers(&numbers[begins[k]]);
-  MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(size), MPI_DOUBLE, MPI_SUM, world);
+  for (std::size_t k = 0; k < due.size(); ++k) due[k]->get_local_sums(&local_sums[begins[k]]);
+  MPI_Allreduce(local_sums.data(), sums.data(), static_cast<int>(size), MPI_DOUBLE, MPI_SUM, world);
   // If finish() communicates, other ranks may wait for this one.
   const auto fail = [this](const char *what) {
     error->one(FLERR, Error::NOLASTLINE, "A collective variable failed on rank {}: {}", comm->me,

@@ -128,7 +128,7 @@ class BiasBoard : protected Pointers {
   int level_of_callers = ALL_LEVELS;
   std::vector<Entry> entries;    // children before parents
   std::uint64_t nwalks = 0;
-  std::vector<double> numbers, sums;
+  std::vector<double> local_sums, sums;
 };
 
 }    // namespace LAMMPS_NS

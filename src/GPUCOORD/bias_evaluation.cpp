@@ -99,12 +99,12 @@ void BiasEvaluation::call(const std::function<void()> &work) const
 }
 
 // Calls visit(number) for each number of a state.
-template <class State, class Visit> static void visit_numbers(State &state, const Visit &visit)
+template <class State, class Visit> static void visit_values(State &state, const Visit &visit)
 {
   visit(state.energy);
   visit(state.work);
   for (auto *list : {&state.s, &state.dVdS, &state.own})
-    for (auto &number : *list) visit(number);
+    for (auto &value : *list) visit(value);
 }
 
 void BiasEvaluation::call_and_share(const std::function<void()> &work,
@@ -116,21 +116,21 @@ void BiasEvaluation::call_and_share(const std::function<void()> &work,
   }
   gpucoord::BiasState state = bias.state();
   const std::size_t n = results.size();
-  visit_numbers(state, [&](double) {
+  visit_values(state, [&](double) {
     results.push_back(0.0);
   });
   call(
       [&] {
         work();
         double *next = &results[n];
-        visit_numbers(bias.state(), [&](double number) {
-          *next++ = number;
+        visit_values(bias.state(), [&](double value) {
+          *next++ = value;
         });
       },
       results);
   const double *next = &results[n];
-  visit_numbers(state, [&](double &number) {
-    number = *next++;
+  visit_values(state, [&](double &value) {
+    value = *next++;
   });
   bias.set_state(state);
   results.resize(n);

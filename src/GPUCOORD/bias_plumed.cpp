@@ -200,7 +200,7 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
       (step.phase == Step::Phase::SETUP && updates_at_setup);
   const double energy = exchange.evaluate(s, updates);
   if (updates) {
-    now.own[0] = static_cast<double>(step.number);
+    now.own[0] = static_cast<double>(step.timestep);
     has_unread_files = !is_flushed;
     if (is_flushed) files.read();
   }

@@ -105,10 +105,10 @@ void PlumedInput::read(const std::string &file, int depth)
                              " - give its path after plumedfile, or after FILE= of INCLUDE");
   std::string line;
   std::vector<std::string> action;
-  int number = 0, first = 0;
+  int line_number = 0, first = 0;
   bool continues = false;
   while (!has_ended && std::getline(stream, line)) {
-    ++number;
+    ++line_number;
     for (const char c : line + "\n") sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211ull;
     std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
@@ -118,7 +118,7 @@ void PlumedInput::read(const std::string &file, int depth)
         words.clear();    // a label may follow
       }
     } else {
-      first = number;
+      first = line_number;
       if (words.back() == "...") {
         continues = true;
         words.pop_back();

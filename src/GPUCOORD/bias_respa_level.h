@@ -24,7 +24,7 @@ class BiasRespaLevel : protected Pointers {
 
   // Finds the level, in init() of the fix. asked: by fix_modify respa, or -1
   void find(int asked);
-  int number() const { return level; }
+  int index() const { return level; }
 
   // In setup() of the fix: copy the forces of the level to those of the atoms, and back. Do nothing
   // with another integrator.

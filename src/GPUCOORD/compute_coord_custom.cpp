@@ -192,7 +192,7 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                  "Compute coord/custom: compute {} is itself an expression of compute {} - "
                  "variables must not form a loop, so use another compute ID",
                  compute_id, id);
-    list.push_back({name, value, variable->number()});
+    list.push_back({name, value, variable->serial()});
     // With KOKKOS, gradients stay where the children store them.
     kokkosable = (list.size() == 1 || kokkosable) && compute->kokkosable;
   }
@@ -301,7 +301,7 @@ VariableRef ComputeCoordCustom::variable_of(const Child &child) const
                "uses it",
                name, child.word.compute_id, id);
   auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
-  if (!variable || variable->number() != child.number)
+  if (!variable || variable->serial() != child.serial)
     error->all(FLERR, Error::NOLASTLINE,
                "{}: compute {} was deleted and defined again - define "
                "compute {} again after it",

@@ -55,8 +55,8 @@ class ComputeCoordCustom : public CoordVariable {
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
   void start(bool /*is_for_forces*/) override {}
   // The values of the children are sums over all ranks already.
-  int nnumbers(unsigned /*want*/) const override { return 0; }
-  void get_local_numbers(double * /*numbers*/) override {}
+  int nsums(unsigned /*want*/) const override { return 0; }
+  void get_local_sums(double * /*local_sums*/) override {}
   void finish(const double *sums) override;
   double rounding() const override;
   void add_forces(const gpucoord::ItemFactors &) override;
@@ -70,7 +70,7 @@ class ComputeCoordCustom : public CoordVariable {
   struct Child {
     std::string name;
     VariableWord word;
-    int number;    // distinguishes the compute from a later one with the same ID
+    int serial;    // distinguishes the compute from a later one with the same ID
   };
 
   struct Below {

@@ -196,12 +196,12 @@ void ComputeCoordPair::finish_local(LocalEvaluation &local)
 
 double ComputeCoordPair::evaluate(unsigned want, bool is_for_forces)
 {
-  const int n = nnumbers(want);
-  std::vector<double> numbers(n), sums(n);
+  const int n = nsums(want);
+  std::vector<double> local_sums(n), sums(n);
   if (state == State::STARTED) state = State::UNKNOWN;    // discard the started evaluation
   start_evaluation(want, is_for_forces);
-  get_local_numbers(numbers.data());
-  MPI_Allreduce(numbers.data(), sums.data(), n, MPI_DOUBLE, MPI_SUM, world);
+  get_local_sums(local_sums.data());
+  MPI_Allreduce(local_sums.data(), sums.data(), n, MPI_DOUBLE, MPI_SUM, world);
   return finish_evaluation(sums.data());
 }
 
@@ -239,7 +239,7 @@ void ComputeCoordPair::start_evaluation(unsigned want, bool is_for_forces)
   });
 }
 
-void ComputeCoordPair::get_local_numbers(double *numbers)
+void ComputeCoordPair::get_local_sums(double *local_sums)
 {
   VariableHeader mine;
   with_memory([&] {
@@ -261,9 +261,9 @@ void ComputeCoordPair::get_local_numbers(double *numbers)
   // In setup, a function that is not defined is no error.
   const bool is_ignored = is_in_setup && running.is_undefined;
   mine.has_failed = running.failed.empty() || is_ignored ? 0.0 : 1.0;
-  set_header(mine, numbers);
-  numbers[NHEADER] = is_ignored ? NAN : running.value;
-  if (running.want & VIRIAL) std::copy_n(running.mine.virial, 6, numbers + NHEADER + 1);
+  set_header(mine, local_sums);
+  local_sums[NHEADER] = is_ignored ? NAN : running.value;
+  if (running.want & VIRIAL) std::copy_n(running.mine.virial, 6, local_sums + NHEADER + 1);
 }
 
 double ComputeCoordPair::finish_evaluation(const double *sums)
@@ -271,8 +271,7 @@ double ComputeCoordPair::finish_evaluation(const double *sums)
   const unsigned want = running.want;
   const VariableHeader all = header_of(sums);
   const double *const value = sums + NHEADER, *const virial = value + 1;
-  const bool is_finite =
-      std::isfinite(std::accumulate(value, sums + nnumbers(want), all.not_finite));
+  const bool is_finite = std::isfinite(std::accumulate(value, sums + nsums(want), all.not_finite));
   if (is_in_setup && all.has_failed == 0.0 && (all.has_bad_atom > 0.0 || !is_finite)) return NAN;
   if (all.has_bad_atom > 0.0 || all.has_failed > 0.0 || !is_finite) raise_errors(all);
   if (data.args->check_every && !is_in_setup && nevaluations[want] % data.args->check_every == 0)

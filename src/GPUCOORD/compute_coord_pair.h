@@ -49,7 +49,7 @@ class ComputeCoordPair : public CoordVariable {
   bool begin_setup() override;
   void end_setup() override;
   void start(bool is_for_forces) override;
-  void get_local_numbers(double *numbers) override;
+  void get_local_sums(double *local_sums) override;
   void finish(const double *sums) override;
   double rounding() const override;
   std::string why_no_bias() const override;

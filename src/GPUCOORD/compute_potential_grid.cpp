@@ -164,7 +164,7 @@ void ComputePotentialGrid::print_setup()
   const std::string mesg = fmt::format(
       "Compute potential/grid {}: {}, precision {}, kernel {}{}, overlap {}, {}\n"
       "  {} x {} x {} points at {} of cells, units {}{}\n",
-      id, backend->description(), Words::name_of(settings->precision, Words::PRECISIONS),
+      id, backend->description(), Parse::name_of(settings->precision, Parse::PRECISIONS),
       settings->kernel_name(), range, settings->overlap_in_words() + settings->bins_in_words(),
       data_path(), settings->n[0], settings->n[1], settings->n[2],
       settings->at_corners ? "corners" : "centers", settings->units_in_words(),

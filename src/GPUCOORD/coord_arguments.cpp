@@ -37,7 +37,7 @@
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
-using Words::choose;
+using Parse::choose;
 
 static const std::vector<std::string> KEYWORDS = {"group2", "pairs",     "pairs/file", "switch",
                                                   "coeff",  "function",  "norm",       "image",
@@ -114,7 +114,7 @@ void CoordArguments::read(int narg, char **arg)
       positions["image"] = iarg;
       iarg += 2;
     } else if (keyword == "engine") {
-      Words::reject_removed(owner, "list", "engine cells, which has the same results", iarg, narg,
+      Parse::reject_removed(owner, "list", "engine cells, which has the same results", iarg, narg,
                             arg, input, error);
       engine = choose<Engine>(
           command + " engine", iarg, narg, arg,
@@ -124,13 +124,13 @@ void CoordArguments::read(int narg, char **arg)
       iarg += 2;
     } else if (keyword == "precision") {
       if (!has_single())
-        Words::reject_removed(owner, "single", Words::MIXED_IN_PLACE_OF_SINGLE, iarg, narg, arg,
+        Parse::reject_removed(owner, "single", Parse::MIXED_IN_PLACE_OF_SINGLE, iarg, narg, arg,
                               input, error);
       precision = choose(command + " precision", iarg, narg, arg,
-                         has_single() ? Words::PRECISIONS : Words::MIXED_OR_DOUBLE, input, error);
+                         has_single() ? Parse::PRECISIONS : Parse::MIXED_OR_DOUBLE, input, error);
       iarg += 2;
     } else if (keyword == "device") {
-      device = choose(command + " device", iarg, narg, arg, Words::DEVICES, input, error);
+      device = choose(command + " device", iarg, narg, arg, Parse::DEVICES, input, error);
       device_position = iarg + 1;
       iarg += 2;
     } else if (keyword == "check") {
@@ -140,7 +140,7 @@ void CoordArguments::read(int narg, char **arg)
         error->all(FLERR, iarg + 1,
                    "{} check interval is {} but must be a number of evaluations > 0", owner,
                    arg[iarg + 1]);
-      check_tolerance = number(iarg + 2, arg[iarg + 2], "check tolerance");
+      check_tolerance = read_number(iarg + 2, arg[iarg + 2], "check tolerance");
       if (!(check_tolerance > 0.0))
         error->all(FLERR, iarg + 2, "{} check tolerance is {} but must be > 0", owner,
                    check_tolerance);
@@ -244,7 +244,7 @@ void CoordArguments::check_pairs_of_types() const
   const gpucoord::SwitchTable all = table();
   for (int i = 1; i <= all.ntypes(); ++i)
     for (int j = i; j <= all.ntypes(); ++j)
-      if (all.number(i, j) != gpucoord::SwitchTable::NONE) return;
+      if (all.function_of(i, j) != gpucoord::SwitchTable::NONE) return;
   error->all(FLERR, std::find_if(functions.rbegin(), functions.rend(), is_none)->position,
              "Compute {}: {} none leaves no pair of types with a function - give none for fewer "
              "types, or a function after it",
@@ -262,8 +262,8 @@ void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
                style);
   const auto range = [this, arg](int k, int &lo, int &hi) {
     // Like utils::bounds_typelabel(), but its error points at the argument.
-    const std::unique_ptr<char[]> number(utils::expand_type(FLERR, arg[k], Atom::ATOM, lmp));
-    Words::type_range(number ? number.get() : arg[k], atom->ntypes, lo, hi, error, k);
+    const std::unique_ptr<char[]> expanded(utils::expand_type(FLERR, arg[k], Atom::ATOM, lmp));
+    Parse::type_range(expanded ? expanded.get() : arg[k], atom->ntypes, lo, hi, error, k);
   };
   Function coeff = {};
   range(iarg + 1, coeff.ilo, coeff.ihi);
@@ -285,9 +285,9 @@ gpucoord::SwitchTable CoordArguments::table() const
   if (functions.size() == 1) return *functions[0].function;
   gpucoord::SwitchTable table(atom->ntypes);
   for (const Function &f : functions) {
-    const int number = f.is_none() ? gpucoord::SwitchTable::NONE : table.add(*f.function);
+    const int index = f.is_none() ? gpucoord::SwitchTable::NONE : table.add(*f.function);
     for (int i = f.ilo; i <= f.ihi; ++i)
-      for (int j = f.jlo; j <= f.jhi; ++j) table.set(i, j, number);
+      for (int j = f.jlo; j <= f.jhi; ++j) table.set(i, j, index);
   }
   return table;
 }
@@ -308,7 +308,7 @@ std::string CoordArguments::longest_coeff() const
   return functions.size() < 2 ? "" : " of " + longest().words;
 }
 
-CoordArguments::NumberWords CoordArguments::words() const
+CoordArguments::MessageTerms CoordArguments::terms() const
 {
   return {"s", "s_i", "coordination numbers", "weights"};
 }
@@ -343,7 +343,7 @@ void CoordArguments::unknown_keyword(int iarg, const char *text) const
              has_switch ? "; those of a switching function follow it" : "");
 }
 
-double CoordArguments::number(int iarg, const char *text, const std::string &what) const
+double CoordArguments::read_number(int iarg, const char *text, const std::string &what) const
 {
   if (!utils::is_double(text))
     error->all(FLERR, iarg, "Compute {} {} must be a number, not '{}'", style, what, text);
@@ -366,8 +366,8 @@ void CoordArguments::read_pairs_file(int iarg, const char *name)
       if (!file)
         throw std::runtime_error(
             fmt::format("cannot open atom ID pairs file {}: {}", name, utils::getsyserror()));
-      for (std::string line; Words::read_line(file, line);) {
-        const auto words = Words::in_line(line);
+      for (std::string line; Parse::read_line(file, line);) {
+        const auto words = Parse::in_line(line);
         if (words.empty()) continue;
         const auto bad = [&line](const std::string &why) {
           return std::runtime_error(why + " in line '" +

@@ -15,7 +15,7 @@
 
 #include "gpucoord/atom_function.h"
 #include "gpucoord/switch_table.h"
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 
 #include <map>
 #include <optional>
@@ -50,7 +50,7 @@ class CoordArguments : protected Pointers {
   Norm norm = Norm::SUM;
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;
-  Words::Device device = Words::Device::AUTO;
+  Parse::Device device = Parse::Device::AUTO;
   int device_position = 0;    // index of the argument for errors
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   int check_every = 0;    // number of evaluations between checks; 0: never
@@ -75,12 +75,12 @@ class CoordArguments : protected Pointers {
   std::string longest_coeff() const;         // ' of coeff I J' for errors; "" without keyword coeff
   virtual const char *range_word() const;    // returns 'dmax' or 'cutoff'
   // Returns words for the per-atom numbers in messages.
-  struct NumberWords {
-    const char *symbol, *number, *numbers, *ghost_numbers;    // the last: sent to ghost atoms
+  struct MessageTerms {
+    const char *symbol, *singular, *plural, *ghost_numbers;    // the last: sent to ghost atoms
   };
-  virtual NumberWords words() const;
-  static constexpr NumberWords ORDER_PARAMETERS = {"order parameter", "the order parameter",
-                                                   "order parameters", "numbers"};
+  virtual MessageTerms terms() const;
+  static constexpr MessageTerms ORDER_PARAMETERS = {"order parameter", "the order parameter",
+                                                    "order parameters", "numbers"};
 
  protected:
   // For a style that accepts these keywords. example: a switching function, if the style accepts
@@ -93,7 +93,7 @@ class CoordArguments : protected Pointers {
   // Raises an error at iarg if the keyword has already been given. position: index of its argument;
   // 0: not given
   void need_first(int position, const char *keyword, int iarg) const;
-  double number(int iarg, const char *text, const std::string &what) const;
+  double read_number(int iarg, const char *text, const std::string &what) const;
 
   const std::vector<std::string> keywords;
   // Returns the index of the argument of a shared keyword for errors; 0: not given.

@@ -83,7 +83,7 @@ std::string CoordinationEvaluator::other_atoms(Path path) const
 
 PartnerWarnings::Texts CoordinationEvaluator::partner_texts() const
 {
-  const std::string none = data.function ? fmt::format("all {} are 0", data.args->words().numbers)
+  const std::string none = data.function ? fmt::format("all {} are 0", data.args->terms().plural)
                                          : "S is 0";
   return {fmt::format("{}{} {:.10g}", data.args->range_word(), data.args->longest_coeff(),
                       data.table->dmax()),

@@ -15,7 +15,7 @@
 #include "coord_function.h"
 
 #include "coord_switch.h"
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 
 #include "error.h"
 
@@ -26,7 +26,7 @@ using gpucoord::AtomFunctionInfo;
 using gpucoord::AtomFunctionKind;
 using gpucoord::AtomFunctionOptions;
 using gpucoord::AtomFunctionParameter;
-using Words::Choice;
+using Parse::Choice;
 
 /* ---------------------------------------------------------------------- */
 
@@ -47,7 +47,7 @@ void CoordFunction::read(const AtomFunctionParameter &parameter, int narg, char 
   if (parameter.integer)
     o.*parameter.integer = utils::inumeric(FLERR, arg[iarg], false, lmp);
   else
-    o.*parameter.number = utils::numeric(FLERR, arg[iarg], false, lmp);
+    o.*parameter.value = utils::numeric(FLERR, arg[iarg], false, lmp);
 }
 
 // Returns 'compute coord/gpu function'.
@@ -62,7 +62,7 @@ AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
   AtomFunctionOptions o;
   std::vector<Choice<AtomFunctionKind>> kinds;
   for (const AtomFunctionInfo &one : AtomFunctionInfo::all()) kinds.push_back({one.name, one.kind});
-  o.kind = Words::choose(command(), iarg, narg, arg, kinds, input, error);
+  o.kind = Parse::choose(command(), iarg, narg, arg, kinds, input, error);
   const AtomFunctionInfo &info = AtomFunctionInfo::get(o.kind);
   const std::string kind = info.name;
   const int first = iarg + 2;

@@ -42,7 +42,7 @@ void FunctionNumbers::begin(const gpucoord::PairsInput &pairs, int nlocal)
 
 void FunctionNumbers::reserve(int nlocal)
 {
-  for (auto *const numbers : {&s, &f, &dSds}) numbers->resize(rows.size());
+  for (auto *const column : {&s, &f, &dSds}) column->resize(rows.size());
   s_of_atoms.assign(nlocal, 0.0);
   is_reduced = false;
 }
@@ -63,8 +63,8 @@ void FunctionNumbers::copy_f(double **array, int column, int nlocal) const
 
 gpucoord::AtomFunction::Reduce FunctionNumbers::reduction(MPI_Comm world)
 {
-  return [world](double *numbers, int count, gpucoord::AtomFunction::Reduction by) {
+  return [world](double *values, int count, gpucoord::AtomFunction::Reduction by) {
     const bool is_sum = by == gpucoord::AtomFunction::Reduction::SUM;
-    MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_DOUBLE, is_sum ? MPI_SUM : MPI_MAX, world);
+    MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, is_sum ? MPI_SUM : MPI_MAX, world);
   };
 }

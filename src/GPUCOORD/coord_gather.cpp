@@ -180,7 +180,7 @@ void GatheredPairs::clear()
 {
   xa.clear();
   xb.clear();
-  for (auto *const numbers : {&first, &row_a, &row_b, &type_a, &type_b}) numbers->clear();
+  for (auto *const column : {&first, &row_a, &row_b, &type_a, &type_b}) column->clear();
 }
 
 gpucoord::PairsInput GatheredPairs::view(const gpucoord::Box &box) const

@@ -36,13 +36,13 @@ void ComputeCoordPair::compare_with_reference(const LocalEvaluation &local)
   std::vector<double> expected(ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
   const auto reference = evaluator->evaluate_reference(local, peratom ? expected.data() : nullptr);
 
-  double numbers[7], total[7], difference_sums[7];
-  numbers[0] = reference.value;
-  for (int k = 0; k < 6; ++k) numbers[1 + k] = reference.virial[k];
-  MPI_Allreduce(numbers, total, 7, MPI_DOUBLE, MPI_SUM, world);
-  numbers[0] -= local.value;
-  for (int k = 0; k < 6; ++k) numbers[1 + k] -= local.mine.virial[k];
-  MPI_Allreduce(numbers, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
+  double sums[7], total[7], difference_sums[7];
+  sums[0] = reference.value;
+  for (int k = 0; k < 6; ++k) sums[1 + k] = reference.virial[k];
+  MPI_Allreduce(sums, total, 7, MPI_DOUBLE, MPI_SUM, world);
+  sums[0] -= local.value;
+  for (int k = 0; k < 6; ++k) sums[1 + k] -= local.mine.virial[k];
+  MPI_Allreduce(sums, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
 
   // Largest magnitude and difference of s_i, of gradients and of virials over all atoms.
   double peak[6] = {}, peaks[6];
@@ -67,7 +67,7 @@ void ComputeCoordPair::compare_with_reference(const LocalEvaluation &local)
   };
   compare("S (before norm)", fabs(total[0]), fabs(difference_sums[0]));
   if (peratom) {
-    compare(data.args->words().number, peaks[0], peaks[1]);
+    compare(data.args->terms().singular, peaks[0], peaks[1]);
     compare("dS/dx", peaks[2], peaks[3]);
     compare("the virial of an atom", peaks[4], peaks[5]);
   }

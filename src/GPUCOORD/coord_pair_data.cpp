@@ -50,10 +50,10 @@ std::string CoordPairData::dynamic_group() const
 
 std::string CoordPairData::not_finite(int row, double s) const
 {
-  const auto words = args->words();
+  const auto terms = args->terms();
   return fmt::format("{}: function {} or its derivative is not a finite number at {} = {:.10g}{} - "
                      "use a function that is finite and smooth at all {}",
-                     name, function->description(), words.symbol, s, atom_text(row), words.numbers);
+                     name, function->description(), terms.symbol, s, atom_text(row), terms.plural);
 }
 
 std::string CoordPairData::atom_text(int row) const

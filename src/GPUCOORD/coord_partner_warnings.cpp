@@ -133,7 +133,7 @@ void PartnerWarnings::warn_without_partners(const Texts &texts, bigint natoms_a,
         "nearest pair{} is {:.6g} apart with s = {:.3g} - are its lengths in {}, as units {} "
         "requires?",
         owner, group->names[igroup],
-        args.function ? fmt::format("all {} are almost 0", args.words().numbers)
+        args.function ? fmt::format("all {} are almost 0", args.terms().plural)
                       : fmt::format("S is {:.3g}", scale * sum),
         nearest.is_of_all ? "" : " of a sample", nearest.r, nearest.s,
         unit_of_length(update->unit_style), update->unit_style);
@@ -164,15 +164,15 @@ void PartnerWarnings::warn_of_beta(const gpucoord::AtomFunction &function,
   const bool is_max = sign > 0;
   checks_beta = false;
   double mine = -HUGE_VAL, all;
-  for (const double number : s) mine = MAX(mine, sign * number);
+  for (const double index : s) mine = MAX(mine, sign * index);
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
-  const double number = sign * all;
-  if (!std::isfinite(number)) return;
-  if (std::fabs(value - number) > FAR * MAX(1.0, std::fabs(number)) && comm->me == 0)
+  const double index = sign * all;
+  if (!std::isfinite(index)) return;
+  if (std::fabs(value - index) > FAR * MAX(1.0, std::fabs(index)) && comm->me == 0)
     error->warning(FLERR,
                    "{}: function {} gives {:.6g}, but the {} of the {} is {:.6g} - give a {} beta",
                    owner, function.description(), value, is_max ? "largest" : "smallest",
-                   args.words().numbers, number, is_max ? "smaller" : "larger");
+                   args.terms().plural, index, is_max ? "smaller" : "larger");
 }
 
 /* ----------------------------------------------------------------------
@@ -208,18 +208,18 @@ PartnerWarnings::NearestPair PartnerWarnings::nearest_pair(const gpucoord::Box &
 {
   NearestPair nearest;
   const auto consider = [&](const double *xi, const double *xj, int itype, int jtype) {
-    const int number = table.number(itype, jtype);
-    if (number == gpucoord::SwitchTable::NONE) return;
+    const int index = table.function_of(itype, jtype);
+    if (index == gpucoord::SwitchTable::NONE) return;
     const double d[3] = {xi[0] - xj[0], xi[1] - xj[1], xi[2] - xj[2]};
     const double r = gpucoord::nearest_image_distance(box, d);
-    const double dmax = table.functions()[number].dmax();
+    const double dmax = table.functions()[index].dmax();
     // With an infinite dmax, distances decide.
     const double excess = table.has_end() ? r - dmax : r;
     const double before = table.has_end() ? nearest.r - nearest.dmax : nearest.r;
     if (nearest.exists && excess >= before) return;
     nearest.r = r;
     nearest.dmax = dmax;
-    nearest.number = number;
+    nearest.index = index;
     nearest.exists = true;
   };
 
@@ -236,17 +236,17 @@ PartnerWarnings::NearestPair PartnerWarnings::nearest_pair(const gpucoord::Box &
   if (nearest.exists) mine.excess = table.has_end() ? nearest.r - nearest.dmax : nearest.r;
   MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, world);
   if (nearest.exists && nearest.r < nearest.dmax && !table.functions().empty()) {
-    gpucoord::SwitchEvaluator s(table.functions()[nearest.number]);
+    gpucoord::SwitchEvaluator s(table.functions()[nearest.index]);
     nearest.s = s(nearest.r, &nearest.slope);
     nearest.slope = std::fabs(nearest.r * nearest.slope);
   }
-  double numbers[4] = {nearest.r, nearest.dmax, nearest.s, nearest.slope};
-  MPI_Bcast(numbers, 4, MPI_DOUBLE, least.rank, world);
+  double values[4] = {nearest.r, nearest.dmax, nearest.s, nearest.slope};
+  MPI_Bcast(values, 4, MPI_DOUBLE, least.rank, world);
   nearest.exists = least.excess < HUGE_VAL;
-  nearest.r = numbers[0];
-  nearest.dmax = numbers[1];
-  nearest.s = numbers[2];
-  nearest.slope = numbers[3];
+  nearest.r = values[0];
+  nearest.dmax = values[1];
+  nearest.s = values[2];
+  nearest.slope = values[3];
   return nearest;
 }
 

@@ -73,7 +73,7 @@ class PartnerWarnings : protected Pointers {
   struct NearestPair {
     double r = 0.0, dmax = 0.0;
     double s = 0.0, slope = 0.0;    // |r ds/dr|; both if r < dmax
-    int number = 0;                 // of its function, on the rank of the pair
+    int index = 0;                  // of its function, on the rank of the pair
     bool exists = false;
     bool is_of_all = true;    // false: of the pairs of a part of the atoms
   };

@@ -123,7 +123,7 @@ std::string CoordSetupText::meaning_of_mean() const
 
 std::string CoordSetupText::functions() const
 {
-  if (args.functions.empty()) return args.words().number;
+  if (args.functions.empty()) return args.terms().singular;
   if (args.functions.size() == 1)
     return "the switching function " + table.functions()[0].description();
   std::string text;

@@ -14,7 +14,7 @@
 
 #include "coord_switch.h"
 
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 
 #include "comm.h"
 #include "error.h"
@@ -31,7 +31,7 @@ using gpucoord::SwitchInfo;
 using gpucoord::SwitchKind;
 using gpucoord::SwitchOptions;
 using gpucoord::SwitchParameter;
-using Words::Choice;
+using Parse::Choice;
 
 namespace {
 
@@ -107,10 +107,10 @@ bool CoordSwitch::is_name(const std::string &word)
   });
 }
 
-double CoordSwitch::number(const char *word, const std::string &keyword) const
+double CoordSwitch::read_number(const char *word, const std::string &keyword) const
 {
   if (!utils::is_double(word))
-    error->all(FLERR, Words::position(input, word), "{} {} must be a number{}, not '{}'", command,
+    error->all(FLERR, Parse::position(input, word), "{} {} must be a number{}, not '{}'", command,
                keyword, keyword == "dmax" ? " or INF" : "", word);
   return utils::numeric(FLERR, word, false, lmp);
 }
@@ -123,7 +123,7 @@ void CoordSwitch::need_function(int iarg, int narg, char **arg,
 {
   if (iarg + 1 < narg && contains(next, arg[iarg + 1]))
     error->all(
-        FLERR, Words::position(input, arg[iarg]),
+        FLERR, Parse::position(input, arg[iarg]),
         "{} needs a switching function, for example rational 0.5, but the keyword {} follows",
         command, arg[iarg + 1]);
 }
@@ -139,7 +139,7 @@ void CoordSwitch::refuse_braces(const char *word) const
   });
   const SwitchInfo &function = found == all.end() ? all.front() : *found;
   const std::string keyword = command.substr(command.rfind(' ') + 1);
-  error->all(FLERR, Words::position(input, word),
+  error->all(FLERR, Parse::position(input, word),
              "{}: {} is in PLUMED's syntax - write {}{}{}, then keywords and values without = and "
              "braces, from {}",
              command, word, keyword == "switch" ? "switch " : "", function.name,
@@ -152,7 +152,7 @@ void CoordSwitch::unknown_word(const char *word, const std::string &after,
                                const std::vector<std::string> &next) const
 {
   if (contains(next, word)) return;
-  error->all(FLERR, Words::position(input, word), "{}: {} - {} {} takes {}{}", unknown, word,
+  error->all(FLERR, Parse::position(input, word), "{}: {} - {} {} takes {}{}", unknown, word,
              command.substr(command.rfind(' ') + 1), after, accepted,
              next.empty() ? "" : ", then optionally " + utils::join_words(next, ", "));
 }
@@ -170,7 +170,7 @@ void CoordSwitch::refuse_r0_keyword(const char *name, int iarg, int narg, char *
     value = arg[iarg + 1];
   const std::string keyword = command.substr(command.rfind(' ') + 1);
   error->all(
-      FLERR, Words::position(input, arg[iarg]), "{} {}: r0 {} - write {}{} {}", command, name,
+      FLERR, Parse::position(input, arg[iarg]), "{} {}: r0 {} - write {}{} {}", command, name,
       may_follow ? "is given without a keyword" : "is the number after the name and has no keyword",
       keyword == "switch" ? "switch " : "", name, value);
 }
@@ -191,12 +191,12 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
                                  const std::vector<std::string> &next, Range range)
 {
   const auto position = [this](const char *word) {
-    return Words::position(input, word);
+    return Parse::position(input, word);
   };
   SwitchOptions o;
   need_function(iarg, narg, arg, next);
   if (iarg + 1 < narg) refuse_braces(arg[iarg + 1]);
-  o.kind = Words::choose(lowercase_first(command), iarg, narg, arg,
+  o.kind = Parse::choose(lowercase_first(command), iarg, narg, arg,
                          choices(with_none ? NONE : nullptr), input, error);
   const SwitchInfo &function = SwitchInfo::get(o.kind);
   const char *const name = arg[iarg + 1];
@@ -208,7 +208,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
       error->all(FLERR, position(name), "{0} {1} needs r0, for example: {1} 1.5", command, name);
     refuse_r0_keyword(name, iarg, narg, arg, true);
     word_of["r0"] = arg[iarg];
-    o.r0 = number(arg[iarg], "r0");
+    o.r0 = read_number(arg[iarg], "r0");
     ++iarg;
   } else if (iarg < narg && (utils::is_double(arg[iarg]) || is_r0(arg[iarg])))
     error->all(FLERR, position(arg[iarg]), "{} {} takes no r0: {}", command, name,
@@ -232,10 +232,10 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
       utils::missing_cmd_args(FLERR, lowercase_first(command) + " " + keyword, error);
     if (parameter->text)
       o.*(parameter->text) = arg[iarg + 1];
-    else if (parameter->number == &SwitchOptions::dmax && utils::lowercase(arg[iarg + 1]) == "inf")
+    else if (parameter->value == &SwitchOptions::dmax && utils::lowercase(arg[iarg + 1]) == "inf")
       o.dmax = std::numeric_limits<double>::infinity();
     else
-      o.*(parameter->number) = number(arg[iarg + 1], keyword);
+      o.*(parameter->value) = read_number(arg[iarg + 1], keyword);
     word_of[parameter->field] = arg[iarg + 1];
     iarg += 2;
   }
@@ -269,8 +269,8 @@ std::string CoordSwitch::words(const OptionsOrNone &options)
   std::string text = function.name;
   if (!function.why_no_r0) text += fmt::format(" {}", o.r0);
   for (const auto &p : function.parameters)
-    if (p.number && !same(o.*(p.number), given_by_default.*(p.number)))
-      text += fmt::format(" {} {}", p.keyword, o.*(p.number));
+    if (p.value && !same(o.*(p.value), given_by_default.*(p.value)))
+      text += fmt::format(" {} {}", p.keyword, o.*(p.value));
   for (const auto &p : function.parameters)
     if (p.text) text += fmt::format(" {} {}", p.keyword, without_blanks(o.*(p.text)));
   for (const auto &p : function.parameters)
@@ -311,7 +311,7 @@ void CoordSwitch::write_restart(RestartWriter &out, const OptionsOrNone &options
   out.write(static_cast<int>(parameters.size()));
   for (const auto &p : parameters) {
     out.write(std::string(p.keyword));
-    if (p.number) out.write(o.*(p.number));
+    if (p.value) out.write(o.*(p.value));
     if (p.text) out.write(o.*(p.text));
     if (p.off) out.write(static_cast<int>(o.*(p.off)));
   }
@@ -342,7 +342,7 @@ CoordSwitch::OptionsOrNone CoordSwitch::read_restart(RestartReader &in)
       return keyword == one.keyword;
     });
     if (p == parameters.end()) refuse(name + " " + keyword);
-    if (p->number) o.*(p->number) = in.read<double>();
+    if (p->value) o.*(p->value) = in.read<double>();
     if (p->text) o.*(p->text) = in.text();
     if (p->off) o.*(p->off) = in.read<int>();
   }

@@ -76,7 +76,7 @@ class CoordSwitch : protected Pointers {
   void unknown_word(const char *word, const std::string &after, const std::string &accepted,
                     const std::vector<std::string> &next) const;
   void refuse_r0_keyword(const char *name, int iarg, int narg, char **arg, bool may_follow) const;
-  double number(const char *word, const std::string &keyword) const;
+  double read_number(const char *word, const std::string &keyword) const;
 
   const std::string command, unknown;
   bool with_none = false;    // errors name none among the known functions

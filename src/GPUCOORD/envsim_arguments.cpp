@@ -33,13 +33,13 @@
 
 using namespace LAMMPS_NS;
 using gpucoord::CrystalStructure;
-using Words::choose;
+using Parse::choose;
 
 static const std::vector<std::string> KEYWORDS = {"structure", "file",   "sigma",    "lambda",
                                                   "cutoff",    "group2", "function", "norm",
                                                   "precision", "device", "check"};
 
-static const std::vector<Words::Choice<CrystalStructure>> STRUCTURES = {
+static const std::vector<Parse::Choice<CrystalStructure>> STRUCTURES = {
     {"fcc", CrystalStructure::FCC},
     {"bcc", CrystalStructure::BCC},
     {"sc", CrystalStructure::SC},
@@ -93,7 +93,7 @@ void EnvsimArguments::read_own(int &iarg, int narg, char **arg)
                                        : options.cutoff;
     need_first(position, keyword.c_str(), iarg);
     position = iarg + 1;
-    value = number(position, arg[position], keyword);
+    value = read_number(position, arg[position], keyword);
   }
   iarg += 2;
 }
@@ -109,8 +109,8 @@ void EnvsimArguments::read_structure(int &iarg, int narg, char **arg)
   const int first = iarg + 2, end = first + (has_c ? 2 : 1);
   if (end > narg) utils::missing_cmd_args(FLERR, command + " " + name, error);
   const auto constant = [&](int position, const char *symbol) {
-    return number(position, arg[position],
-                  fmt::format("structure {} lattice constant {}", name, symbol));
+    return read_number(position, arg[position],
+                       fmt::format("structure {} lattice constant {}", name, symbol));
   };
   const double a = constant(first, "a"), c = has_c ? constant(first + 1, "c") : 0.0;
   try {

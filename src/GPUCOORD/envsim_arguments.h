@@ -27,7 +27,7 @@ class EnvsimArguments : public CoordArguments {
 
   gpucoord::EnvironmentOptions options;
   const char *range_word() const override { return "reach (longest vector + cutoff*sigma)"; }
-  NumberWords words() const override
+  MessageTerms terms() const override
   {
     return {"similarity", "the similarity", "similarities", "weights"};
   }

@@ -14,7 +14,7 @@
 
 #include "envsim_file.h"
 
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 
 #include "gpucoord/printable.h"
 
@@ -96,7 +96,7 @@ std::string EnvsimFile::read(const std::string &name)
 {
   std::ifstream file(name, std::ios::binary);
   if (!file) throw std::runtime_error("it cannot be opened: " + utils::getsyserror());
-  const std::string text = Words::read_all(file);
+  const std::string text = Parse::read_all(file);
   if (file.bad()) throw std::runtime_error("it cannot be read - give a file");
   return text;
 }
@@ -112,7 +112,7 @@ std::vector<Environment> EnvsimFile::parse_vectors(const std::string &text,
   std::vector<Environment> all;
   Environment environment;
   for_each_line(text, [&](int n, const std::string &line) {
-    const auto words = Words::in_line(line);
+    const auto words = Parse::in_line(line);
     if (words.empty()) {
       const bool is_comment = line.find('#') != std::string::npos;
       if (!is_comment) close_environment(environment, all);

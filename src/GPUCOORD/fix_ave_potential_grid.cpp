@@ -189,13 +189,13 @@ FixAvePotentialGrid::PointsOfGrid::PointsOfGrid(Grid3d *grid)
                          with_ghosts_lo[2], with_ghosts_hi[2]);
 }
 
-int FixAvePotentialGrid::PointsOfGrid::among_owned(int number) const
+int FixAvePotentialGrid::PointsOfGrid::among_owned(int point) const
 {
   int index = 0, at[3];
   for (int c = 0; c < 3; ++c) {
     const int n = with_ghosts_hi[c] - with_ghosts_lo[c] + 1;
-    at[c] = with_ghosts_lo[c] + number % n - lo[c];
-    number /= n;
+    at[c] = with_ghosts_lo[c] + point % n - lo[c];
+    point /= n;
   }
   for (int c = 2; c >= 0; --c) index = index * (hi[c] - lo[c] + 1) + at[c];
   return index;

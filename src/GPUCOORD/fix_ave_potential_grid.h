@@ -63,7 +63,7 @@ class FixAvePotentialGrid : public Fix, private ComputePotentialGrid::Listener {
   struct PointsOfGrid {
     PointsOfGrid() = default;
     explicit PointsOfGrid(class Grid3d *);
-    int among_owned(int number) const;    // number: LAMMPS' index of the point
+    int among_owned(int point) const;    // point: LAMMPS' index of the point
     int lo[3], hi[3], with_ghosts_lo[3], with_ghosts_hi[3];
   };
   PointsOfGrid old_points, new_points;

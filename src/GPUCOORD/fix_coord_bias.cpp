@@ -67,7 +67,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
                "groups - use group all, and choose atoms by the groups of the computes",
                style_name, arg[1]);
   bias = make_bias(lmp, narg, arg);
-  for (int v = 0; v < bias->nvariables(); ++v) numbers.push_back(variable_of(v)->number());
+  for (int v = 0; v < bias->nvariables(); ++v) serials.push_back(variable_of(v)->serial());
   evaluation = std::make_unique<BiasEvaluation>(lmp, owner, *bias, *this);
   its_surroundings = std::make_unique<BiasSurroundings>(lmp, this, owner, bias->temperature());
 
@@ -156,7 +156,7 @@ int FixCoordBias::groups() const
 void FixCoordBias::find_variables()
 {
   refs.clear();
-  for (std::size_t v = 0; v < numbers.size(); ++v) {
+  for (std::size_t v = 0; v < serials.size(); ++v) {
     const std::string name = compute_id(v);
     auto *const variable = variable_of(v);
     if (!variable)
@@ -164,7 +164,7 @@ void FixCoordBias::find_variables()
                  "{}: compute {} no longer exists - keep it "
                  "while the fix uses it",
                  owner, name);
-    if (variable->number() != numbers[v])
+    if (variable->serial() != serials[v])
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: compute {} was deleted and defined again - define the fix again after the "
                  "compute",
@@ -246,7 +246,7 @@ bool FixCoordBias::is_due() const
 // LAMMPS does not call init() with run pre no.
 void FixCoordBias::check_variables() const
 {
-  for (std::size_t v = 0; v < numbers.size(); ++v)
+  for (std::size_t v = 0; v < serials.size(); ++v)
     if (refs.empty() || !refs[v].is_alive())
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: the fix or compute {} was defined or deleted after the last "
@@ -337,7 +337,7 @@ void FixCoordBias::post_force(int vflag)
 
 void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
 {
-  if (ilevel != respa.number()) return;
+  if (ilevel != respa.index()) return;
   const bool is_last = respa.is_last_evaluation();
   apply(vflag, is_last ? Phase::LAST_OF_STEP : Phase::STEP, ilevel);
   if (is_last) its_surroundings->check_thermostats();
@@ -373,7 +373,7 @@ gpucoord::Step FixCoordBias::step_of(Phase phase) const
 {
   gpucoord::Step step;
   step.phase = phase;
-  step.number = update->ntimestep;
+  step.timestep = update->ntimestep;
   step.elapsed = update->ntimestep - first_step;
   step.time =
       update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;

@@ -67,7 +67,7 @@ class FixCoordBias : public Fix, public VariableUser {
   // Collective. Returns the bits of groups that contain all atoms on which the bias acts.
   virtual int groups() const;
   BiasNeeds begin_evaluation(int vflag, gpucoord::Step::Phase) override;
-  int level() const override { return respa.number(); }
+  int level() const override { return respa.index(); }
 
  protected:
   using Phase = gpucoord::Step::Phase;
@@ -93,7 +93,7 @@ class FixCoordBias : public Fix, public VariableUser {
 
   const std::string owner;    // beginning of messages, "Fix coord/bias ID"
   std::unique_ptr<gpucoord::Bias> bias;
-  std::vector<int> numbers;         // number() of each compute when the fix was defined
+  std::vector<int> serials;         // serial() of each compute when the fix was defined
   std::vector<VariableRef> refs;    // set by init()
   std::unique_ptr<BiasEvaluation> evaluation;
   std::unique_ptr<BiasSurroundings> its_surroundings;

@@ -254,7 +254,7 @@ void FixCoordPlumed::evaluate_plumed(Phase phase, const std::vector<double> &s, 
         // PLUMED deposits no hills in its first timestep, which a restarted run repeats. A
         // configuration that PLUMED has already evaluated is not a new timestep, whatever its
         // number (reset_timestep).
-        plumed->update_at_setup(is_new || (!is_same && !plumed->is_done(step.number)));
+        plumed->update_at_setup(is_new || (!is_same && !plumed->is_done(step.timestep)));
         bias->evaluate(step, s.data());
         check_missing_atoms();
         double *next = std::copy(used.x.begin(), used.x.end(), results.data());
@@ -330,8 +330,8 @@ void FixCoordPlumed::set_atoms_of_plumed(const std::vector<double> &results)
   auto &used = plumed->atoms();
   used.id = requested;
   const double *next = results.data();
-  for (auto *numbers : {&used.x, &used.force}) {
-    numbers->assign(next, next + 3 * requested.size());
+  for (auto *column : {&used.x, &used.force}) {
+    column->assign(next, next + 3 * requested.size());
     next += 3 * requested.size();
   }
   for (auto *matrix : {&used.box, &used.virial})

@@ -33,11 +33,11 @@ static constexpr int CURRENT_DEVICE = -1;
 
 /* ---------------------------------------------------------------------- */
 
-DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string &style,
+DeviceChoice::DeviceChoice(LAMMPS *lmp, Parse::Device wanted, const std::string &style,
                            int argument) :
     Pointers(lmp)
 {
-  if (wanted == Words::Device::HOST) return;
+  if (wanted == Parse::Device::HOST) return;
 
   const auto devices = gpucoord::find_cuda_devices();
   std::string reason = devices.count > 0 ? "" : devices.why_none;
@@ -47,7 +47,7 @@ DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string 
     choose_device(devices.count);
     return;
   }
-  if (wanted == Words::Device::CUDA)
+  if (wanted == Parse::Device::CUDA)
     error->all(FLERR, argument,
                "{} device cuda: rank {} has no GPU: {} - use device host or device auto", style,
                rank_without, reason);
@@ -55,16 +55,16 @@ DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string 
                           : "no GPU: " + reason;
 }
 
-Words::Device DeviceChoice::restarted(LAMMPS *lmp, Words::Device stored, const std::string &style)
+Parse::Device DeviceChoice::restarted(LAMMPS *lmp, Parse::Device stored, const std::string &style)
 {
-  if (stored != Words::Device::CUDA) return stored;
-  const DeviceChoice choice(lmp, Words::Device::AUTO, style, Error::NOLASTLINE);
+  if (stored != Parse::Device::CUDA) return stored;
+  const DeviceChoice choice(lmp, Parse::Device::AUTO, style, Error::NOLASTLINE);
   if (!choice.cuda && lmp->comm->me == 0)
     utils::logmesg(lmp,
                    "{}: the restart file was written with device cuda, but there is {} - it runs "
                    "on the host\n",
                    style, choice.why_host);
-  return Words::Device::AUTO;
+  return Parse::Device::AUTO;
 }
 
 /* ----------------------------------------------------------------------

@@ -20,7 +20,7 @@
 #include "gpucoord/multisite.h"
 #include "gpucoord/order_parameter.h"
 #include "gpucoord/potential_map.h"
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 
 #include <functional>
 #include <memory>
@@ -36,10 +36,10 @@ class DeviceChoice : protected Pointers {
  public:
   // Collective. Raises an error if device cuda is requested and a rank has no GPU. The error begins
   // with the name of the style and points at this argument of the command.
-  DeviceChoice(LAMMPS *, Words::Device, const std::string &style, int argument);
+  DeviceChoice(LAMMPS *, Parse::Device, const std::string &style, int argument);
   // Collective. Returns the device of a style that is read from a restart file. A file with device
   // cuda can be read on machines without a GPU: rank 0 then prints that the style runs on the host.
-  static Words::Device restarted(LAMMPS *, Words::Device stored, const std::string &style);
+  static Parse::Device restarted(LAMMPS *, Parse::Device stored, const std::string &style);
 
   virtual ~DeviceChoice() = default;
 

@@ -29,8 +29,8 @@ namespace {
 // Variables of all LAMMPS instances of this process, which may run in several threads.
 struct VariableRegistry {
   std::mutex mutex;
-  std::map<const CollectiveVariable *, int> numbers;
-  int last_number = 0;
+  std::map<const CollectiveVariable *, int> serials;
+  int last_serial = 0;
 
   static VariableRegistry &instance()
   {
@@ -40,18 +40,18 @@ struct VariableRegistry {
   int add(const CollectiveVariable *variable)
   {
     const std::lock_guard<std::mutex> lock(mutex);
-    return numbers[variable] = ++last_number;
+    return serials[variable] = ++last_serial;
   }
   void remove(const CollectiveVariable *variable)
   {
     const std::lock_guard<std::mutex> lock(mutex);
-    numbers.erase(variable);
+    serials.erase(variable);
   }
-  bool has(const CollectiveVariable *variable, int number)
+  bool has(const CollectiveVariable *variable, int serial)
   {
     const std::lock_guard<std::mutex> lock(mutex);
-    const auto found = numbers.find(variable);
-    return found != numbers.end() && found->second == number;
+    const auto found = serials.find(variable);
+    return found != serials.end() && found->second == serial;
   }
 };
 
@@ -70,16 +70,16 @@ std::string LAMMPS_NS::styles_of_variables()
   return text;
 }
 
-CollectiveVariable::CollectiveVariable() : my_number(VariableRegistry::instance().add(this)) {}
+CollectiveVariable::CollectiveVariable() : my_serial(VariableRegistry::instance().add(this)) {}
 
 CollectiveVariable::~CollectiveVariable()
 {
   VariableRegistry::instance().remove(this);
 }
 
-bool CollectiveVariable::is_alive(const CollectiveVariable *variable, int number)
+bool CollectiveVariable::is_alive(const CollectiveVariable *variable, int serial)
 {
-  return VariableRegistry::instance().has(variable, number);
+  return VariableRegistry::instance().has(variable, serial);
 }
 
 const std::vector<VariableRef> &CollectiveVariable::children() const
@@ -131,7 +131,7 @@ std::string VariableWord::problem(const CollectiveVariable &variable) const
 
 VariableRef VariableWord::ref(CollectiveVariable *variable) const
 {
-  return {variable, variable->number(), item()};
+  return {variable, variable->serial(), item()};
 }
 
 /* ---------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ std::string styles_of_variables();
 // A value of a variable, as fixes and parents store it.
 struct VariableRef {
   CollectiveVariable *compute = nullptr;
-  int number = 0;    // CollectiveVariable::number() of the compute
+  int serial = 0;    // CollectiveVariable::serial() of the compute
   int item = 0;      // index of the value, from 0
 
   double value() const;
@@ -86,7 +86,7 @@ struct VariableWord {
 // where its data are.
 //
 // A force evaluation has this order: announce(), then either enqueue(), or start(),
-// get_local_numbers(), one sum over ranks, and finish(), then the add functions. BiasBoard calls
+// get_local_sums(), one sum over ranks, and finish(), then the add functions. BiasBoard calls
 // them.
 
 class CollectiveVariable {
@@ -98,9 +98,9 @@ class CollectiveVariable {
   CollectiveVariable &operator=(const CollectiveVariable &) = delete;
 
   // Returns a number that distinguishes a variable from a later one at the same address.
-  int number() const { return my_number; }
+  int serial() const { return my_serial; }
   // Returns whether the variable with this address and number exists.
-  static bool is_alive(const CollectiveVariable *, int number);
+  static bool is_alive(const CollectiveVariable *, int serial);
   // Returns the name of a dynamic group of the variable, or "".
   virtual std::string dynamic_group() const = 0;
   // Returns the bits of groups that contain all atoms of the variable. Valid after init().
@@ -122,7 +122,7 @@ class CollectiveVariable {
   // Returns the period of a value.
   virtual gpucoord::Period period(int /*item*/) const { return {}; }
   // Returns how many numbers are summed over ranks for these outputs. It is the same on all ranks.
-  virtual int nnumbers(unsigned want) const
+  virtual int nsums(unsigned want) const
   {
     return NHEADER + size() * (want & gpucoord::VIRIAL ? 7 : 1);
   }
@@ -150,14 +150,14 @@ class CollectiveVariable {
 
   // Returns whether value() and the add functions can be used.
   virtual bool is_known() const = 0;
-  // Starts the evaluation of this rank. Does not throw if one rank fails; get_local_numbers()
+  // Starts the evaluation of this rank. Does not throw if one rank fails; get_local_sums()
   // reports this. is_for_forces: part of a force evaluation, in which ghost atoms are current
   virtual void start(bool is_for_forces) = 0;
   // Returns whether the evaluation has been started and not yet finished. Output between these
   // calls discards a started evaluation.
   virtual bool is_started() const { return false; }
-  // Waits, and sets this rank's numbers, [nnumbers()].
-  virtual void get_local_numbers(double *numbers) = 0;
+  // Waits, and sets this rank's numbers, [nsums()].
+  virtual void get_local_sums(double *local_sums) = 0;
   // Takes the sums over ranks. Raises an error on all ranks if one has failed. All ranks call it in
   // the same order after the sum, so it may communicate. An exception ends all ranks.
   virtual void finish(const double *sums) = 0;
@@ -196,11 +196,11 @@ class CollectiveVariable {
   ~CollectiveVariable();    // not deleted through this interface
 
   static constexpr int NHEADER = 6;
-  static void set_header(const VariableHeader &header, double *numbers)
+  static void set_header(const VariableHeader &header, double *local_sums)
   {
     const double all[NHEADER] = {header.natoms_a,   header.natoms_b,   header.has_bad_atom,
                                  header.not_finite, header.has_failed, header.has_partners};
-    std::copy_n(all, NHEADER, numbers);
+    std::copy_n(all, NHEADER, local_sums);
   }
   static VariableHeader header_of(const double *sums)
   {
@@ -210,7 +210,7 @@ class CollectiveVariable {
   TriclinicWarning triclinic_warning;
 
  private:
-  const int my_number;
+  const int my_serial;
 };
 
 inline double VariableRef::value() const
@@ -220,7 +220,7 @@ inline double VariableRef::value() const
 
 inline bool VariableRef::is_alive() const
 {
-  return CollectiveVariable::is_alive(compute, number);
+  return CollectiveVariable::is_alive(compute, serial);
 }
 
 // Calls visit(CollectiveVariable *, ItemFactors) once for each compute of these values. The factors

@@ -22,15 +22,15 @@
 #include <limits>
 
 using namespace LAMMPS_NS;
-using Words::position;
+using Parse::position;
 
 namespace {
 
 using Switched = MultisiteArguments::Switched;
-const std::vector<Words::Choice<Switched>> SHIFTS = {
+const std::vector<Parse::Choice<Switched>> SHIFTS = {
     {"yes", Switched::YES}, {"no", Switched::NO}, {"pair", Switched::PAIR}};
-const std::vector<Words::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
-const std::vector<Words::Choice<bool>> CUTOFFS = {
+const std::vector<Parse::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
+const std::vector<Parse::Choice<bool>> CUTOFFS = {
     {"center", false}, {"centre", false}, {"site", true}};
 
 }    // namespace
@@ -89,7 +89,7 @@ MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &d
   while (iarg < narg) {
     const std::string keyword = arg[iarg], command = "pair_style multisite " + keyword;
     const auto choose = [&](const auto &choices) {
-      return Words::choose(command, iarg, narg, arg, choices, input, error);
+      return Parse::choose(command, iarg, narg, arg, choices, input, error);
     };
     int nvalues = 1;
     if (keyword == "cutoff")
@@ -99,11 +99,11 @@ MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &d
     else if (keyword == "tail")
       tail = choose(TAILS);
     else if (keyword == "precision") {
-      Words::reject_removed("Pair_style multisite", "single", Words::MIXED_IN_PLACE_OF_SINGLE, iarg,
+      Parse::reject_removed("Pair_style multisite", "single", Parse::MIXED_IN_PLACE_OF_SINGLE, iarg,
                             narg, arg, input, error);
-      precision = choose(Words::MIXED_OR_DOUBLE);
+      precision = choose(Parse::MIXED_OR_DOUBLE);
     } else if (keyword == "device") {
-      device = choose(Words::DEVICES);
+      device = choose(Parse::DEVICES);
       device_position = position(input, arg[iarg + 1]);
     } else if (keyword == "rf") {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
@@ -160,6 +160,6 @@ MultisiteArguments::MultisiteArguments(RestartReader &in)
   precision = in.enumerator(gpucoord::Precision::SINGLE);
   if (precision == gpucoord::Precision::SINGLE)
     precision = gpucoord::Precision::MIXED;    // a file of an earlier version; both are the same
-  device = in.enumerator(Words::Device::HOST);
+  device = in.enumerator(Parse::Device::HOST);
   check_every = in.read<int>();
 }

@@ -11,8 +11,8 @@
 #ifndef LMP_MULTISITE_ARGUMENTS_H
 #define LMP_MULTISITE_ARGUMENTS_H
 
+#include "gpucoord_parse.h"
 #include "gpucoord_restart_io.h"
-#include "gpucoord_words.h"
 
 #include <string>
 
@@ -39,7 +39,7 @@ struct MultisiteArguments {
   Switched shift = Switched::PAIR, tail = Switched::PAIR;
   double reaction_field = 1.0;
   gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
-  Words::Device device = Words::Device::AUTO;
+  Parse::Device device = Parse::Device::AUTO;
   int check_every = 0;    // number of evaluations between checks; 0: never
   double check_tolerance = 0.0;
 };

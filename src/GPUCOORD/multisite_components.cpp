@@ -15,7 +15,7 @@
 #include "multisite_components.h"
 
 #include "gpucoord_broadcast_text.h"
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 
 #include "comm.h"
 #include "error.h"
@@ -82,7 +82,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
       failure = "it cannot be opened, here or in a folder of LAMMPS_POTENTIALS";
     else {
       try {
-        text = Words::read_all(in);
+        text = Parse::read_all(in);
         if (in.bad()) failure = "it cannot be read - give a file";    // such as a folder
       } catch (const std::runtime_error &e) {
         failure = e.what();

@@ -24,13 +24,13 @@
 
 using namespace LAMMPS_NS;
 using gpucoord::OrderKind;
-using Words::choose;
+using Parse::choose;
 
 static const std::vector<std::string> KEYWORDS = {"l",         "order",    "group2", "switch",
                                                   "coeff",     "function", "norm",   "wl/hat",
                                                   "precision", "device",   "check"};
 
-static const std::vector<Words::Choice<OrderKind>> ORDERS = {
+static const std::vector<Parse::Choice<OrderKind>> ORDERS = {
     {"local", OrderKind::LOCAL},
     {"average", OrderKind::AVERAGE},
     {"dot", OrderKind::DOT},

@@ -22,7 +22,7 @@ namespace LAMMPS_NS {
 class OrientOrderArguments : public CoordArguments {
  public:
   OrientOrderArguments(LAMMPS *, int narg, char **arg);
-  NumberWords words() const override { return ORDER_PARAMETERS; }
+  MessageTerms terms() const override { return ORDER_PARAMETERS; }
 
   gpucoord::OrientOrderOptions options;
   bool has_w_hat = false;    // column 6 of the per-atom output exists

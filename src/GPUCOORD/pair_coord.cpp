@@ -44,13 +44,13 @@ using gpucoord::VALUE;
 using gpucoord::VIRIAL;
 using gpucoord::Window;
 using gpucoord::WINDOWED;
-using Words::position;
+using Parse::position;
 
 // Smallest loop worth parallelizing.
 static constexpr int MANY = 4096;
 
 // The name is 'neigh' because 'list' is a pair style, which pair_style hybrid would recognize.
-const std::vector<Words::Choice<PairCoord::Engine>> PairCoord::ENGINES = {
+const std::vector<Parse::Choice<PairCoord::Engine>> PairCoord::ENGINES = {
     {"auto", Engine::AUTO}, {"cells", Engine::CELLS}, {"neigh", Engine::NEIGH}};
 
 /* ---------------------------------------------------------------------- */
@@ -98,18 +98,18 @@ void PairCoord::settings(int narg, char **arg)
   // Values of this command. After an error, the values of an earlier command remain valid.
   Engine new_engine = Engine::AUTO;
   auto new_precision = gpucoord::Precision::DOUBLE;
-  auto new_device = Words::Device::AUTO;
+  auto new_device = Parse::Device::AUTO;
   int device_position = Error::NOLASTLINE;
   for (int iarg = 0; iarg < narg; iarg += 2) {
     const std::string keyword = arg[iarg];
     if (keyword == "engine")
-      new_engine = Words::choose("pair_style coord engine", iarg, narg, arg, ENGINES, input, error);
+      new_engine = Parse::choose("pair_style coord engine", iarg, narg, arg, ENGINES, input, error);
     else if (keyword == "precision")
-      new_precision = Words::choose("pair_style coord precision", iarg, narg, arg,
-                                    Words::PRECISIONS, input, error);
+      new_precision = Parse::choose("pair_style coord precision", iarg, narg, arg,
+                                    Parse::PRECISIONS, input, error);
     else if (keyword == "device") {
       new_device =
-          Words::choose("pair_style coord device", iarg, narg, arg, Words::DEVICES, input, error);
+          Parse::choose("pair_style coord device", iarg, narg, arg, Parse::DEVICES, input, error);
       device_position = position(input, arg[iarg + 1]);
     } else
       error->all(FLERR, position(input, arg[iarg]),
@@ -122,7 +122,7 @@ void PairCoord::settings(int narg, char **arg)
   device = new_device;
 }
 
-void PairCoord::make_backends(Words::Device wanted, const std::string &style, int argument)
+void PairCoord::make_backends(Parse::Device wanted, const std::string &style, int argument)
 {
   for (Level &level : levels)
     level.backend = std::make_unique<Backend>(lmp, wanted, style, argument);
@@ -143,8 +143,8 @@ void PairCoord::coeff(int narg, char **arg)
                "cubic dmax 2.5");
   if (!allocated) allocate();
   int ilo, ihi, jlo, jhi;
-  Words::type_range(arg[0], ntypes, ilo, ihi, error, position(input, arg[0]));
-  Words::type_range(arg[1], ntypes, jlo, jhi, error, position(input, arg[1]));
+  Parse::type_range(arg[0], ntypes, ilo, ihi, error, position(input, arg[0]));
+  Parse::type_range(arg[1], ntypes, jlo, jhi, error, position(input, arg[1]));
   CoordSwitch::OptionsOrNone options;
   double one = 0.0;
   if (is_none || strcmp(arg[3], CoordSwitch::NONE) == 0) {
@@ -309,7 +309,7 @@ void PairCoord::mix(int i, int j)
   const auto form = [](SwitchOptions o) {    // copies all options except lengths
     o.r0 = SwitchOptions::NOT_GIVEN;
     for (const auto &p : SwitchInfo::get(o.kind).parameters)
-      if (p.length_power != 0) o.*(p.number) = SwitchOptions::NOT_GIVEN;
+      if (p.length_power != 0) o.*(p.value) = SwitchOptions::NOT_GIVEN;
     return CoordSwitch::words(o);
   };
   if (form(fa) != form(fb))
@@ -328,7 +328,7 @@ void PairCoord::mix(int i, int j)
   const SwitchInfo &function = SwitchInfo::get(a.kind);
   mix_lengths(&SwitchOptions::r0);
   for (const auto &p : function.parameters)
-    if (p.length_power != 0) mix_lengths(p.number, p.length_power < 0);
+    if (p.length_power != 0) mix_lengths(p.value, p.length_power < 0);
   const double size_a = fa.*(function.size), size_b = fb.*(function.size);
   const double magnitude = mix_energy(fabs(epsilon[i][i]), fabs(epsilon[j][j]), size_a, size_b);
   std::string why;
@@ -355,19 +355,19 @@ void PairCoord::make_table()
   weight.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0.0);
   interacts.assign(ntypes + 1, 0);
   std::string all_words = by_cells ? "cells\n" : "neigh\n";
-  std::map<std::string, int> numbers;    // [words] index of the function
+  std::map<std::string, int> indices;    // [words] index of the function
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {
       const auto &function = coefficients_at(i, j).function;
       if (!function) continue;
       const std::string &words = coefficients_at(i, j).words;
-      if (!numbers.count(words)) numbers[words] = table->add(function->function);
-      table->set(i, j, numbers[words]);
+      if (!indices.count(words)) indices[words] = table->add(function->function);
+      table->set(i, j, indices[words]);
       weight[table->index(i, j)] = weight[table->index(j, i)] = epsilon[i][j];
       interacts[i] = interacts[j] = 1;
       all_words += fmt::format("{} {} {}\n", i, j, words);
     }
-  if (numbers.empty())
+  if (indices.empty())
     error->all(FLERR, Error::NOLASTLINE,
                "Pair coord: all pairs of types are none - give pair_coeff with a function for one "
                "of them");
@@ -394,7 +394,7 @@ std::string PairCoord::setup_text() const
   const Backend &backend = *levels[WHOLE].backend;
   std::string mesg = fmt::format(
       "Pair coord: {}, precision {}, engine {}, {}\n", backend.description(),
-      Words::name_of(precision, Words::PRECISIONS), by_cells ? "cells" : "neigh", data_path());
+      Parse::name_of(precision, Parse::PRECISIONS), by_cells ? "cells" : "neigh", data_path());
   // A jump at dmax violates energy conservation. Find the pairs of types with the largest jumps.
   struct {
     double size = 0.0;
@@ -409,9 +409,9 @@ std::string PairCoord::setup_text() const
   } force_jump, energy_jump;
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {
-      const int number = table->number(i, j);
-      if (number == SwitchTable::NONE) continue;
-      const Switch &function = table->functions()[number];
+      const int index = table->function_of(i, j);
+      if (index == SwitchTable::NONE) continue;
+      const Switch &function = table->functions()[index];
       // Derivatives of the order of rounding errors are treated as zero.
       const double derivative = function.derivative_at_dmax();
       if (fabs(derivative) * function.dmax() > 1e-12)
@@ -609,9 +609,9 @@ void PairCoord::compute(int eflag, int vflag)
    the energy and virial.
 ------------------------------------------------------------------------- */
 
-void PairCoord::compute_level(int number, const Window &window, double range)
+void PairCoord::compute_level(int ilevel, const Window &window, double range)
 {
-  Level &level = levels[number];
+  Level &level = levels[ilevel];
   // Inner levels are evaluated many times between two rebuilds. The number of rebuilds restarts at
   // each setup.
   if (update->setupflag || level.list_built != neighbor->ncalls) {

@@ -20,7 +20,7 @@ PairStyle(coord,PairCoord);
 #include "pair.h"
 
 #include "gpucoord/coordination.h"
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 
 #include <cstdint>
 #include <memory>
@@ -55,7 +55,7 @@ class PairCoord : public Pair {
 
  protected:
   enum class Engine { AUTO, CELLS, NEIGH };
-  static const std::vector<Words::Choice<Engine>> ENGINES;
+  static const std::vector<Parse::Choice<Engine>> ENGINES;
 
   // Coefficients of a pair of types, and the results derived from them.
   struct Coefficients {
@@ -82,7 +82,7 @@ class PairCoord : public Pair {
   enum { WHOLE, INNER, MIDDLE };
 
   void allocate();
-  void make_backends(Words::Device, const std::string &style, int argument);
+  void make_backends(Parse::Device, const std::string &style, int argument);
   void mix(int, int);
   std::string why_cells_differ() const;
   std::string coefficients_in_words(int i, int j);
@@ -102,7 +102,7 @@ class PairCoord : public Pair {
   std::vector<Coefficients> coefficients;    // [ntypes + 1][ntypes + 1], i <= j
 
   Engine wanted_engine = Engine::AUTO;
-  Words::Device device = Words::Device::AUTO;
+  Parse::Device device = Parse::Device::AUTO;
   gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
   bool by_cells = false;
 

@@ -104,7 +104,7 @@ void PairCoord::read_restart_settings(FILE *fp)
   in.read_format(FORMAT);
   wanted_engine = in.enumerator(Engine::NEIGH);
   precision = in.enumerator(gpucoord::Precision::SINGLE);
-  device = in.enumerator(Words::Device::HOST);
+  device = in.enumerator(Parse::Device::HOST);
   offset_flag = in.read<int>();
   mix_flag = in.read<int>();
   make_backends(DeviceChoice::restarted(lmp, device, "Pair coord"), "Pair coord",

@@ -67,6 +67,6 @@ void PairEntropyArguments::read_own(int &iarg, int narg, char **arg)
     options.bins = utils::inumeric(FLERR, arg[position], false, lmp);
   } else
     (keyword == "cutoff" ? options.cutoff : options.sigma) =
-        number(position, arg[position], keyword);
+        read_number(position, arg[position], keyword);
   iarg += 2;
 }

@@ -22,7 +22,7 @@ namespace LAMMPS_NS {
 class PairEntropyArguments : public CoordArguments {
  public:
   PairEntropyArguments(LAMMPS *, int narg, char **arg);
-  NumberWords words() const override { return ORDER_PARAMETERS; }
+  MessageTerms terms() const override { return ORDER_PARAMETERS; }
   const char *range_word() const override { return "cutoff + 8 sigma"; }
 
   gpucoord::PairEntropyOptions options;

@@ -46,7 +46,7 @@ using gpucoord::MultisiteResults;
 using gpucoord::MultisiteSums;
 using gpucoord::MultisiteWant;
 using gpucoord::Precision;
-using Words::position;
+using Parse::position;
 using Switched = MultisiteArguments::Switched;
 
 // Smallest loop worth parallelizing.
@@ -203,8 +203,8 @@ void PairMultisite::parse_mixing(int narg, char **arg)
     error->all(FLERR, position(input, arg[2]),
                "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0");
   int ilo, ihi, jlo, jhi;
-  Words::type_range(arg[0], ntypes, ilo, ihi, error, position(input, arg[0]));
-  Words::type_range(arg[1], ntypes, jlo, jhi, error, position(input, arg[1]));
+  Parse::type_range(arg[0], ntypes, ilo, ihi, error, position(input, arg[0]));
+  Parse::type_range(arg[1], ntypes, jlo, jhi, error, position(input, arg[1]));
   Mixing pair_mixing;
   pair_mixing.xi = MultisiteArguments::number(lmp, "Pair multisite mix: XI", arg[3]);
   pair_mixing.eta = MultisiteArguments::number(lmp, "Pair multisite mix: ETA", arg[4]);
@@ -308,7 +308,7 @@ void PairMultisite::check_precision() const
   } catch (const std::invalid_argument &e) {
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite: precision {}: {} - use precision double, or units real or metal",
-               Words::name_of(given.precision, Words::PRECISIONS), e.what());
+               Parse::name_of(given.precision, Parse::PRECISIONS), e.what());
   }
 }
 
@@ -422,7 +422,7 @@ std::string PairMultisite::setup_text() const
 {
   std::string mesg =
       fmt::format("Pair multisite: {}, precision {}, engine cells, {}\n", backend->description(),
-                  Words::name_of(given.precision, Words::PRECISIONS), data_path());
+                  Parse::name_of(given.precision, Parse::PRECISIONS), data_path());
   mesg += fmt::format(
       "  cutoffs {:.10g} (Lennard-Jones) and {:.10g} (charges, dipoles, quadrupoles) between {}\n",
       given.cutoff, given.cutoff_charge, given.site_cutoff ? "sites" : "centers of mass");

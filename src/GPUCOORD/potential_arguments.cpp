@@ -30,8 +30,8 @@
 using namespace LAMMPS_NS;
 using gpucoord::MapKernel;
 using gpucoord::MapOverlap;
-using Words::Choice;
-using Words::position;
+using Parse::Choice;
+using Parse::position;
 using Units = PotentialArguments::Units;
 
 namespace {
@@ -75,7 +75,7 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
   while (iarg < narg) {
     const std::string keyword = arg[iarg], command = "compute potential/grid " + keyword;
     const auto choose = [&](const auto &choices) {
-      return Words::choose(command, iarg, narg, arg, choices, input, error);
+      return Parse::choose(command, iarg, narg, arg, choices, input, error);
     };
     const auto number = [&](auto read) {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
@@ -115,9 +115,9 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
     else if (keyword == "field")
       field = choose(SWITCHES);
     else if (keyword == "precision")
-      precision = choose(Words::PRECISIONS);
+      precision = choose(Parse::PRECISIONS);
     else if (keyword == "device") {
-      device = choose(Words::DEVICES);
+      device = choose(Parse::DEVICES);
       device_position = iarg + 1;
     } else if (keyword == "bins") {
       bins_position = iarg;
@@ -135,7 +135,7 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
     iarg += 2;
   }
 
-  if (precision == gpucoord::Precision::SINGLE && device == Words::Device::CUDA)
+  if (precision == gpucoord::Precision::SINGLE && device == Parse::Device::CUDA)
     error->all(
         FLERR, device_position,
         "Compute potential/grid precision single is the same as mixed on a GPU - use precision "
@@ -177,7 +177,7 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
     error->all(FLERR, overlap_position + 2,
                "Compute potential/grid overlap {} radius is {:.10g} but must not exceed the "
                "cutoff, {:.10g}",
-               Words::name_of(map.overlap, OVERLAPS), map.radius, map.cutoff);
+               Parse::name_of(map.overlap, OVERLAPS), map.radius, map.cutoff);
   if (bins.are_fixed && is_direct())
     error->all(FLERR, bins_position,
                "Compute potential/grid kernel direct sums over all atoms and has no bins - leave "
@@ -258,7 +258,7 @@ void PotentialArguments::read_far(int &iarg, int narg, char **arg)
 {
   far_tolerance = 0.0;
   const bool wanted =
-      Words::choose("compute potential/grid far", iarg, narg, arg, FAR_FIELDS, input, error);
+      Parse::choose("compute potential/grid far", iarg, narg, arg, FAR_FIELDS, input, error);
   iarg += 2;
   if (!wanted) return;
   if (iarg >= narg)
@@ -277,7 +277,7 @@ void PotentialArguments::read_far(int &iarg, int narg, char **arg)
 void PotentialArguments::read_overlap(int &iarg, int narg, char **arg)
 {
   map.overlap =
-      Words::choose("compute potential/grid overlap", iarg, narg, arg, OVERLAPS, input, error);
+      Parse::choose("compute potential/grid overlap", iarg, narg, arg, OVERLAPS, input, error);
   iarg += 2;
   if (map.overlap == MapOverlap::SKIP) return;
   const std::string what = fmt::format("overlap {} radius", arg[iarg - 1]);
@@ -291,7 +291,7 @@ void PotentialArguments::read_overlap(int &iarg, int narg, char **arg)
 void PotentialArguments::read_bins(int &iarg, int narg, char **arg)
 {
   bins.are_fixed =
-      Words::choose("compute potential/grid bins", iarg, narg, arg, BINS, input, error);
+      Parse::choose("compute potential/grid bins", iarg, narg, arg, BINS, input, error);
   iarg += 2;
   if (!bins.are_fixed) return;
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute potential/grid bins fixed", error);
@@ -337,12 +337,12 @@ double PotentialArguments::scale() const
 
 const char *PotentialArguments::kernel_name() const
 {
-  return Words::name_of(map.kernel, KERNELS);
+  return Parse::name_of(map.kernel, KERNELS);
 }
 
 std::string PotentialArguments::overlap_in_words() const
 {
-  const std::string name = Words::name_of(map.overlap, OVERLAPS);
+  const std::string name = Parse::name_of(map.overlap, OVERLAPS);
   return map.overlap == MapOverlap::SKIP ? name : fmt::format("{} {:.10g}", name, map.radius);
 }
 
@@ -355,7 +355,7 @@ std::string PotentialArguments::bins_in_words() const
 
 std::string PotentialArguments::units_in_words() const
 {
-  std::string words = Words::name_of(units, UNITS);
+  std::string words = Parse::name_of(units, UNITS);
   if (units == Units::KT) words += fmt::format(" at temperature {:.10g}", temperature);
   if (dielectric != 1.0) words += fmt::format(", dielectric {:.10g}", dielectric);
   return words;

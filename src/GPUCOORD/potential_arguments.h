@@ -14,7 +14,7 @@
 #include "pointers.h"
 
 #include "gpucoord/potential_map.h"
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 
 #include <string>
 
@@ -54,7 +54,7 @@ class PotentialArguments : protected Pointers {
   bool field = false;
   gpucoord::MapBins bins;
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
-  Words::Device device = Words::Device::AUTO;
+  Parse::Device device = Parse::Device::AUTO;
   int device_position = 0;    // index of the argument
 
  private:

@@ -62,16 +62,16 @@ void SetMultisite::command(int narg, char **arg)
                "molecules - give them first");
 
   std::vector<const gpucoord::Component *> components;    // without duplicates
-  std::vector<int> number(component_of_type.size(), -1);
+  std::vector<int> index(component_of_type.size(), -1);
   for (std::size_t type = 1; type < component_of_type.size(); ++type) {
     if (!component_of_type[type]) continue;
     const auto known = std::find(components.begin(), components.end(), component_of_type[type]);
-    number[type] = static_cast<int>(known - components.begin());
+    index[type] = static_cast<int>(known - components.begin());
     if (known == components.end()) components.push_back(component_of_type[type]);
   }
   std::vector<bigint> mine(components.size(), 0), count(components.size(), 0);
   for (int i = 0; i < atom->nlocal; ++i) {
-    const int c = number[atom->type[i]];
+    const int c = index[atom->type[i]];
     if ((atom->mask[i] & groupbit) && c >= 0) ++mine[c];
   }
   MPI_Allreduce(mine.data(), count.data(), static_cast<int>(components.size()), MPI_LMP_BIGINT,
@@ -98,7 +98,7 @@ void SetMultisite::command(int narg, char **arg)
         arg[0]);
 
   for (int i = 0; i < atom->nlocal; ++i) {
-    const int c = number[atom->type[i]];
+    const int c = index[atom->type[i]];
     if (!(atom->mask[i] & groupbit) || c < 0) continue;
     atom->rmass[i] = components[c]->mass;
     auto half = MultisiteShape::half_axes(*components[c]);

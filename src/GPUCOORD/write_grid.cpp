@@ -26,7 +26,7 @@
 #include "gpucoord_box_edges.h"
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
-#include "gpucoord_words.h"
+#include "gpucoord_parse.h"
 #include "potential_chemical_elements.h"
 #include "potential_grid_source.h"
 
@@ -46,7 +46,7 @@
 
 using namespace LAMMPS_NS;
 
-static const std::vector<Words::Choice<bool>> ALIGNMENTS = {{"center", false}, {"corner", true}};
+static const std::vector<Parse::Choice<bool>> ALIGNMENTS = {{"center", false}, {"corner", true}};
 
 static constexpr double ANGSTROM_OF_BOHR = 0.529177210544;    // CODATA 2022
 
@@ -100,7 +100,7 @@ void WriteGrid::write(int narg, char **arg)
   for (int iarg = 2; iarg < narg; iarg += 2) {
     const std::string keyword = arg[iarg];
     if (keyword == "align")
-      at_corners = Words::choose("write_grid align", iarg, narg, arg, ALIGNMENTS, input, error);
+      at_corners = Parse::choose("write_grid align", iarg, narg, arg, ALIGNMENTS, input, error);
     else if (keyword == "atoms") {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "write_grid atoms", error);
       if (format != GridFile::Format::CUBE)

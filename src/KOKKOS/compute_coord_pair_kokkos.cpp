@@ -94,7 +94,7 @@ std::string ComputeCoordPairKokkos::data_path(Path path) const
     const bool packs_on_host = comm->style != Comm::BRICK ||
         lmp->kokkos->forward_compute_comm_legacy;
     if (resident->is_sum_of_function() && comm->nprocs > 1 && packs_on_host)
-      text += fmt::format(", {} of ghost atoms through the host", data.args->words().ghost_numbers);
+      text += fmt::format(", {} of ghost atoms through the host", data.args->terms().ghost_numbers);
     return text + resident->device->ghosts_path();
   }
   return ComputeCoordPair::data_path(path) + coord_host_path();

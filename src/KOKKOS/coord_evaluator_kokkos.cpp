@@ -128,7 +128,7 @@ std::string ResidentEvaluator::dSds_too_large(int row, double s, double dSds) co
       "{}: the derivative of function {} is {:.3g} at {} = {:.10g}{}, "
       "above {:.3g}, the limit of precision mixed and single with KOKKOS on a GPU - use precision "
       "double or device host",
-      data.name, data.function->description(), dSds, data.args->words().symbol, s,
+      data.name, data.function->description(), dSds, data.args->terms().symbol, s,
       data.atom_text(row), gpucoord::max_dSds(data.args->precision));
 }
 

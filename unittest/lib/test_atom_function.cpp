@@ -484,7 +484,7 @@ TEST(AtomFunction, every_function_of_the_list_has_a_name_and_distinct_arguments)
     EXPECT_TRUE(names.insert(info.name).second) << info.name << " twice";
     std::set<std::string> fields;
     for (const auto &parameter : info.parameters) {
-      const int nvalues = (parameter.number != nullptr) + (parameter.integer != nullptr) +
+      const int nvalues = (parameter.value != nullptr) + (parameter.integer != nullptr) +
           (parameter.text != nullptr);
       EXPECT_EQ(nvalues, 1) << info.name << " " << parameter.name;
       EXPECT_TRUE(fields.insert(parameter.field).second) << info.name << " " << parameter.name;

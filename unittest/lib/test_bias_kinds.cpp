@@ -31,7 +31,7 @@ Step step(std::int64_t number, Phase phase = Phase::LAST_OF_STEP)
 {
   Step result;
   result.phase = phase;
-  result.number = result.elapsed = number;
+  result.timestep = result.elapsed = number;
   result.time = 0.5 * static_cast<double>(number);
   return result;
 }

@@ -350,7 +350,7 @@ TEST_F(PeriodWords, moving_restraint)
   double work = 0.0;
   for (int k = 0; k <= 10; ++k) {
     Step step;
-    step.number = step.elapsed = k;
+    step.timestep = step.elapsed = k;
     const double s0 = 3.0 + 0.1 * k, s[2] = {3.2 - 2.0 * PI, 1.0};    // the image of 3.2
     bias->set(step, [](const std::string &) {
       return 0.0;

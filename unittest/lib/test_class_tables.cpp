@@ -52,7 +52,7 @@ void expect_elements(const ClassTables<Real> &tables, const SwitchTable &table,
     for (int j = 1; j <= n; ++j) {
       const std::size_t k = static_cast<std::size_t>(i - 1) * n + j - 1;
       const auto &e = tables.elements[k];
-      const Switch &function = table.functions()[table.number(i, j)];
+      const Switch &function = table.functions()[table.function_of(i, j)];
       const double w = weight[table.index(i, j)], dmax = function.dmax();
       const double limit = 4 * std::numeric_limits<Real>::epsilon();
       EXPECT_NEAR(e.inv_r0, 1.0 / function.options().r0, limit / function.options().r0);

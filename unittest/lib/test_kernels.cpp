@@ -193,7 +193,7 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
                   yt.push_back(y[k]);
                   zt.push_back(z[k]);
                 }
-              const int number = table.number(1, t);
+              const int number = table.function_of(1, t);
               double sums[gpucoord::NSUMS] = {};
               kernel(functions[number].constants, custom_functions[number],
                      {static_cast<int>(xt.size()), xt.data(), yt.data(), zt.data()},
@@ -233,7 +233,7 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
           std::vector<double> expected_of_weighted(gpucoord::NSUMS, 0.0);
           for (int k = 0; k < n; ++k) {
             weights_of_partners.push_back(static_cast<Real>(u(random)));
-            const int number = table.number(1, type[k]);
+            const int number = table.function_of(1, type[k]);
             double sums[gpucoord::NSUMS] = {};
             if (k != self)
               set.kernels.gather[gpucoord::DERIVATIVES | gpucoord::VIRIAL](

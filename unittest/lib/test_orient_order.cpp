@@ -166,7 +166,7 @@ std::vector<Shell> shells_of(const OrderSystem &s, const SwitchTable &table)
   for (int i = 0; i < s.nlocal; ++i)
     for (int j = 0; j < s.nall(); ++j) {
       if (i == j || !(s.member[i] & 1) || !(s.member[j] & (s.two ? 2 : 1))) continue;
-      const int number = table.number(s.type[i], s.type[j]);
+      const int number = table.function_of(s.type[i], s.type[j]);
       if (number == SwitchTable::NONE) continue;
       std::array<long double, 3> d;
       for (int c = 0; c < 3; ++c) d[c] = static_cast<long double>(s.x[3 * j + c]) - s.x[3 * i + c];

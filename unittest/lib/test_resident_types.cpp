@@ -207,7 +207,7 @@ double nearest_to_an_end(const System &s, const SwitchTable &table)
     for (int j = 0; j < s.nall; ++j) {
       double r_sq = 0.0;
       for (int c = 0; c < 3; ++c) r_sq += std::pow(s.x[3 * j + c] - s.x[3 * i + c], 2);
-      const double dmax = table.functions()[table.number(s.type[i], s.type[j])].dmax();
+      const double dmax = table.functions()[table.function_of(s.type[i], s.type[j])].dmax();
       if (j != i) nearest = std::min(nearest, std::fabs(std::sqrt(r_sq) - dmax));
     }
   return nearest;

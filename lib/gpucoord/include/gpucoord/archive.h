@@ -39,10 +39,10 @@ class Archive {
     write(static_cast<std::int64_t>(text.size()));
     content += text;
   }
-  void write(const std::vector<double> &numbers)
+  void write(const std::vector<double> &values)
   {
-    write(static_cast<std::int64_t>(numbers.size()));
-    append(numbers.data(), numbers.size() * sizeof(double));
+    write(static_cast<std::int64_t>(values.size()));
+    append(values.data(), values.size() * sizeof(double));
   }
 
   double read_number() { return plain<double>(); }
@@ -55,10 +55,10 @@ class Archive {
   }
   std::vector<double> read_numbers()
   {
-    std::vector<double> numbers(read_size(sizeof(double)));
-    const char *const begin = next(numbers.size() * sizeof(double));
-    if (!numbers.empty()) std::memcpy(numbers.data(), begin, numbers.size() * sizeof(double));
-    return numbers;
+    std::vector<double> values(read_size(sizeof(double)));
+    const char *const begin = next(values.size() * sizeof(double));
+    if (!values.empty()) std::memcpy(values.data(), begin, values.size() * sizeof(double));
+    return values;
   }
 
  private:

@@ -44,7 +44,7 @@ struct AtomFunctionOptions {
 struct AtomFunctionParameter {
   const char *field;                                   // name of the option in AtomFunctionError
   const char *name;                                    // in messages
-  double AtomFunctionOptions::*number;                 // a number is read
+  double AtomFunctionOptions::*value;                  // a number is read
   int AtomFunctionOptions::*integer = nullptr;         // an integer is read
   std::string AtomFunctionOptions::*text = nullptr;    // a word is read
   bool is_keyword = false;    // the name precedes the value, and both may be left out
@@ -97,7 +97,7 @@ class GPUCOORD_API AtomFunction {
 
   // Replaces n numbers by their sums or their largest values over all ranks.
   enum class Reduction { SUM, MAX };
-  using Reduce = std::function<void(double *numbers, int n, Reduction)>;
+  using Reduce = std::function<void(double *values, int n, Reduction)>;
 
   struct Result {
     double value = 0.0;       // this rank's part of S if is_sum(), otherwise S

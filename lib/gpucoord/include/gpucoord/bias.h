@@ -54,7 +54,7 @@ struct Step {
     MINIMIZATION     // an iteration of a minimization; time does not advance
   };
   Phase phase = Phase::LAST_OF_STEP;
-  std::int64_t number = 0;     // timestep
+  std::int64_t timestep = 0;
   std::int64_t elapsed = 0;    // timesteps since the bias was defined, without minimizations
   double time = 0.0;           // caller's units
 };

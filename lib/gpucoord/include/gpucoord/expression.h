@@ -36,7 +36,7 @@ class GPUCOORD_API Expression {
 
   // Returns the value for numbers, [names], in the order of the names. Sets the derivatives with
   // respect to each number, [names], unless derivatives is null.
-  double evaluate(const double *numbers, double *derivatives);
+  double evaluate(const double *values, double *derivatives);
 
  private:
   struct Programs;

@@ -20,7 +20,7 @@ class SwitchTable {
   // A table of types 1 to ntypes, without functions.
   explicit SwitchTable(int ntypes_in) :
       number_of_types(ntypes_in),
-      numbers(static_cast<std::size_t>(ntypes_in + 1) * (ntypes_in + 1), NONE)
+      function_of_types(static_cast<std::size_t>(ntypes_in + 1) * (ntypes_in + 1), NONE)
   {
   }
 
@@ -31,11 +31,17 @@ class SwitchTable {
     return static_cast<int>(list.size()) - 1;
   }
   // Assigns function 'number' to the pair of types i, j.
-  void set(int i, int j, int number) { numbers[index(i, j)] = numbers[index(j, i)] = number; }
+  void set(int i, int j, int function)
+  {
+    function_of_types[index(i, j)] = function_of_types[index(j, i)] = function;
+  }
 
   int ntypes() const { return number_of_types; }    // 0: types are ignored
   // Returns the number of the function of types i, j, or NONE if there is no function.
-  int number(int i, int j) const { return number_of_types ? numbers[index(i, j)] : 0; }
+  int function_of(int i, int j) const
+  {
+    return number_of_types ? function_of_types[index(i, j)] : 0;
+  }
   const std::vector<Switch> &functions() const { return list; }
 
   // Returns the largest dmax of all functions.
@@ -56,7 +62,7 @@ class SwitchTable {
  private:
   int number_of_types = 0;
   std::vector<Switch> list;
-  std::vector<int> numbers;    // [ntypes + 1][ntypes + 1]
+  std::vector<int> function_of_types;    // [ntypes + 1][ntypes + 1]
 };
 
 }    // namespace gpucoord

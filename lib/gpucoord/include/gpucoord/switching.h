@@ -51,7 +51,7 @@ struct SwitchOptions {
 struct SwitchParameter {
   const char *keyword;
   const char *field;                             // name of the option in SwitchError
-  double SwitchOptions::*number;                 // a number follows
+  double SwitchOptions::*value;                  // a number follows
   std::string SwitchOptions::*text = nullptr;    // a word follows
   bool SwitchOptions::*off = nullptr;            // no value follows: sets false
   int length_power = 0;                          // unit of the number: distance^length_power

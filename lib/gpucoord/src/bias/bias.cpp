@@ -92,7 +92,7 @@ void Bias::save(ArchiveParts &parts) const
   Archive archive;
   archive.write(now.energy);
   archive.write(now.work);
-  for (const auto *numbers : {&now.s, &now.dVdS, &now.own}) archive.write(*numbers);
+  for (const auto *values : {&now.s, &now.dVdS, &now.own}) archive.write(*values);
   parts.add("bias", 1, archive);
 
   Archive saved;
@@ -110,11 +110,11 @@ void Bias::load(ArchiveParts &parts)
   parts.take("bias", 1, [this](Archive &archive) {
     now.energy = archive.read_number();
     now.work = archive.read_number();
-    for (auto *numbers : {&now.s, &now.dVdS, &now.own}) {
+    for (auto *values : {&now.s, &now.dVdS, &now.own}) {
       const auto found = archive.read_numbers();
-      if (found.size() != numbers->size())
+      if (found.size() != values->size())
         throw std::runtime_error("its saved state belongs to a different bias");
-      *numbers = found;
+      *values = found;
     }
   });
   parts.take("settings", 1, [this](Archive &archive) {

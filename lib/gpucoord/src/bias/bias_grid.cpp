@@ -247,17 +247,17 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
   for (int k = 0; k < n; ++k) order.push_back(1 << k);
   order.insert(order.end(), mixed.begin(), mixed.end());
 
-  std::size_t point = 0, nread = 0, number = 0, nwritten = 1;
+  std::size_t point = 0, nread = 0, line_number = 0, nwritten = 1;
   for (const auto &axis : axes) nwritten *= static_cast<std::size_t>(points_in_file(axis));
   std::string line;
   while (std::getline(file, line)) {
-    ++number;
+    ++line_number;
     auto words = words_of(line);
     if (words.empty()) continue;
     if (words[0] == "#!" && words.size() > 1 && words[1] == "FIELDS") {
       const std::vector<std::string> found(words.begin() + 2, words.end());
       if (found != columns())
-        throw bad(number,
+        throw bad(line_number,
                   "its columns are " + printable(joined(found, 0)) + ", but the fix needs " +
                       joined(columns(), 0));
     } else if (words[0] == "#!" && words.size() == 4 && words[1] == "SET") {
@@ -266,13 +266,13 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
         const bool low = words[2] == "min_" + names[k], high = words[2] == "max_" + names[k];
         if ((low || high) &&
             (!to_bound(words[3], found) || found != (low ? axes[k].lo : axes[k].hi)))
-          throw bad(number,
+          throw bad(line_number,
                     words[2] + " is " + printable(words[3]) + ", but the fix has " +
                         short_text(low ? axes[k].lo : axes[k].hi));
       }
       for (const auto &entry : expected)
         if (words[2] == entry.first && words[3] != entry.second)
-          throw bad(number,
+          throw bad(line_number,
                     words[2] + " is " + printable(words[3]) + ", but the fix has " + entry.second);
     } else if (words[0] == "#") {
       double count;
@@ -280,34 +280,34 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
         result.nhills = static_cast<std::int64_t>(count);
       if (words.size() > 1 && words[1] == "checksums") {
         if (words.size() != 6 || words[2] != "hills" || words[4] != "grid")
-          throw bad(number,
+          throw bad(line_number,
                     "'" + printable(joined(words, 0)) +
                         "' in place of '# checksums hills X grid Y'");
         result.checksum_of_hills = words[3];
         expected_checksum = words[5];
       }
     } else {
-      if (nread == nwritten) throw bad(number, "more points than the grid has");
+      if (nread == nwritten) throw bad(line_number, "more points than the grid has");
       if (!mixed.empty()) {
         const auto mark = words.begin() + std::min<std::size_t>(2 * n + 1, words.size());
         if (mark == words.end() || *mark != "#")
-          throw bad(number,
+          throw bad(line_number,
                     "no # with mixed derivatives after " + std::to_string(2 * n + 1) + " columns");
         words.erase(mark);
       }
       if (words.size() != n + order.size())
-        throw bad(number,
+        throw bad(line_number,
                   std::to_string(words.size()) + " columns in place of " +
                       std::to_string(n + order.size()));
       double found, s[MAX_METAD_VARIABLES];
       position(point, s);
       for (int k = 0; k < n; ++k)
         if (!to_number(words[k], found) || !(std::fabs(found - s[k]) < 1e-3 * axes[k].spacing()))
-          throw bad(number,
+          throw bad(line_number,
                     names[k] + " is " + printable(words[k]) + " in place of " + short_text(s[k]));
       for (int k = 0; k < nderivatives; ++k) {
         if (!to_number(words[n + k], found))
-          throw bad(number, "'" + printable(words[n + k]) + "' is not a number");
+          throw bad(line_number, "'" + printable(words[n + k]) + "' is not a number");
         values[point * nderivatives + order[k]] = found;
       }
       ++nread;
@@ -316,12 +316,14 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
     }
   }
   if (nread < nwritten)
-    throw bad(number,
+    throw bad(line_number,
               "it ends after " + std::to_string(nread) + " of " + std::to_string(nwritten) +
                   " points");
   set_images();
-  if (result.nhills < 0) throw bad(number, "no line '# hills N' says how many hills are in it");
-  if (result.checksum_of_hills.empty()) throw bad(number, "no line '# checksums hills X grid Y'");
+  if (result.nhills < 0)
+    throw bad(line_number, "no line '# hills N' says how many hills are in it");
+  if (result.checksum_of_hills.empty())
+    throw bad(line_number, "no line '# checksums hills X grid Y'");
   if (checksum() != expected_checksum)
     throw std::runtime_error(
         "grid file " + path +

@@ -249,21 +249,21 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   const auto expected = columns(names);
   const int n = static_cast<int>(names.size());
   std::string line;
-  std::int64_t bytes = 0;     // bytes up to the end of this line
-  Checksum sum;               // checksum of the bytes read so far
-  std::int64_t number = 0;    // line number
+  std::int64_t bytes = 0;    // bytes up to the end of this line
+  Checksum sum;              // checksum of the bytes read so far
+  std::int64_t line_number = 0;
   bool have_header = false;
   int nbounds = 0, needed_bounds = 0;    // lines with the ends of periods
   for (const Period &one : period) needed_bounds += one.exists() ? 2 : 0;
 
   const auto bad = [&](const std::string &why, const std::string &way_out) {
-    return std::runtime_error("hills file " + path + ", line " + std::to_string(number) + ": " +
-                              why + " - " + way_out);
+    return std::runtime_error("hills file " + path + ", line " + std::to_string(line_number) +
+                              ": " + why + " - " + way_out);
   };
   const std::string repair = "repair it, or use a backup of it";
 
   while (std::getline(in, line)) {
-    ++number;
+    ++line_number;
     // A run that is killed leaves a last line without an end. A malformed line only counts as such
     // damage if it is the last one.
     const bool has_end = !in.eof();

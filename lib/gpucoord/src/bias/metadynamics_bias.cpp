@@ -137,7 +137,7 @@ namespace {
 
   void MetadynamicsBias::parse_hills(const Words &words)
   {
-    options.sigma = words.numbers("sigma");
+    options.sigma = words.reals("sigma");
     for (int v = 0; v < nvariables(); ++v)
       if (!(options.sigma[v] > 0.0))
         words.fail("sigma", v, "sigma is " + shortest_text(options.sigma[v]) + " but must be > 0");
@@ -146,7 +146,7 @@ namespace {
                    "sigma is " + shortest_text(options.sigma[v]) +
                        " but must be <= " + short_text(largest_sigma(period(v)), 6) + " for " +
                        labels()[v] + ", or a hill overlaps its own image in the next period");
-    options.height = words.number("height");
+    options.height = words.real("height");
     if (!(options.height > 0.0))
       words.fail("height", 0, "height is " + shortest_text(options.height) + " but must be > 0");
     words.values("pace", 1, "");
@@ -157,13 +157,13 @@ namespace {
                      std::to_string(stride()) + ": hills are added where the bias is evaluated");
 
     if (words.has("temp")) {
-      temp = words.number("temp");
+      temp = words.real("temp");
       options.kt = context.boltzmann * temp;
       if (!(options.kt > 0.0))    // also if it is too small for a double
         words.fail("temp", 0, "temp is " + shortest_text(temp) + " but must be > 0");
     }
     if (words.has("biasfactor")) {
-      options.biasfactor = words.number("biasfactor");
+      options.biasfactor = words.real("biasfactor");
       if (!(options.biasfactor > 1.0))
         words.fail("biasfactor", 0,
                    "biasfactor is " + shortest_text(options.biasfactor) +
@@ -417,8 +417,8 @@ namespace {
 
   bool MetadynamicsBias::is_hill_due(const Step &step) const
   {
-    return step.phase == Step::Phase::LAST_OF_STEP && step.number % pace == 0 &&
-        step.number > last_hill_step;
+    return step.phase == Step::Phase::LAST_OF_STEP && step.timestep % pace == 0 &&
+        step.timestep > last_hill_step;
   }
 
   // Adds a hill before computing the bias of its timestep. A restart at that timestep then
@@ -434,10 +434,10 @@ namespace {
       v = metad->evaluate(s, dVdS);
       check_finite(v, s, dVdS);
       now.work += v - before;
-      if (write_grid_every && step.number % write_grid_every == 0) metad->write_grid(write_grid);
+      if (write_grid_every && step.timestep % write_grid_every == 0) metad->write_grid(write_grid);
       now.own[NHILLS] = static_cast<double>(metad->nhills());
       hills_checksum = metad->hills_checksum();
-      last_hill_step = step.number;
+      last_hill_step = step.timestep;
     }
     return v;
   }

@@ -124,7 +124,7 @@ namespace {
     std::vector<Parameter> result(nvariables());
     for (int v = 0; v < nvariables(); ++v) {
       if (is_moving) result[v].variable = variable_of(values[v]);
-      if (result[v].variable.empty()) result[v].start = result[v].stop = words.number(keyword, v);
+      if (result[v].variable.empty()) result[v].start = result[v].stop = words.real(keyword, v);
     }
     return result;
   }
@@ -132,7 +132,7 @@ namespace {
   void RestraintBias::parse_exponents(const Words &words)
   {
     if (words.has("exponent")) {
-      const auto exponents = words.numbers("exponent");
+      const auto exponents = words.reals("exponent");
       for (int v = 0; v < nvariables(); ++v)
         if (!(exponents[v] > 1.0))
           words.fail("exponent", v,
@@ -149,7 +149,7 @@ namespace {
       }
     }
     if (words.has("offset")) {
-      const auto offsets = words.numbers("offset");
+      const auto offsets = words.reals("offset");
       for (int v = 0; v < nvariables(); ++v) terms[v].offset = offsets[v];
     }
   }
@@ -161,7 +161,7 @@ namespace {
       const std::string name = list == &k ? "k" : "s0", keyword = name + "/stop";
       for (const auto &value : *list) moves = moves || !value.variable.empty();
       if (!words.has(keyword)) continue;
-      const auto stop = words.numbers(keyword);
+      const auto stop = words.reals(keyword);
       for (int v = 0; v < nvariables(); ++v) {
         auto &value = (*list)[v];
         if (!value.variable.empty())
@@ -265,7 +265,7 @@ namespace {
       terms[v].s0 = value(s0[v]);
     }
     if ((have_moved || !is_moving) && step.phase == Step::Phase::SETUP &&
-        step.number == restart_step) {
+        step.timestep == restart_step) {
       restart_step = BiasStart::NONE;
       warn_of_other_parameters();
     }

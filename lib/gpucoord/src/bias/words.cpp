@@ -102,7 +102,7 @@ const std::vector<std::string> &Words::values(const std::string &keyword, std::s
   return found;
 }
 
-double Words::number(const std::string &keyword, int value) const
+double Words::real(const std::string &keyword, int value) const
 {
   const auto &text = need(keyword).values[value];
   double result;
@@ -114,17 +114,17 @@ double Words::number(const std::string &keyword, int value) const
   return result;
 }
 
-double Words::number(const std::string &keyword) const
+double Words::real(const std::string &keyword) const
 {
   values(keyword, 1, "");
-  return number(keyword, 0);
+  return real(keyword, 0);
 }
 
-std::vector<double> Words::numbers(const std::string &keyword) const
+std::vector<double> Words::reals(const std::string &keyword) const
 {
   values(keyword, nvariables(), for_each_variable("one"));
   std::vector<double> result;
-  for (int v = 0; v < nvariables(); ++v) result.push_back(number(keyword, v));
+  for (int v = 0; v < nvariables(); ++v) result.push_back(real(keyword, v));
   return result;
 }
 
@@ -133,7 +133,7 @@ std::vector<Interval> Words::intervals(const std::string &keyword) const
   values(keyword, 2 * static_cast<std::size_t>(nvariables()), for_each_variable("low and high"));
   std::vector<Interval> result;
   for (int v = 0; v < nvariables(); ++v) {
-    result.push_back({number(keyword, 2 * v), number(keyword, 2 * v + 1)});
+    result.push_back({real(keyword, 2 * v), real(keyword, 2 * v + 1)});
     if (!(result[v].lo < result[v].hi))
       fail(keyword, 2 * v,
            keyword + " of " + surroundings.labels[v] + " begins at " + shortest_text(result[v].lo) +

@@ -41,12 +41,12 @@ class Words {
   const std::vector<std::string> &values(const std::string &keyword, std::size_t count,
                                          const std::string &which) const;
   // Returns one number for each variable.
-  std::vector<double> numbers(const std::string &keyword) const;
+  std::vector<double> reals(const std::string &keyword) const;
   // Returns the number of a keyword that has one number.
-  double number(const std::string &keyword) const;
+  double real(const std::string &keyword) const;
   // Returns two numbers for each variable. The first one must be less than the second.
   std::vector<Interval> intervals(const std::string &keyword) const;
-  double number(const std::string &keyword, int value) const;
+  double real(const std::string &keyword, int value) const;
   // Returns an integer from 'minimum' to 2^31 - 1. unit: "a number of steps"
   int integer(const std::string &keyword, int value, int minimum, const std::string &unit) const;
   // Returns an explanation of a count for errors: ", one for the variable c_cv".

@@ -149,7 +149,7 @@ namespace {
       // Sort the pairs by function.
       std::vector<int> first(functions.size() + 1, 0), order(in.n), next;
       const auto function_of = [&](std::int64_t k) {
-        return table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
+        return table.ntypes() ? table.function_of(in.type_a[k], in.type_b[k]) : 0;
       };
       for (std::int64_t k = 0; k < in.n; ++k)
         if (function_of(k) != SwitchTable::NONE) ++first[function_of(k) + 1];

@@ -275,13 +275,13 @@ namespace {
 
     // Adds the terms of one function; see GatherFunction. ATOM_VIRIAL needs no separate kernel,
     // because W is summed per atom anyway.
-    void gather(int number, unsigned want, Scratch &s, const PartnerPoints<Real> &points,
+    void gather(int index, unsigned want, Scratch &s, const PartnerPoints<Real> &points,
                 const OwnPoint<Real> &own, double *sums)
     {
-      const HostFunction<Real> &f = functions[number];
+      const HostFunction<Real> &f = functions[index];
       const auto kernel = want & WINDOWED ? f.kernels.gather_windowed
                                           : f.kernels.gather[want & (DERIVATIVES | VIRIAL)];
-      kernel(f.constants, s.custom[number].get(), points, own, sums);
+      kernel(f.constants, s.custom[index].get(), points, own, sums);
     }
 
     // Adds the sums, multiplied by a weight, to total.
@@ -601,13 +601,13 @@ namespace {
           in.n, 64, result,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
             for (std::int64_t k = begin; k < end; ++k) {
-              const int number = table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
-              if (number == SwitchTable::NONE) continue;
+              const int index = table.ntypes() ? table.function_of(in.type_a[k], in.type_b[k]) : 0;
+              if (index == SwitchTable::NONE) continue;
               double sums[NSUMS] = {};
               Real dx, dy, dz;
-              functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
-                                                      &dy, &dz);
-              gather(number, want, s, {1, &dx, &dy, &dz}, ORIGIN, sums);
+              functions[index].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
+                                                     &dy, &dz);
+              gather(index, want, s, {1, &dx, &dy, &dz}, ORIGIN, sums);
               if (outputs && in.row_a[k] >= 0) {
                 const std::size_t row = in.row_a[k];
                 outputs->s[row] += sums[0];

@@ -37,9 +37,9 @@ namespace {
     void add(const double *d, int type_i, int type_j, double counted, int row_i, int row_j,
              double weight_of_pair = 1.0)
     {
-      const int number = table.number(type_i, type_j);
-      if (number == SwitchTable::NONE) return;
-      const Function &f = functions[number];
+      const int index = table.function_of(type_i, type_j);
+      if (index == SwitchTable::NONE) return;
+      const Function &f = functions[index];
       const SwitchConstants<double> &c = f.constants;
       const double r_sq = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
       if (!(r_sq <= c.dmax_sq)) return;

@@ -110,7 +110,7 @@ int NeighborLists::flatten_all(const ListInput &in, const AtomsByClass &group,
   for (int ci = 0; ci < classes.size(); ++ci)
     for (int cj = 0; cj < classes.size(); ++cj)
       for (int special = 0; special < (in.special ? 4 : 1); ++special) {
-        const std::size_t k = number(classes, ci, cj, special);
+        const std::size_t k = index_of(classes, ci, cj, special);
         while (side_lists.size() <= k) side_lists.emplace_back();
         if (!classes(ci, cj).exists()) continue;
         flatten(in, group[ci], classes, cj, special, nthreads, stream, side_lists[k]);

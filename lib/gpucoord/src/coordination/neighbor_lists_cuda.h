@@ -39,7 +39,7 @@ class NeighborLists {
 
   const FlatList &list(Side side, const TypeClasses &classes, int ci, int cj, int special) const
   {
-    return lists[side][number(classes, ci, cj, special)];
+    return lists[side][index_of(classes, ci, cj, special)];
   }
 
   std::size_t bytes() const
@@ -51,7 +51,7 @@ class NeighborLists {
   }
 
  private:
-  static std::size_t number(const TypeClasses &classes, int ci, int cj, int special)
+  static std::size_t index_of(const TypeClasses &classes, int ci, int cj, int special)
   {
     return (static_cast<std::size_t>(ci) * classes.size() + cj) * 4 + special;
   }

@@ -71,7 +71,7 @@ namespace {
     {
       make_functions(table, precision, functions);
       shape.warps_per_block = tuning.warps_per_block;
-      if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(form_numbers(table));
+      if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(form_indices(table));
       shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       report.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
@@ -266,14 +266,14 @@ namespace {
       std::unique_ptr<ClassFunctions<Real>> functions;
     };
 
-    void make_formulas(const std::vector<int> &number)
+    void make_formulas(const std::vector<int> &form)
     {
-      const int n = 1 + *std::max_element(number.begin(), number.end());
+      const int n = 1 + *std::max_element(form.begin(), form.end());
       for (int k = 0; k < n; ++k) {
         Formula &formula = formulas.emplace_back();
         std::vector<const FormulaConstants<Real> *> constants;
         for (std::size_t m = 0; m < functions.size(); ++m) {
-          const bool has = number[m] == k;
+          const bool has = form[m] == k;
           if (has) formula.launchers = functions[m].launchers;
           formula.has.push_back(has);
           constants.push_back(has ? &functions[m].constants : nullptr);

@@ -16,10 +16,10 @@ class Checksum {
  public:
   // Each step is a bijection of the state. A single changed number therefore always changes the
   // result.
-  void add(double number)
+  void add(double value)
   {
     std::uint64_t bits;
-    std::memcpy(&bits, &number, sizeof(bits));
+    std::memcpy(&bits, &value, sizeof(bits));
     state = (state ^ bits) * 0x9e3779b97f4a7c15u;
     state ^= state >> 32;
   }

@@ -113,14 +113,14 @@ StatedFormat stated_format(std::istream &in, const std::string &kind, int needed
 {
   StatedFormat found;
   std::string line;
-  for (int number = 1; found.why_unknown.empty() && in.peek() == '#' && std::getline(in, line);
-       ++number) {
+  for (int line_number = 1; found.why_unknown.empty() && in.peek() == '#' && std::getline(in, line);
+       ++line_number) {
     const auto words = words_of(line);
     if (words.size() != 5 || joined(words, 0).rfind("# GPUCOORD " + kind + " format ", 0) != 0)
       continue;
     found.is_stated = true;
     if (words[4] != std::to_string(needed))
-      found.why_unknown = "line " + std::to_string(number) + ": it has format " +
+      found.why_unknown = "line " + std::to_string(line_number) + ": it has format " +
           printable(words[4]) + ", but this version of GPUCOORD needs format " +
           std::to_string(needed);
   }

@@ -58,7 +58,7 @@ namespace {
 struct Expression::Programs {
   Lepton::CompiledExpression value;
   std::vector<Lepton::CompiledExpression> derivatives;
-  std::vector<double> numbers;    // the programs read the values of the names from here
+  std::vector<double> values;    // the programs read the values of the names from here
 };
 
 bool Expression::is_name(const std::string &word)
@@ -110,10 +110,10 @@ Expression::Expression(const std::string &text, const std::vector<std::string> &
       throw ExpressionError(
           name, quoted + " does not use the name " + name + " - leave out the name, or use it");
 
-  programs->numbers.resize(names.size());
+  programs->values.resize(names.size());
   programs->derivatives.resize(names.size());
   std::map<std::string, double *> locations;
-  for (std::size_t k = 0; k < names.size(); ++k) locations[names[k]] = &programs->numbers[k];
+  for (std::size_t k = 0; k < names.size(); ++k) locations[names[k]] = &programs->values[k];
   std::string part;
   try {
     const Lepton::ParsedExpression value = optimized(tree);
@@ -137,9 +137,9 @@ Expression::Expression(const std::string &text, const std::vector<std::string> &
 
 Expression::~Expression() = default;
 
-double Expression::evaluate(const double *numbers, double *derivatives)
+double Expression::evaluate(const double *values, double *derivatives)
 {
-  std::copy_n(numbers, programs->numbers.size(), programs->numbers.begin());
+  std::copy_n(values, programs->values.size(), programs->values.begin());
   if (derivatives)
     for (const auto &program : programs->derivatives) *derivatives++ = program.evaluate();
   return programs->value.evaluate();

@@ -62,19 +62,19 @@ namespace {
       s[thread] = value.sum ? value.scale * *value.sum : 0.0;
     }
     __syncthreads();
-    double number = 0.0;
+    double value = 0.0;
     if (thread % WARP == 0) {
       const auto variable = [&](double position) {
         return s[static_cast<int>(position)];
       };
-      number = interpret(arg.instructions + arg.begin[program],
-                         arg.begin[program + 1] - arg.begin[program], variable);
-      if (program > 0) arg.result->derivative[program - 1] = number;
+      value = interpret(arg.instructions + arg.begin[program],
+                        arg.begin[program + 1] - arg.begin[program], variable);
+      if (program > 0) arg.result->derivative[program - 1] = value;
     }
     const bool is_finite =
-        __syncthreads_and(isfinite(number) && (thread >= arg.n || isfinite(s[thread])));
+        __syncthreads_and(isfinite(value) && (thread >= arg.n || isfinite(s[thread])));
     if (thread > 0) return;
-    arg.result->value = is_finite ? number : nan("");
+    arg.result->value = is_finite ? value : nan("");
     arg.result->status = status_of(arg);
   }
 
@@ -83,10 +83,10 @@ namespace {
     wait_for_previous_kernel();
     const int v = static_cast<int>(threadIdx.x);
     if (v >= n) return;
-    double number = factor.host;
-    if (factor.device) number *= *factor.device;
-    if (factor.second) number *= *factor.second;
-    result->product[v] = number == 0.0 ? 0.0 : number * result->derivative[v];
+    double value = factor.host;
+    if (factor.device) value *= *factor.device;
+    if (factor.second) value *= *factor.second;
+    result->product[v] = value == 0.0 ? 0.0 : value * result->derivative[v];
   }
 
   class CudaResidentExpression : public ResidentExpression {

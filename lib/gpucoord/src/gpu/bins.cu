@@ -125,13 +125,13 @@ SortedAtoms Bins::sort(const BinGrid &grid, const DeviceAtom *atom, int n, int n
                        cudaStream_t stream)
 {
   if (n == 0) return {};
-  const thrust::counting_iterator<int> numbers(0);
+  const thrust::counting_iterator<int> indices(0);
   std::size_t bytes = 0;
   caller_index.reserve(n);
   owned.reserve(n);
   nselected.reserve(1);
   const IsOwned is_owned = {caller_index.data(), nowned};
-  check(cub::DeviceSelect::If(nullptr, bytes, numbers, owned.data(), nselected.data(), n, is_owned,
+  check(cub::DeviceSelect::If(nullptr, bytes, indices, owned.data(), nselected.data(), n, is_owned,
                               stream),
         "planning a selection");
   workspace.reserve(bytes);
@@ -144,7 +144,7 @@ SortedAtoms Bins::sort(const BinGrid &grid, const DeviceAtom *atom, int n, int n
   if (nowned == n) return result;
   result.owned = owned.data();
   if (nowned == 0) return result;
-  check(cub::DeviceSelect::If(workspace.data(), bytes, numbers, owned.data(), nselected.data(), n,
+  check(cub::DeviceSelect::If(workspace.data(), bytes, indices, owned.data(), nselected.data(), n,
                               is_owned, stream),
         "selecting owned atoms");
   return result;

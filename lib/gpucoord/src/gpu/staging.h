@@ -115,10 +115,10 @@ inline Bounds stage_all(const double *x, std::size_t n, int nthreads, cudaStream
                         Staged<DeviceAtom> &to)
 {
   Bounds bounds = no_bounds();
-  const auto number = [](std::size_t k) {
+  const auto identity = [](std::size_t k) {
     return static_cast<std::int64_t>(k);
   };
-  stage_positions(x, n, number, number, nthreads, stream, to, bounds);
+  stage_positions(x, n, identity, identity, nthreads, stream, to, bounds);
   return bounds;
 }
 

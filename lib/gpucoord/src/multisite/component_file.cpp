@@ -59,13 +59,13 @@ namespace {
       if ((keyword == "mass" && component.mass > 0.0) || (keyword == "inertia" && has_inertia))
         fail("component " + component.name + " has a line " + keyword + " already");
       if (keyword == "mass") {
-        component.mass = numbers("M", 1)[0];
+        component.mass = values("M", 1)[0];
         if (!(component.mass > 0.0)) fail("the mass is " + words[1] + " but must be > 0");
         if (component.mass < 1.0 / MAX_NUMBER)
           fail("the mass is " + words[1] +
                " but must be >= 1e-100, so that quotients by it are finite");
       } else if (keyword == "inertia") {
-        const auto moments = numbers("Ix Iy Iz", 3);
+        const auto moments = values("Ix Iy Iz", 3);
         has_inertia = true;
         for (int k = 0; k < 3; ++k)
           if (moments[k] < 0.0) fail("the moment of inertia " + words[1 + k] + " must be >= 0");
@@ -77,20 +77,20 @@ namespace {
           component.inertia[k] = moments[k];
         }
       } else if (keyword == "center") {
-        const auto n = numbers("x y z epsilon sigma", 5);
+        const auto n = values("x y z epsilon sigma", 5);
         component.centers.push_back({{n[0], n[1], n[2]}, n[3], n[4]});
       } else if (keyword == "charge") {
-        const auto n = numbers("x y z q", 4);
+        const auto n = values("x y z q", 4);
         component.charges.push_back({{n[0], n[1], n[2]}, n[3]});
       } else {
-        const auto n = numbers(keyword == "dipole" ? "x y z ex ey ez mu" : "x y z ex ey ez Q", 7);
+        const auto n = values(keyword == "dipole" ? "x y z ex ey ez mu" : "x y z ex ey ez Q", 7);
         (keyword == "dipole" ? component.dipoles : component.quadrupoles)
             .push_back({{n[0], n[1], n[2]}, {n[3], n[4], n[5]}, n[6]});
       }
     }
 
     // Returns the numbers of the line. what: their names, for messages
-    std::vector<double> numbers(const char *what, std::size_t n) const
+    std::vector<double> values(const char *what, std::size_t n) const
     {
       if (words.size() != n + 1)
         fail(words[0] + " needs " + what + ", but there " +

@@ -15,9 +15,9 @@ namespace gpucoord {
 
 namespace {
 
-  std::string in_text(double number)
+  std::string in_text(double value)
   {
-    return short_text(number, 6);
+    return short_text(value, 6);
   }
 
   void check(bool is_good, const Component &component, const std::string &what)
@@ -148,11 +148,11 @@ void MultisiteModel::check_float() const
   // Far within the range of float, because kernels multiply the strengths by powers of the distance
   // and of its inverse.
   constexpr double MIN_MAGNITUDE = 1e-30, MAX_MAGNITUDE = 1e30;
-  const auto need = [](double number, const Component &component, const std::string &what) {
-    if (number == 0.0 || (std::fabs(number) >= MIN_MAGNITUDE && std::fabs(number) <= MAX_MAGNITUDE))
+  const auto need = [](double value, const Component &component, const std::string &what) {
+    if (value == 0.0 || (std::fabs(value) >= MIN_MAGNITUDE && std::fabs(value) <= MAX_MAGNITUDE))
       return;
     check(false, component,
-          what + " is " + in_text(number) + ", and single precision holds " +
+          what + " is " + in_text(value) + ", and single precision holds " +
               in_text(MIN_MAGNITUDE) + " to " + in_text(MAX_MAGNITUDE));
   };
   struct Strength {
@@ -183,10 +183,10 @@ void MultisiteModel::check_float() const
   // Check the powers as lennard_jones() computes them at the cutoff. Small powers may round to 0
   // there.
   const double rc_sq = settings.cutoff * settings.cutoff;
-  const auto need_less = [&](double number, const Component &component, const std::string &what,
+  const auto need_less = [&](double value, const Component &component, const std::string &what,
                              double sigma) {
-    check(number <= MAX_MAGNITUDE, component,
-          what + " is " + in_text(number) + " for sigma " + in_text(sigma) + " and cutoff " +
+    check(value <= MAX_MAGNITUDE, component,
+          what + " is " + in_text(value) + " for sigma " + in_text(sigma) + " and cutoff " +
               in_text(settings.cutoff) + ", and single precision holds up to " +
               in_text(MAX_MAGNITUDE));
   };

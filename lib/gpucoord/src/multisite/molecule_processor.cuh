@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK, MOLECULE_BLOCKS<Real
     const int item = next_item(arg.queue, m);
     if (item >= nblocks * arg.splits) break;
     const WarpItem warp_item = item_of(arg, item, nblocks, lane);
-    OwnMolecule<Real, Sites> own(arg.orientation_i[warp_item.number]);
+    OwnMolecule<Real, Sites> own(arg.orientation_i[warp_item.index]);
     double sum[6] = {};
     Tallies<Real, ALL> tallies;
     // The id of a partner is its index, from which the kernel finds its orientation. If the
@@ -184,10 +184,10 @@ __global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK, MOLECULE_BLOCKS<Real
     for_near_partners<true, true>(
         arg, warp_item,
         NearSearch<Real>{arg.splits, arg.passes, Real(1), limit,
-                         one_component ? warp_item.number : -2},
+                         one_component ? warp_item.index : -2},
         m,
-        [](const DeviceAtom &, int number) {
-          return number;
+        [](const DeviceAtom &, int index) {
+          return index;
         },
         [&](const Center<Real> &center, bool, int n) {
           const Vector<Real> position = {center.x, center.y, center.z};
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK, MOLECULE_BLOCKS<Real
     if (warp_item.valid) {
       double *const row = arg.sums +
           (static_cast<std::size_t>(warp_item.split) * arg.i.nowned +
-           arg.i.caller_index[warp_item.number]) *
+           arg.i.caller_index[warp_item.index]) *
               COLUMNS;
       for (int k = 0; k < 6; ++k) row[k] = sum[k];
       if constexpr (ALL) {

@@ -70,7 +70,7 @@ namespace {
     enum Kind { CENTER, CHARGE, DIPOLE, QUADRUPOLE } kind;
     std::array<double, 3> position, axis;
     double strength;
-    int number;    // index among the sites of the same kind
+    int index;    // index among the sites of the same kind
     bool has_axis() const { return kind >= DIPOLE; }
   };
 
@@ -186,7 +186,7 @@ namespace {
           pair.cutoff_sq = options.site_cutoff ? static_cast<Real>(site_cutoff * site_cutoff)
                                                : std::numeric_limits<Real>::infinity();
           if (sa.kind == SiteOf::CENTER) {
-            const PairOfCenters centers = model.centers(i, sa.number, j, sb.number);
+            const PairOfCenters centers = model.centers(i, sa.index, j, sb.index);
             pair.constants.four_epsilon = static_cast<Real>(centers.four_epsilon);
             pair.constants.sigma_sq = static_cast<Real>(centers.sigma_sq);
             pair.constants.shift = static_cast<Real>(centers.shift);
@@ -255,7 +255,7 @@ namespace {
     struct Scratch : CandidateMemory<Real> {
       std::vector<unsigned char> kept;
       // Indices of the partners: first among the candidates, then among the sorted molecules.
-      std::vector<int> numbers;
+      std::vector<int> kept_indices;
       // [3 + fields][partners] centers relative to that of the molecule, then fields of the sites
       Rows<Real> partners;
       PartnerForces<Real> forces;
@@ -263,7 +263,7 @@ namespace {
 
       std::size_t bytes() const
       {
-        return CandidateMemory<Real>::bytes() + bytes_of(kept, numbers, partners);
+        return CandidateMemory<Real>::bytes() + bytes_of(kept, kept_indices, partners);
       }
     };
 
@@ -319,29 +319,29 @@ namespace {
       const int n = found.count;
       if (n == 0) return 0;
       s.kept.resize(static_cast<std::size_t>(n) / 8 + 1 + KEPT_MARGIN);
-      s.numbers.resize(static_cast<std::size_t>(n) + KEPT_MARGIN);
+      s.kept_indices.resize(static_cast<std::size_t>(n) + KEPT_MARGIN);
       bool any_outside = false;
       kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin),
                             {n, s.x.data(), s.y.data(), s.z.data()},
                             {center[0], center[1], center[2], -1}, s.kept.data(), any_outside);
       const int *const index = s.index.data();
-      const auto drop = [&](int number) {
-        s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8));
+      const auto drop = [&](int k) {
+        s.kept[k / 8] &= static_cast<unsigned char>(~(1u << k % 8));
       };
       if (&mi == &mj) {    // a molecule is not its own partner
         const int self = static_cast<int>(
             std::lower_bound(index + found.own_first, index + found.own_last, p) - index);
         if (self < found.own_last && index[self] == p) drop(self);
       }
-      int count = kernels.list_kept(n, s.kept.data(), s.numbers.data());
+      int count = kernels.list_kept(n, s.kept.data(), s.kept_indices.data());
       if (!any_outside || !list.exact) return count;
       for (int m = 0; m < count; ++m) {
-        const int q = index[s.numbers[m]];
+        const int q = index[s.kept_indices[m]];
         const Vector<double> d = {mi.bins.x[p] - mj.bins.x[q], mi.bins.y[p] - mj.bins.y[q],
                                   mi.bins.z[p] - mj.bins.z[q]};
-        if (dot(d, d) > list.cutoff * list.cutoff) drop(s.numbers[m]);
+        if (dot(d, d) > list.cutoff * list.cutoff) drop(s.kept_indices[m]);
       }
-      return kernels.list_kept(n, s.kept.data(), s.numbers.data());
+      return kernels.list_kept(n, s.kept.data(), s.kept_indices.data());
     }
 
     void add_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
@@ -358,11 +358,11 @@ namespace {
                         static_cast<std::size_t>(count) + KEPT_MARGIN);
       const Real *const candidate_coordinates[3] = {s.x.data(), s.y.data(), s.z.data()};
       for (int k = 0; k < 3; ++k)
-        kernels.copy_kept(found.count, s.kept.data(), count, s.numbers.data(),
+        kernels.copy_kept(found.count, s.kept.data(), count, s.kept_indices.data(),
                           candidate_coordinates[k], center[k], s.partners[k]);
-      for (int m = 0; m < count; ++m) s.numbers[m] = s.index[s.numbers[m]];
-      kernels.gather_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
-                             mj.sites[0], s.partners.stride(), s.partners[3]);
+      for (int m = 0; m < count; ++m) s.kept_indices[m] = s.index[s.kept_indices[m]];
+      kernels.gather_records(count, s.kept_indices.data(), static_cast<int>(mj.sites.stride()),
+                             nfields, mj.sites[0], s.partners.stride(), s.partners[3]);
       MoleculeTotals sums;
       for (int begin = 0; begin < count; begin += PARTNERS_PER_CHUNK) {
         const int n = std::min(PARTNERS_PER_CHUNK, count - begin);

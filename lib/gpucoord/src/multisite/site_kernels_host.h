@@ -57,9 +57,9 @@ using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, const Partne
 // ListKeptFunction writes the indices of the kept points and returns their number. CopyKeptFunction
 // writes from[k] - minus for each kept point k. Outputs must have room for KEPT_MARGIN more
 // elements.
-using ListKeptFunction = int (*)(int n, const unsigned char *kept, int *numbers);
+using ListKeptFunction = int (*)(int n, const unsigned char *kept, int *indices);
 template <class Real>
-using CopyKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers,
+using CopyKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *indices,
                                   const Real *from, Real minus, Real *to);
 
 // Transposes n records of 'size' numbers: writes the first nfields numbers of record index[m] to

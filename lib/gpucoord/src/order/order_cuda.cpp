@@ -39,7 +39,7 @@ namespace {
     void find_pairs(const CellsInput &);
     DeviceExchange exchange_of(const OrderInput &);
     void forward(const OrderInput &);
-    void reduce(const OrderInput &, double *numbers, int n, AtomFunction::Reduction);
+    void reduce(const OrderInput &, double *values, int n, AtomFunction::Reduction);
     double evaluate_function(const OrderInput &, unsigned want, OrderResult &);
     void write(const AtomList &, const OrderNumbers &, unsigned want, double *peratom);
 
@@ -143,16 +143,16 @@ OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *per
 
 void CudaOrder::complete_exchanges(const OrderInput &in, unsigned want)
 {
-  int number = 0;
+  int nexchange = 0;
   std::vector<double> zeros;
-  const auto reduce_zeros = [&](double *numbers, int n, AtomFunction::Reduction by) {
-    if (number++ >= nexchanged) in.exchange.reduce(numbers, n, by);
+  const auto reduce_zeros = [&](double *values, int n, AtomFunction::Reduction by) {
+    if (nexchange++ >= nexchanged) in.exchange.reduce(values, n, by);
   };
   const auto make = [&](const DeviceExchange::Call &call) {
     if (call.kind == DeviceExchange::Kind::REDUCE) {
       zeros.assign(call.n, 0.0);
       reduce_zeros(zeros.data(), call.n, AtomFunction::Reduction::SUM);
-    } else if (number++ >= nexchanged) {
+    } else if (nexchange++ >= nexchanged) {
       zeros.assign(static_cast<std::size_t>(exchange_columns()) * in.nall, 0.0);
       in.exchange.forward(zeros.data(), exchange_columns());
     }
@@ -195,8 +195,8 @@ DeviceExchange CudaOrder::exchange_of(const OrderInput &in)
     forward(in);
   };
   if (!is_alone)
-    exchange.reduce = [this, &in](double *numbers, int n, AtomFunction::Reduction by) {
-      reduce(in, numbers, n, by);
+    exchange.reduce = [this, &in](double *values, int n, AtomFunction::Reduction by) {
+      reduce(in, values, n, by);
     };
   return exchange;
 }
@@ -221,9 +221,9 @@ void CudaOrder::forward(const OrderInput &in)
   engine->set_numbers(sent.data(), stream);
 }
 
-void CudaOrder::reduce(const OrderInput &in, double *numbers, int n, AtomFunction::Reduction by)
+void CudaOrder::reduce(const OrderInput &in, double *values, int n, AtomFunction::Reduction by)
 {
-  in.exchange.reduce(numbers, n, by);
+  in.exchange.reduce(values, n, by);
   ++nexchanged;
 }
 
@@ -233,8 +233,8 @@ double CudaOrder::evaluate_function(const OrderInput &in, unsigned want, OrderRe
   const int n = in.cells.a.nowned;
   f.resize(n);
   dSdv.resize(n);
-  const auto reduce_all = [&](double *numbers, int count, AtomFunction::Reduction by) {
-    reduce(in, numbers, count, by);
+  const auto reduce_all = [&](double *values, int count, AtomFunction::Reduction by) {
+    reduce(in, values, count, by);
   };
   const auto sum =
       function.evaluate(n, v.pinned.data(), f.data(), dSdv.data(), reduce_all, nthreads);

@@ -122,17 +122,18 @@ __device__ void list_alone(const typename Form::Arguments &arg, const RowPositio
     int4 next = {};
     if (left > 0) next = load_once(partner);
     for (; left > 0; left -= FOUR) {
-      const int number[FOUR] = {next.x, next.y, next.z, next.w};
+      const int other_point[FOUR] = {next.x, next.y, next.z, next.w};
       Point other[FOUR];
 #pragma unroll
-      for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
+      for (int u = 0; u < FOUR; ++u) other[u] = points[other_point[u]];
       partner += 32;
       if (left > FOUR) next = load_once(partner);
 #pragma unroll
       for (int u = 0; u < FOUR; ++u) {
         const auto c = candidate_of<Form>(arg, atom, other[u], unit_sq, u < left);
         sum.add(c.dx, c.dy, c.dz, c.in_range);
-        if (c.in_range) found.add(number[u], Form::evaluate(*c.function, c.r_sq), sqrt(c.r_sq));
+        if (c.in_range)
+          found.add(other_point[u], Form::evaluate(*c.function, c.r_sq), sqrt(c.r_sq));
       }
     }
   }
@@ -157,18 +158,18 @@ __device__ void list_together(const typename Form::Arguments &arg, const RowPosi
   [[maybe_unused]] auto *const to_s = reinterpret_cast<Real *>(arg.partners.s);
   [[maybe_unused]] auto *const to_ds = reinterpret_cast<Real *>(arg.partners.ds);
   for (; __any_sync(ALL_LANES, left > 0); left -= FOUR * lanes, partner += 32) {
-    int number[FOUR] = {};
+    int other_point[FOUR] = {};
     if (left > 0) {
       const int4 four = load_once(partner);
-      number[0] = four.x;
-      number[1] = four.y;
-      number[2] = four.z;
-      number[3] = four.w;
+      other_point[0] = four.x;
+      other_point[1] = four.y;
+      other_point[2] = four.z;
+      other_point[3] = four.w;
     }
 #pragma unroll
     for (int u = 0; u < FOUR; ++u) {
       const bool exists = u * lanes < left;
-      const Point other = points[exists ? number[u] : at.point];
+      const Point other = points[exists ? other_point[u] : at.point];
       const auto c = candidate_of<Form>(arg, atom, other, unit_sq, exists);
       const unsigned found = __ballot_sync(ALL_LANES, c.in_range) >> first_lane & others;
       sum.add(c.dx, c.dy, c.dz, c.in_range);
@@ -177,7 +178,7 @@ __device__ void list_together(const typename Form::Arguments &arg, const RowPosi
         const int k = total + __popc(found & ((1u << at.lane) - 1u)), turn = k / lanes;
         const std::int64_t index =
             FOUR * (at.element - at.lane + k % lanes + 32 * (turn / FOUR)) + turn % FOUR;
-        to_point[index] = number[u];
+        to_point[index] = other_point[u];
         if constexpr (Form::HAS_FUNCTIONS) {
           to_s[index] = value.s;
           to_ds[index] = value.dfunc * sqrt(c.r_sq);

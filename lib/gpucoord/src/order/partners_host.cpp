@@ -85,7 +85,7 @@ void PartnersHost<Real>::find_in_task(const CellGrid &grid, const CellBins &bi, 
       const int other = bj.row[s.index[k]];
       int function = 0;
       if (has_types) {
-        function = table.number(types.type[row], types.type[other]);
+        function = table.function_of(types.type[row], types.type[other]);
         if (function == SwitchTable::NONE) continue;
       }
       if (!(r_sq <= range_sq[function]) || other == row) continue;
@@ -108,14 +108,14 @@ void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real>
   const std::size_t n = block.row.size();
   block.s.assign(n, Real(0));
   block.ds.assign(n, Real(0));    // first set to (ds/dr)/r
-  const auto for_each = [&](int number, const auto &work) {
+  const auto for_each = [&](int index, const auto &work) {
     for (std::size_t k = 0; k < n; ++k)
-      if (block.function.empty() || block.function[k] == number) work(k);
+      if (block.function.empty() || block.function[k] == index) work(k);
   };
-  for (int number = 0; number < static_cast<int>(constants.size()); ++number) {
-    const SwitchConstants<Real> &c = constants[number];
-    if (CustomFunction *const custom = scratch_of_thread.custom[number].get()) {
-      for_each(number, [&](std::size_t k) {
+  for (int index = 0; index < static_cast<int>(constants.size()); ++index) {
+    const SwitchConstants<Real> &c = constants[index];
+    if (CustomFunction *const custom = scratch_of_thread.custom[index].get()) {
+      for_each(index, [&](std::size_t k) {
         const double r = std::sqrt(static_cast<double>(block.r[k]));
         block.s[k] = c.top;
         if (!(r > c.d0)) return;
@@ -125,8 +125,8 @@ void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real>
         block.ds[k] = static_cast<Real>(derivative * c.stretch * c.inv_r0 / r);
       });
     } else
-      visit_formula(table.functions()[number], [&](auto formula) {
-        for_each(number, [&](std::size_t k) {
+      visit_formula(table.functions()[index], [&](auto formula) {
+        for_each(index, [&](std::size_t k) {
           formula.eval(c, block.r[k], block.s[k], block.ds[k]);
         });
       });

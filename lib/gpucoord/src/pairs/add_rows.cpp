@@ -15,8 +15,8 @@ namespace {
   {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (last - first > 4096)
     for (std::size_t r = first; r < last; ++r) {
-      const int number = atom ? atom[r] : static_cast<int>(r);
-      const int row = row_of_atom ? row_of_atom[number] : number;
+      const int index = atom ? atom[r] : static_cast<int>(r);
+      const int row = row_of_atom ? row_of_atom[index] : index;
       double *const to = peratom + COLUMNS * static_cast<std::size_t>(row);
       for (int c = 0; c < COLUMNS; ++c) to[c] += sums[COLUMNS * r + c];
     }

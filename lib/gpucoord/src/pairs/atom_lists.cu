@@ -56,7 +56,7 @@ namespace {
   // numbers.
   template <class X>
   __global__ void describe(const X *x, const int *selected, const std::int64_t *n, int nlocal,
-                           const int *mask, int other_bit, std::int64_t *numbers,
+                           const int *mask, int other_bit, std::int64_t *counters,
                            std::int64_t *nowned)
   {
     long long extreme[6] = {LLONG_MAX, LLONG_MAX, LLONG_MAX, LLONG_MIN, LLONG_MIN, LLONG_MIN};
@@ -82,22 +82,22 @@ namespace {
       extreme[HI + c] = max_warp(extreme[HI + c]);
     }
     if (threadIdx.x % 32 != 0) return;
-    auto *const out = reinterpret_cast<long long *>(numbers);
+    auto *const out = reinterpret_cast<long long *>(counters);
     for (int c = 0; c < 3; ++c) {
       atomicMin(out + LO + c, extreme[LO + c]);
       atomicMax(out + HI + c, extreme[HI + c]);
     }
     atomicAdd(reinterpret_cast<unsigned long long *>(nowned),
               static_cast<unsigned long long>(owned));
-    atomicAdd(reinterpret_cast<unsigned long long *>(numbers + OVERLAP),
+    atomicAdd(reinterpret_cast<unsigned long long *>(counters + OVERLAP),
               static_cast<unsigned long long>(shared));
   }
 
-  __global__ void clear_numbers(std::int64_t *numbers, int n)
+  __global__ void clear_counters(std::int64_t *counters, int n)
   {
     const int k = threadIdx.x;
     for (int t = k; t < n; t += THREADS)
-      numbers[t] = t < HI ? LLONG_MAX : t < OVERLAP ? LLONG_MIN : 0;
+      counters[t] = t < HI ? LLONG_MAX : t < OVERLAP ? LLONG_MIN : 0;
   }
 
   // class_of_type: null: there is only one class
@@ -142,17 +142,17 @@ Bounds AtomLists::select(const DeviceAtoms &atoms, const DeviceSelection &select
   const bool two = selection.bit_b != 0;
   const int nparts = parts.size();
   nlists = (two ? 2 : 1) * nparts;
-  const int nnumbers = LISTS + 2 * nlists;
-  DeviceBuffer<std::int64_t> &numbers = memory.numbers;
-  numbers.reserve(nnumbers);
-  clear_numbers<<<1, THREADS, 0, stream>>>(numbers.data(), nnumbers);
+  const int ncounters = LISTS + 2 * nlists;
+  DeviceBuffer<std::int64_t> &counters = memory.counters;
+  counters.reserve(ncounters);
+  clear_counters<<<1, THREADS, 0, stream>>>(counters.data(), ncounters);
   while (static_cast<int>(lists.size()) < nlists) lists.emplace_back();
   const thrust::counting_iterator<int> all_rows(0);
   for (int k = 0; k < nlists && atoms.nall > 0; ++k) {
     const int group = k / nparts;
     const IsSelected is_selected = {atoms.mask, group == 0 ? selection.bit_a : selection.bit_b,
                                     atoms.type, parts.part_of_type(), k % nparts};
-    std::int64_t *const count = numbers.data() + LISTS + 2 * k;
+    std::int64_t *const count = counters.data() + LISTS + 2 * k;
     DeviceBuffer<int> &selected = lists[k].selected;
     selected.reserve(atoms.nall);
     std::size_t bytes = 0;
@@ -166,14 +166,14 @@ Bounds AtomLists::select(const DeviceAtoms &atoms, const DeviceSelection &select
     const int other_bit = two && group == 0 ? selection.bit_b : 0;
     with_positions(atoms, [&](const auto *x) {
       describe<<<std::min(blocks_of(atoms.nall), MAX_DESCRIBE_BLOCKS), THREADS, 0, stream>>>(
-          x, selected.data(), count, atoms.nlocal, atoms.mask, other_bit, numbers.data(),
+          x, selected.data(), count, atoms.nlocal, atoms.mask, other_bit, counters.data(),
           count + 1);
     });
     check(cudaGetLastError(), "launching describe");
   }
-  memory.wait_for_numbers(nnumbers, stream);
+  memory.wait_for_counters(ncounters, stream);
 
-  const std::int64_t *const found = memory.numbers_host.data();
+  const std::int64_t *const found = memory.counters_host.data();
   totals = PointCounts();
   totals.two = two;
   std::int64_t total = 0;

@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK)
     if (item >= nblocks * arg.out.splits) break;
     const WarpItem warp_item = item_of(arg, item, nblocks, lane);
     Real own_weight = 0;
-    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[warp_item.number];
+    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[warp_item.index];
     AtomSums<Real, Accumulator, WANT> sums;
     int tested = 0;
     for_near_partners<SELECT, false>(
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(32 * MAX_WARPS_PER_BLOCK)
     if (warp_item.valid && arg.out.sums)
       sums.store(arg.out,
                  static_cast<std::size_t>(warp_item.split) * arg.i.nowned +
-                     arg.i.caller_index[warp_item.number]);
+                     arg.i.caller_index[warp_item.index]);
     sums.store_warp(arg.out, item, warp_item.valid, tested);
   }
 }

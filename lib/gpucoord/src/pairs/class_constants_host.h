@@ -59,11 +59,11 @@ template <class Real> class ClassFunctions {
       formula_of[k] = f;
     }
     for (Formula &formula : formulas) {
-      const auto &numbers = formula.functions;
+      const auto &indices = formula.functions;
       for (int c = 0; c < NCONSTANTS; ++c) {
         const auto constant = CONSTANTS_PER_FUNCTION<Real>[c];
-        const Real first = functions[numbers.front()].constants.*constant;
-        const bool is_equal = std::all_of(numbers.begin(), numbers.end(), [&](int k) {
+        const Real first = functions[indices.front()].constants.*constant;
+        const bool is_equal = std::all_of(indices.begin(), indices.end(), [&](int k) {
           return functions[k].constants.*constant == first;
         });
         if (!is_equal) formula.varying.push_back(c);
@@ -115,17 +115,17 @@ template <class Real> class ClassFunctions {
   }
 
   // Returns the functions of a formula between class ci and other classes.
-  ClassTable<Real> table_of(std::size_t number, const TypeClasses &classes, int ci,
+  ClassTable<Real> table_of(std::size_t formula_index, const TypeClasses &classes, int ci,
                             const std::vector<int> &others) const
   {
     ClassTable<Real> table;
-    const Formula &formula = formulas[number];
+    const Formula &formula = formulas[formula_index];
     const std::size_t n = classes.size();
     constexpr std::size_t W = CLASS_TABLE_WIDTH;
     const std::size_t width = (n + W - 1) / W * W;
     for (const int cj : others) {
       const auto &between = classes(ci, cj);
-      if (!between.exists() || formula_of[between.function] != number) continue;
+      if (!between.exists() || formula_of[between.function] != formula_index) continue;
       if (!table.kernels) {
         table.kernels = &functions[between.function].kernels;
         table.constants.common = functions[between.function].constants;

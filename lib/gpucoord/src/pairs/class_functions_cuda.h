@@ -165,9 +165,9 @@ template <class Functions, class Real> struct WithWeights : Functions {
   const Real *weights;    // [points]
 
 #ifdef __CUDACC__
-  template <class Point> __device__ Real weight_of(const Point &, int number) const
+  template <class Point> __device__ Real weight_of(const Point &, int index) const
   {
-    return weights[number];
+    return weights[index];
   }
 #endif
 };

@@ -13,8 +13,8 @@ namespace {
 
   int number_of_formulas(const SwitchTable &table)
   {
-    const std::vector<int> numbers = form_numbers(table);
-    return numbers.empty() ? 0 : 1 + *std::max_element(numbers.begin(), numbers.end());
+    const std::vector<int> indices = form_indices(table);
+    return indices.empty() ? 0 : 1 + *std::max_element(indices.begin(), indices.end());
   }
 
 }    // namespace

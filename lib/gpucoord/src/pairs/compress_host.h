@@ -334,14 +334,14 @@ namespace {
     any_outside = outside != 0;
   }
 
-  inline int list_kept(int n, const unsigned char *kept, int *numbers)
+  inline int list_kept(int n, const unsigned char *kept, int *indices)
   {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     int count = 0;
     for (int k = 0; k < n; k += 8) {
-      const __m256i number = _mm256_add_epi32(_mm256_set1_epi32(k), lanes);
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(numbers + count),
-                          _mm256_maskz_compress_epi32(kept[k / 8], number));
+      const __m256i block = _mm256_add_epi32(_mm256_set1_epi32(k), lanes);
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(indices + count),
+                          _mm256_maskz_compress_epi32(kept[k / 8], block));
       count += _mm_popcnt_u32(kept[k / 8]);
     }
     return count;
@@ -600,11 +600,11 @@ namespace {
     any_outside = outside != 0;
   }
 
-  inline int list_kept(int n, const unsigned char *kept, int *numbers)
+  inline int list_kept(int n, const unsigned char *kept, int *indices)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
-      numbers[count] = k;
+      indices[count] = k;
       count += kept[k / 8] >> k % 8 & 1;
     }
     return count;
@@ -619,10 +619,10 @@ namespace {
   }
 
   template <class Real>
-  void copy_kept(int, const unsigned char *, int count, const int *numbers, const Real *from,
+  void copy_kept(int, const unsigned char *, int count, const int *indices, const Real *from,
                  Real minus, Real *to)
   {
-    for (int m = 0; m < count; ++m) to[m] = from[numbers[m]] - minus;
+    for (int m = 0; m < count; ++m) to[m] = from[indices[m]] - minus;
   }
 
   template <class Real>

@@ -160,11 +160,11 @@ template <class Real> struct Center {
 
 // The work of a warp: 32 i-atoms, with all or a part of their partners.
 struct WarpItem {
-  int split;                        // index of the part of partners
-  int t;                            // index of this thread's atom among the owned i-atoms
-  bool valid;                       // this thread has an atom
-  int number;                       // index of this thread's atom among the sorted atoms
-  int first_number, last_number;    // sorted indices of the first and last atom of the warp
+  int split;                      // index of the part of partners
+  int t;                          // index of this thread's atom among the owned i-atoms
+  bool valid;                     // this thread has an atom
+  int index;                      // index of this thread's atom among the sorted atoms
+  int first_index, last_index;    // sorted indices of the first and last atom of the warp
   DeviceAtom atom;
   std::int64_t column;    // column of the cell of this thread's atom
 };
@@ -177,14 +177,14 @@ __device__ inline WarpItem item_of(const CellsSearch &arg, int item, int nblocks
   const int first_t = (item % nblocks) * 32;
   warp_item.t = first_t + lane;
   warp_item.valid = warp_item.t < arg.i.nowned;
-  const auto number_of = [&](int t) {
+  const auto index_of = [&](int t) {
     return arg.i.owned ? arg.i.owned[t] : t;
   };
-  warp_item.number = warp_item.valid ? number_of(warp_item.t) : 0;
-  warp_item.first_number = number_of(first_t);
-  warp_item.last_number = number_of(min(first_t + 32, arg.i.nowned) - 1);
-  warp_item.atom = arg.i.atom[warp_item.number];
-  warp_item.column = static_cast<std::int64_t>(arg.i.cell(warp_item.number)) / arg.grid.n[0];
+  warp_item.index = warp_item.valid ? index_of(warp_item.t) : 0;
+  warp_item.first_index = index_of(first_t);
+  warp_item.last_index = index_of(min(first_t + 32, arg.i.nowned) - 1);
+  warp_item.atom = arg.i.atom[warp_item.index];
+  warp_item.column = static_cast<std::int64_t>(arg.i.cell(warp_item.index)) / arg.grid.n[0];
   return warp_item;
 }
 
@@ -281,7 +281,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const WarpItem &warp_i
           begin += AT_ONCE * 32 * stride;
           if (!INTERLEAVED && nparts > 1 && chunk++ % nparts != part) continue;
           may_be_same = may_be_same || INTERLEAVED ||
-              (chunk_begin <= warp_item.last_number && warp_item.first_number < begin);
+              (chunk_begin <= warp_item.last_index && warp_item.first_index < begin);
           DeviceAtom a[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u)
             if (k + u * 32 * stride < end) a[u] = arg.j.atom[k + u * 32 * stride];

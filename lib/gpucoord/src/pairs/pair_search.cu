@@ -38,16 +38,16 @@ namespace {
   // Adds the number of partners of one candidate, or 0, to PARTNERS and MAX_PARTNERS. Counts
   // candidates with partners in ROWS, and those of group a in ROWS_A. All lanes of a warp must
   // call.
-  __device__ void add_to_numbers(int found, bool is_of_a, std::int64_t *numbers)
+  __device__ void add_to_counters(int found, bool is_of_a, std::int64_t *counters)
   {
     const int maximum = max_warp(found), total = add_warp(found);
     const int rows = __popc(__ballot_sync(ALL_LANES, found > 0));
     const int rows_a = __popc(__ballot_sync(ALL_LANES, found > 0 && is_of_a));
     if (threadIdx.x % 32 != 0 || total == 0) return;
-    atomicMax(reinterpret_cast<long long *>(numbers + MAX_PARTNERS),
+    atomicMax(reinterpret_cast<long long *>(counters + MAX_PARTNERS),
               static_cast<long long>(maximum));
-    const auto add = [&](int number, int n) {
-      atomicAdd(reinterpret_cast<unsigned long long *>(numbers + number),
+    const auto add = [&](int counter, int n) {
+      atomicAdd(reinterpret_cast<unsigned long long *>(counters + counter),
                 static_cast<unsigned long long>(n));
     };
     add(PARTNERS, total);
@@ -58,7 +58,7 @@ namespace {
   // Writes the partners of each candidate, as many as fit, and counts all of them.
   __global__ void __launch_bounds__(THREADS)
       find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room,
-                    int *count, std::int64_t *numbers)
+                    int *count, std::int64_t *counters)
   {
     const int t = thread_number();
     int found = 0;
@@ -73,17 +73,17 @@ namespace {
         append(found++, point);
       });
       count[t] = found;
-      const int number = search.candidates(t).number;
-      for (int k = found; k % FOUR != 0; ++k) append(k, number);
+      const int point = search.candidates(t).point;
+      for (int k = found; k % FOUR != 0; ++k) append(k, point);
     }
-    add_to_numbers(found, t < search.candidates.na, numbers);
+    add_to_counters(found, t < search.candidates.na, counters);
   }
 
   // Like find_partners(), from masks. lanes() threads share a candidate.
   __global__ void __launch_bounds__(THREADS)
       find_partners_in_masks(const __grid_constant__ MasksOfGroups masks_of_groups,
                              const __grid_constant__ Candidates candidates,
-                             const __grid_constant__ Room room, int *count, std::int64_t *numbers)
+                             const __grid_constant__ Room room, int *count, std::int64_t *counters)
   {
     const PartnerMasks &masks = masks_of_groups.group[blockIdx.y];
     const int lanes = masks.lanes(), k_of_group = thread_number() / lanes;
@@ -98,9 +98,9 @@ namespace {
     if (counts) {
       count[t] = found;
       for (int k = found; k % FOUR != 0 && k < capacity; ++k)
-        room.partner_of(t, k) = candidates(t).number;
+        room.partner_of(t, k) = candidates(t).point;
     }
-    add_to_numbers(counts ? found : 0, blockIdx.y == 0, numbers);
+    add_to_counters(counts ? found : 0, blockIdx.y == 0, counters);
   }
 
 }    // namespace
@@ -346,7 +346,7 @@ FoundRows PairSearch::find(int part_i, int part_j, cudaStream_t stream)
                     (mine.capacity / FOUR));
       room = {found.data(), mine.capacity, nullptr};
     }
-    check(cudaMemsetAsync(memory.numbers.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t),
+    check(cudaMemsetAsync(memory.counters.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t),
                           stream),
           "clearing numbers");
     if (few) {
@@ -355,17 +355,17 @@ FoundRows PairSearch::find(int part_i, int part_j, cudaStream_t stream)
         nthreads = std::max(nthreads, static_cast<std::int64_t>(m.n) * m.lanes());
       find_partners_in_masks<<<dim3(blocks_of(nthreads), lists.counts().two ? 2 : 1), THREADS, 0,
                                stream>>>(masks, candidates, room, candidate_count.data(),
-                                         memory.numbers.data());
+                                         memory.counters.data());
     } else
       find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(
-          search, room, candidate_count.data(), memory.numbers.data());
+          search, room, candidate_count.data(), memory.counters.data());
     check(cudaGetLastError(), "launching find_partners");
-    memory.wait_for_numbers(LISTS, stream);
-    max_partners = static_cast<int>(memory.numbers_host[MAX_PARTNERS]);
+    memory.wait_for_counters(LISTS, stream);
+    max_partners = static_cast<int>(memory.counters_host[MAX_PARTNERS]);
     if (room.offset || max_partners <= mine.capacity) break;
     const int capacity = (max_partners + max_partners / 8 + 15) / 8 * 8;
     if (is_wasteful(static_cast<std::int64_t>(ncandidates) * capacity,
-                    memory.numbers_host[PARTNERS])) {
+                    memory.counters_host[PARTNERS])) {
       offset.reserve(ncandidates);
       const auto lengths = thrust::make_transform_iterator(candidate_count.data(), Fours());
       std::size_t bytes = 0;
@@ -376,17 +376,17 @@ FoundRows PairSearch::find(int part_i, int part_j, cudaStream_t stream)
       check(cub::DeviceScan::ExclusiveSum(memory.workspace.data(), bytes, lengths, offset.data(),
                                           ncandidates, stream),
             "adding up lengths");
-      found.reserve(memory.numbers_host[PARTNERS] / FOUR + memory.numbers_host[ROWS]);
+      found.reserve(memory.counters_host[PARTNERS] / FOUR + memory.counters_host[ROWS]);
       room = {found.data(), 0, offset.data()};
     } else
       mine.capacity = capacity;
   }
   rows.candidate_count = candidate_count.data();
   rows.room = room;
-  rows.n = static_cast<int>(memory.numbers_host[ROWS]);
-  rows.na = static_cast<int>(memory.numbers_host[ROWS_A]);
+  rows.n = static_cast<int>(memory.counters_host[ROWS]);
+  rows.na = static_cast<int>(memory.counters_host[ROWS_A]);
   rows.max_partners = max_partners;
-  rows.npairs = mine.npartners = memory.numbers_host[PARTNERS];
+  rows.npairs = mine.npartners = memory.counters_host[PARTNERS];
   return rows;
 }
 

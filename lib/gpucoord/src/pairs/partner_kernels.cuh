@@ -216,14 +216,14 @@ __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
         const int stop =
             std::is_same<Real, float>::value ? max(0, left - FOURS_BEFORE_FLUSH * FOUR * lanes) : 0;
         for (; left > stop; left -= FOUR * lanes) {
-          const int number[FOUR] = {next.x, next.y, next.z, next.w};
+          const int index[FOUR] = {next.x, next.y, next.z, next.w};
           Point other[FOUR];
           Real weight[FOUR] = {};
 #pragma unroll
           for (int u = 0; u < FOUR; ++u) {
-            other[u] = points[number[u]];
+            other[u] = points[index[u]];
             if constexpr (Functions::IS_WEIGHTED)
-              weight[u] = own_weight + functions.weight_of(other[u], number[u]);
+              weight[u] = own_weight + functions.weight_of(other[u], index[u]);
           }
           partner += 32;
           if (left > FOUR * lanes) next = load_once(partner);

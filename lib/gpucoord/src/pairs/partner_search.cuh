@@ -13,18 +13,18 @@ namespace gpucoord {
 
 // Returns a position as integers, in units of a length, and a number. The integers are the low 32
 // bits; they wrap around.
-__device__ inline int4 integer_point(const double3 &p, double inverse_unit, int number)
+__device__ inline int4 integer_point(const double3 &p, double inverse_unit, int index)
 {
   const auto low = [&](double x) {
     return static_cast<int>(__double2ll_rn(x * inverse_unit));
   };
-  return make_int4(low(p.x), low(p.y), low(p.z), number);
+  return make_int4(low(p.x), low(p.y), low(p.z), index);
 }
 
 // Returns a point of the search, with its index among the points.
-__device__ inline int4 search_point(const DeviceAtom &atom, double inverse_unit, int number)
+__device__ inline int4 search_point(const DeviceAtom &atom, double inverse_unit, int index)
 {
-  return integer_point(make_double3(atom.x, atom.y, atom.z), inverse_unit, number);
+  return integer_point(make_double3(atom.x, atom.y, atom.z), inverse_unit, index);
 }
 
 // Margin of distances and their squares. It is far above rounding errors in float, also those that
@@ -41,7 +41,7 @@ struct Candidates {
 
   struct Candidate {
     int group, k;    // atom k of the group
-    int number;      // index of the point
+    int point;       // index of the point
   };
   __device__ Candidate operator()(int t) const
   {
@@ -100,10 +100,10 @@ constexpr int TESTED_AT_ONCE = 4;    // atoms loaded together
 // Calls f(index of the point) for each partner of candidate t.
 template <class F> __device__ void for_each_partner(const Search &search, int t, F f)
 {
-  const auto [group, k_of_group, number] = search.candidates(t);
+  const auto [group, k_of_group, point] = search.candidates(t);
   const DeviceAtom atom = search.atoms[group][k_of_group];
   const int row = static_cast<int>(atom.id);
-  const int4 center = search_point(atom, search.inverse_unit, number);
+  const int4 center = search_point(atom, search.inverse_unit, point);
   const SortedAtoms &j = search.partners[group];
   const int4 *const __restrict__ points = search.partner_points[group];
   const BinGrid &grid = search.grid;
@@ -143,7 +143,7 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
         const float dy = unit * static_cast<float>(other[u].y - center.y);
         const float dz = unit * static_cast<float>(other[u].z - center.z);
         // center: the atom itself.
-        if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;
+        if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == point) continue;
         // The same atom in both groups.
         if (search.two && search.candidates.atom_of[other[u].w] == row) continue;
         if (search.reach.range &&

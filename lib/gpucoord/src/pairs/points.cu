@@ -90,9 +90,9 @@ namespace {
   {
     point.w = __float_as_int(static_cast<float>(weight));
   }
-  template <class Real> __device__ void set_weight(Real &number, double weight)
+  template <class Real> __device__ void set_weight(Real &to, double weight)
   {
-    number = static_cast<Real>(weight);
+    to = static_cast<Real>(weight);
   }
 
   // to: [n] weights of the points. row_of: see convert_points()

@@ -108,9 +108,9 @@ void ResidentPairs::list_rows_in_bins()
 
 void ResidentPairs::find_rows(int i, int j, cudaStream_t stream)
 {
-  const std::size_t number = static_cast<std::size_t>(i) * parts.size() + j;
-  while (row_buffers.size() <= number) row_buffers.emplace_back();
-  RowBuffers &buffers = row_buffers[number];
+  const std::size_t index = static_cast<std::size_t>(i) * parts.size() + j;
+  while (row_buffers.size() <= index) row_buffers.emplace_back();
+  RowBuffers &buffers = row_buffers[index];
   // The old rows are no longer needed.
   if (search.partners().bytes() < buffers.partner.bytes()) search.partners().swap(buffers.partner);
   const FoundRows rows = search.find(i, j, stream);

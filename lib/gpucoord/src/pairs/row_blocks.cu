@@ -63,7 +63,7 @@ namespace {
   }
 
   template <class X>
-  __global__ void find_keys(const X *x, int n, double inverse_size, unsigned *key, int *number)
+  __global__ void find_keys(const X *x, int n, double inverse_size, unsigned *key, int *index)
   {
     const int k = blockIdx.x * BLOCK_ROWS + threadIdx.x;
     if (k >= n) return;
@@ -73,7 +73,7 @@ namespace {
           ((1u << KEY_BITS) - 1);
     };
     key[k] = along_curve(cell(p.x), cell(p.y), cell(p.z));
-    number[k] = k;
+    index[k] = k;
   }
 
   // The set of lines of one block. First, lines are inserted; then each line gets its index in the
@@ -138,7 +138,7 @@ namespace {
 
     // Call after the last insert. Calls f(index, line) for all lines and returns their number. All
     // threads must call this function.
-    template <class F> __device__ int number(F f)
+    template <class F> __device__ int assign_indices(F f)
     {
       for (int k = threadIdx.x; k < npages; k += BUILD_THREADS) {
         int smaller = 0;
@@ -279,9 +279,9 @@ namespace {
     __syncthreads();
     int nlines = MAX_LINES + 1;
     if (lines.npages <= MAX_PAGES)
-      nlines = lines.number([&](int number, int line) {
-        if (number < MAX_LINES)
-          out.line[static_cast<std::size_t>(blockIdx.x) * MAX_LINES + number] = line;
+      nlines = lines.assign_indices([&](int index, int line) {
+        if (index < MAX_LINES)
+          out.line[static_cast<std::size_t>(blockIdx.x) * MAX_LINES + index] = line;
       });
     if (threadIdx.x == 0) {
       atomicMax(out.max_lines, nlines);
@@ -354,17 +354,17 @@ void RowBlockBuilder::sort(const DeviceAtoms &atoms, double reach, cudaStream_t 
   const int n = atoms.nlocal;
   keys.reserve(n);
   keys_sorted.reserve(n);
-  numbers.reserve(n);
+  indices.reserve(n);
   order.reserve(n);
   with_positions(atoms, [&](const auto *x) {
     find_keys<<<(n + BLOCK_ROWS - 1u) / BLOCK_ROWS, BLOCK_ROWS, 0, stream>>>(
-        x, n, 1.0 / reach, keys.data(), numbers.data());
+        x, n, 1.0 / reach, keys.data(), indices.data());
   });
   check(cudaGetLastError(), "launching find_keys");
   std::size_t bytes = 0;
   const auto sort = [&](void *memory) {
     return cub::DeviceRadixSort::SortPairs(memory, bytes, keys.data(), keys_sorted.data(),
-                                           numbers.data(), order.data(), n, 0, 3 * KEY_BITS,
+                                           indices.data(), order.data(), n, 0, 3 * KEY_BITS,
                                            stream);
   };
   check(sort(nullptr), "planning a sort");
@@ -411,7 +411,7 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
 
 std::size_t RowBlockBuilder::bytes() const
 {
-  return keys.bytes() + keys_sorted.bytes() + numbers.bytes() + order.bytes() + workspace.bytes() +
+  return keys.bytes() + keys_sorted.bytes() + indices.bytes() + order.bytes() + workspace.bytes() +
       entries.bytes() + nlines.bytes() + line.bytes() + max_lines.bytes() + partner.bytes();
 }
 

@@ -29,7 +29,7 @@ class RowBlockBuilder {
   void sort(const DeviceAtoms &, double reach, cudaStream_t);
 
   DeviceBuffer<unsigned> keys, keys_sorted;
-  DeviceBuffer<int> numbers, order;
+  DeviceBuffer<int> indices, order;
   DeviceBuffer<char> workspace;
   DeviceBuffer<RowBlocks::Entry> entries;
   DeviceBuffer<int> nlines, line, max_lines;

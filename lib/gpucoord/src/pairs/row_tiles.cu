@@ -52,7 +52,7 @@ namespace {
     int maximum = 0;
     if (r < n) {
       const int t = active ? active[r] : r;
-      const int point = candidates(t).number;
+      const int point = candidates(t).point;
       to.point[r] = point;
       to.atom[r] = candidates.atom_of[point];
       to.count[r] = maximum = candidate_count[t];
@@ -94,13 +94,14 @@ namespace {
     const int lanes = rows.lanes, r = tile * (32 / lanes) + thread / lanes;
     if (r >= rows.n) return;
     const int count = rows.count[r], none = rows.point ? rows.point[r] : r;
-    const auto number = [&](int k) {
+    const auto point_of = [&](int k) {
       return k < count ? partners(r, k) : none;
     };
     int4 *to = partner + (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
 #pragma unroll 2    // loads in flight
     for (int k = thread % lanes; k < count; k += FOUR * lanes, to += 32)
-      *to = make_int4(number(k), number(k + lanes), number(k + 2 * lanes), number(k + 3 * lanes));
+      *to = make_int4(point_of(k), point_of(k + lanes), point_of(k + 2 * lanes),
+                      point_of(k + 3 * lanes));
   }
 
   template <class Partners>
@@ -174,11 +175,11 @@ DeviceRows RowTiles::compact(const FoundRows &rows, const Shape &shape, RowBuffe
     active.reserve(ncandidates);
     std::size_t bytes = 0;
     check(cub::DeviceSelect::If(nullptr, bytes, indices, active.data(),
-                                memory.numbers.data() + ROWS, ncandidates, has_partners, stream),
+                                memory.counters.data() + ROWS, ncandidates, has_partners, stream),
           "planning a selection");
     memory.workspace.reserve(bytes);
     check(cub::DeviceSelect::If(memory.workspace.data(), bytes, indices, active.data(),
-                                memory.numbers.data() + ROWS, ncandidates, has_partners, stream),
+                                memory.counters.data() + ROWS, ncandidates, has_partners, stream),
           "selecting rows");
   }
   if (shape.differ) {
@@ -216,13 +217,13 @@ void RowTiles::fill(const FoundRows &rows, const Shape &shape, RowBuffers &buffe
     check(cub::DeviceScan::ExclusiveSum(memory.workspace.data(), bytes, buffers.tile.data(),
                                         buffers.tile.data(), ntiles + 1, stream),
           "adding up tiles");
-    check(cudaMemcpyAsync(memory.numbers_host.data(), buffers.tile.data() + ntiles,
+    check(cudaMemcpyAsync(memory.counters_host.data(), buffers.tile.data() + ntiles,
                           sizeof(std::int64_t), cudaMemcpyDeviceToHost, stream),
           "copying data to the host");
     check(cudaStreamSynchronize(stream), "finding pairs of atoms");
     memory.copied += sizeof(std::int64_t);
     view.tile = buffers.tile.data();
-    buffers.nelements = memory.numbers_host[0];
+    buffers.nelements = memory.counters_host[0];
   } else {
     view.stride = shape.longest;
     buffers.nelements = shape.longest * ntiles;

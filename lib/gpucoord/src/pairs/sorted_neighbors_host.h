@@ -53,11 +53,11 @@ class SortedNeighbors {
 
   // Returns the neighbors of atom t in a bucket, and sets n to their number. number: group of
   // classes * special_weights() + index of the special weight
-  const int *bucket(std::size_t t, int number, int &n) const
+  const int *bucket(std::size_t t, int b, int &n) const
   {
     const int *const ends = &end[t * nbuckets];
-    const int begin = number > 0 ? ends[number - 1] : 0;
-    n = ends[number] - begin;
+    const int begin = b > 0 ? ends[b - 1] : 0;
+    n = ends[b] - begin;
     return sorted.data() + first[t] + begin;
   }
 

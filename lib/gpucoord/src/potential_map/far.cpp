@@ -147,9 +147,9 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
     for (std::size_t j = 0; j < m[1].size(); ++j)
       for (std::size_t i = 0; i < m[0].size(); ++i) {
         if (i == 0 && j == 0 && k == 0) continue;
-        const int numbers[3] = {m[0][i], m[1][j], m[2][k]};
+        const int indices[3] = {m[0][i], m[1][j], m[2][k]};
         double wave[3];
-        wave_vector(reciprocal, numbers, wave);
+        wave_vector(reciprocal, indices, wave);
         const double e[3] = {aliases[0][i], aliases[1][j], aliases[2][k]};
         const double part = e[0] + (1.0 - e[0]) * (e[1] + (1.0 - e[1]) * e[2]);
         plane_sums[k] += square(influence(square_of(wave), alpha)) * part;

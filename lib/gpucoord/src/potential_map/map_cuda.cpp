@@ -91,13 +91,13 @@ namespace {
       distances = 0.0;
       if (points.n == 0) return;
       Bounds bounds = no_bounds();
-      const auto number = [](std::size_t p) {
+      const auto identity = [](std::size_t p) {
         return p;
       };
       const auto self = [&points](std::size_t p) {
         return points.self ? points.self[p] : -1;
       };
-      stage_positions(points.x, points.n, number, self, nthreads, m.stream, m.points, bounds);
+      stage_positions(points.x, points.n, identity, self, nthreads, m.stream, m.points, bounds);
       m.engine->begin(bounds, stage_charges(charges), m.stream);
       reserve(points.n, out.field != nullptr);
       m.engine->at_points(m.points.device.data(), points.n, m.phi.device.data(),

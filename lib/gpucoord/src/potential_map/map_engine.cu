@@ -203,7 +203,7 @@ namespace {
       // Number of bins by number of charges; number of charges in the fullest bin; number of
       // overflowing charges.
       sizes.reserve(in.n + 3);
-      int *const deepest = sizes.data() + in.n + 1, *const number = deepest + 1;
+      int *const deepest = sizes.data() + in.n + 1, *const nchosen = deepest + 1;
       check(cudaMemsetAsync(sizes.data(), 0, (in.n + 3) * sizeof(int), stream), "clearing numbers");
       with_stored([&](auto &stored, auto *&) {
         fill_bins<<<blocks_for(in.n), THREADS, 0, stream>>>(
@@ -211,14 +211,14 @@ namespace {
       });
       check(cudaGetLastError(), "launching fill_bins");
       chosen.reserve(in.n);
-      const thrust::counting_iterator<int> numbers(0);
+      const thrust::counting_iterator<int> indices(0);
       std::size_t bytes = 0;
-      check(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, overflows.data(), chosen.data(),
-                                       number, in.n, stream),
+      check(cub::DeviceSelect::Flagged(nullptr, bytes, indices, overflows.data(), chosen.data(),
+                                       nchosen, in.n, stream),
             "planning a selection");
       workspace.reserve(bytes);
-      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, overflows.data(),
-                                       chosen.data(), number, in.n, stream),
+      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, indices, overflows.data(),
+                                       chosen.data(), nchosen, in.n, stream),
             "selecting charges");
       int counts[2];
       check(cudaMemcpyAsync(counts, deepest, sizeof(counts), cudaMemcpyDeviceToHost, stream),

@@ -160,46 +160,47 @@ namespace {
 
     // Finds the positions of one charge per lane in list 'number'. peers: lanes with the same list.
     // Returns the lanes whose list has no room.
-    __device__ __forceinline__ unsigned find_slots(int number, unsigned &peers, int &slot) const
+    __device__ __forceinline__ unsigned find_slots(int list_index, unsigned &peers, int &slot) const
     {
       const unsigned before = (1u << threadIdx.x % 32) - 1u;
-      peers = __match_any_sync(ALL_LANES, number);
-      slot = __popc(peers & before) + memory.count[number];
+      peers = __match_any_sync(ALL_LANES, list_index);
+      slot = __popc(peers & before) + memory.count[list_index];
       return __ballot_sync(ALL_LANES, slot >= S::SLOTS);
     }
 
     // Sums the lists of these lanes and moves the positions forward. is_end: sums all charges of
     // each list
-    __device__ __forceinline__ void sum_lists(unsigned lanes, int number, int &slot, bool is_end)
+    __device__ __forceinline__ void sum_lists(unsigned lanes, int list_index, int &slot,
+                                              bool is_end)
     {
       while (lanes) {
-        const int list = __shfl_sync(ALL_LANES, number, __ffs(lanes) - 1),
+        const int list = __shfl_sync(ALL_LANES, list_index, __ffs(lanes) - 1),
                   summed = sum(list, is_end);
-        if (number == list) slot -= summed;
-        lanes &= ~__ballot_sync(ALL_LANES, number == list);
+        if (list_index == list) slot -= summed;
+        lanes &= ~__ballot_sync(ALL_LANES, list_index == list);
       }
     }
 
     // Stores one charge per lane at its position.
-    __device__ __forceinline__ void put(TileCharge<Real> charge, int number, unsigned peers,
+    __device__ __forceinline__ void put(TileCharge<Real> charge, int list_index, unsigned peers,
                                         int slot)
     {
       __syncwarp();    // lists and counts have been read
-      if (number >= S::SUBTILES) charge.x = -charge.x;
-      if (number != S::NO_LIST) {
-        memory.list[number][slot] = charge;
+      if (list_index >= S::SUBTILES) charge.x = -charge.x;
+      if (list_index != S::NO_LIST) {
+        memory.list[list_index][slot] = charge;
         const bool is_last = peers >> threadIdx.x % 32 == 1u;
-        if (is_last) memory.count[number] = slot + 1;
+        if (is_last) memory.count[list_index] = slot + 1;
       }
       __syncwarp();
     }
 
     // Assigns a list to each lane. Returns the lanes whose list has charges.
-    __device__ unsigned find_lists(int &number) const
+    __device__ unsigned find_lists(int &list_index) const
     {
       const int lane = threadIdx.x % 32;
-      number = min(lane, S::NO_LIST);
-      return __ballot_sync(ALL_LANES, memory.count[number] > 0);
+      list_index = min(lane, S::NO_LIST);
+      return __ballot_sync(ALL_LANES, memory.count[list_index] > 0);
     }
 
     PointSums<VALUES, double> total[S::SUBTILES];
@@ -208,10 +209,10 @@ namespace {
    private:
     // Sums the last charges of a list, a multiple of UNROLL, and returns their number. is_end: sums
     // all charges
-    __device__ __forceinline__ int sum(int number, bool is_end)
+    __device__ __forceinline__ int sum(int list_index, bool is_end)
     {
-      TileCharge<Real> *const list = memory.list[number];
-      int end = memory.count[number], begin = end % UNROLL;
+      TileCharge<Real> *const list = memory.list[list_index];
+      int end = memory.count[list_index], begin = end % UNROLL;
       if (is_end) {
         begin = 0;
         constexpr Real FAR_COORDINATE = 1e6;
@@ -220,13 +221,13 @@ namespace {
         end += more;
         __syncwarp();
       }
-      const bool is_mirrored = number >= S::SUBTILES;
+      const bool is_mirrored = list_index >= S::SUBTILES;
       const Real x = is_mirrored ? points.mirrored_x : points.middle_x;
       constexpr bool CHECKED = !S::IS_SINGLE;    // the check costs little in double
-      if (number == S::IN_TILE)
+      if (list_index == S::IN_TILE)
         sum_subtiles<true, S::SUBTILES>(list + begin, list + end, x, is_mirrored);
       else
-        switch (is_mirrored ? number - S::SUBTILES : number) {
+        switch (is_mirrored ? list_index - S::SUBTILES : list_index) {
           case 0:
             sum_subtiles<CHECKED, 1>(list + begin, list + end, x, is_mirrored);
             break;
@@ -564,19 +565,19 @@ namespace {
         if (!is_end) next = charges.load(0);
       }
       TileCharge<Real> charge;
-      int number, slot = 0;
+      int list_index, slot = 0;
       unsigned peers = 0, full;
       if (is_end)
-        full = summer.find_lists(number);
+        full = summer.find_lists(list_index);
       else {
         charge = charges.from_tile(next);
         next = charges.load(begin + 32);
-        number = find_list<S>(arg.tile, arg.map.reach_sq, memory.last_subtile, charge);
-        full = summer.find_slots(number, peers, slot);
+        list_index = find_list<S>(arg.tile, arg.map.reach_sq, memory.last_subtile, charge);
+        full = summer.find_slots(list_index, peers, slot);
       }
-      summer.sum_lists(full, number, slot, is_end);
+      summer.sum_lists(full, list_index, slot, is_end);
       if (is_end) break;
-      summer.put(charge, number, peers, slot);
+      summer.put(charge, list_index, peers, slot);
     }
 
     const double unit = arg.map.inverse_length;

@@ -99,7 +99,7 @@ namespace {
       chosen.reserve(nall);
       sums.reserve(SUM_BLOCKS);
       rows.reserve(nall + 1);
-      int *const number = rows.data() + nall;
+      int *const nselected = rows.data() + nall;
       const auto with = [&](auto use) {
         with_positions(in.atoms, [&](const auto *x) {
           if (in.q_is_float)
@@ -113,21 +113,21 @@ namespace {
             x, q, in.atoms.mask, in.groupbit, in.atoms.nlocal, nall, chosen.data(), sums.data());
       });
       check(cudaGetLastError(), "launching scan_charges");
-      const thrust::counting_iterator<int> numbers(0);
+      const thrust::counting_iterator<int> indices(0);
       std::size_t bytes = 0;
-      check(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, chosen.data(), rows.data(), number,
-                                       nall, stream),
+      check(cub::DeviceSelect::Flagged(nullptr, bytes, indices, chosen.data(), rows.data(),
+                                       nselected, nall, stream),
             "planning a selection");
       workspace.reserve(bytes);
-      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, chosen.data(), rows.data(),
-                                       number, nall, stream),
+      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, indices, chosen.data(), rows.data(),
+                                       nselected, nall, stream),
             "selecting atoms");
       ChargeSums block_sums[SUM_BLOCKS], all;
       int n;
       check(cudaMemcpyAsync(block_sums, sums.data(), sizeof(block_sums), cudaMemcpyDeviceToHost,
                             stream),
             "copying data to the host");
-      check(cudaMemcpyAsync(&n, number, sizeof(n), cudaMemcpyDeviceToHost, stream),
+      check(cudaMemcpyAsync(&n, nselected, sizeof(n), cudaMemcpyDeviceToHost, stream),
             "copying data to the host");
       check(cudaStreamSynchronize(stream), "summing charges");
       for (const ChargeSums &s : block_sums)

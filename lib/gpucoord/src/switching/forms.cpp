@@ -32,19 +32,19 @@ bool is_compiled(SwitchForm form)
   }
 }
 
-std::vector<int> form_numbers(const SwitchTable &table)
+std::vector<int> form_indices(const SwitchTable &table)
 {
   using Kernel = std::tuple<SwitchForm, int, int, std::string>;
   std::vector<Kernel> known;
-  std::vector<int> numbers;
+  std::vector<int> indices;
   for (const Switch &function : table.functions()) {
     const SwitchConstants<double> c = make_constants<double>(function);
     const Kernel kernel(form_of(function), c.in, c.im, function.options().expression);
     const auto at = std::find(known.begin(), known.end(), kernel);
-    numbers.push_back(static_cast<int>(at - known.begin()));
+    indices.push_back(static_cast<int>(at - known.begin()));
     if (at == known.end()) known.push_back(kernel);
   }
-  return numbers;
+  return indices;
 }
 
 template <class Real> SwitchConstants<Real> make_constants(const Switch &function)

@@ -26,7 +26,7 @@ SwitchForm form_of(const Switch &);
 // Returns a number for each function of the table. It is the same for functions that one kernel
 // can evaluate with different constants: those with the same form, the same integer exponents and
 // the same expression.
-std::vector<int> form_numbers(const SwitchTable &);
+std::vector<int> form_indices(const SwitchTable &);
 
 // A build with GPUCOORD_FORMS lacks the kernels of some forms.
 bool is_compiled(SwitchForm);

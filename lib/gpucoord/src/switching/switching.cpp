@@ -211,17 +211,17 @@ double SwitchEvaluator::operator()(double r, double *derivative)
 std::string Switch::description() const
 {
   const SwitchInfo &function = SwitchInfo::get(opt.kind);
-  std::string numbers = visit_definition(opt.kind, [this](auto definition) {
+  std::string parameters = visit_definition(opt.kind, [this](auto definition) {
     return definition.description(opt);
   });
-  if (numbers.empty()) {
+  if (parameters.empty()) {
     for (const SwitchParameter &p : visit_definition(opt.kind, [](auto definition) {
            return definition.parameters();
          }))
-      numbers += std::string(" ") + p.keyword + " " + short_text(opt.*p.number);
-    numbers += " r0 " + short_text(opt.r0);
+      parameters += std::string(" ") + p.keyword + " " + short_text(opt.*p.value);
+    parameters += " r0 " + short_text(opt.r0);
   }
-  std::string text = function.name + numbers;
+  std::string text = function.name + parameters;
   text += " d0 " + short_text(opt.d0);
   if (has_end())
     text += " dmax " + short_text(opt.dmax) +

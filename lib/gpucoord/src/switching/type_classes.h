@@ -27,7 +27,8 @@ class TypeClasses {
     };
     const auto same = [&](int i, int j) {
       for (int k = 1; k <= table.ntypes(); ++k)
-        if (table.number(i, k) != table.number(j, k) || weight_of(i, k) != weight_of(j, k))
+        if (table.function_of(i, k) != table.function_of(j, k) ||
+            weight_of(i, k) != weight_of(j, k))
           return false;
       return true;
     };
@@ -40,7 +41,7 @@ class TypeClasses {
     }
     n = static_cast<int>(first.size());
     for (const int i : first)
-      for (const int j : first) between.push_back({table.number(i, j), weight_of(i, j)});
+      for (const int j : first) between.push_back({table.function_of(i, j), weight_of(i, j)});
   }
 
   struct Interaction {

@@ -51,14 +51,14 @@ namespace {
     const int4 *element = arg.partners.point + at.element;
     int4 next = *element;
     for (; left > 0; left -= FOUR) {
-      const int4 number = next;
+      const int4 next_points = next;
       element += 32;
       if (left > FOUR) next = *element;
       Near<Real> near;
       int point[FOUR];
 #pragma unroll
       for (int u = 0; u < FOUR; ++u) {
-        point[u] = u < left ? part(number, u) : at.point;
+        point[u] = u < left ? part(next_points, u) : at.point;
         const Point other = points[point[u]];
         difference(atom, other, near.x[u], near.y[u], near.z[u]);
         near.x[u] = u < left ? arg.scale * near.x[u] : FAR_AWAY<Real>;

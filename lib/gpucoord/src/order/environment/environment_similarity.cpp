@@ -179,12 +179,12 @@ void check_input(const EnvironmentOptions &options, const OrderInput &in)
 void make_missing_exchanges(int nexchanged, const EnvironmentOptions &options,
                             AtomFunction &function, const OrderInput &in, unsigned want)
 {
-  int number = 0;
-  const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
-    if (number++ >= nexchanged) in.exchange.reduce(numbers, n, by);
+  int nexchange = 0;
+  const auto reduce = [&](double *values, int n, AtomFunction::Reduction by) {
+    if (nexchange++ >= nexchanged) in.exchange.reduce(values, n, by);
   };
   function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
-  if (!(want & (DERIVATIVES | VIRIAL)) || number < nexchanged) return;
+  if (!(want & (DERIVATIVES | VIRIAL)) || nexchange < nexchanged) return;
   const int columns = static_cast<int>(options.environments.size());
   std::vector<double> zeros(static_cast<std::size_t>(in.nall) * columns, 0.0);
   in.exchange.forward(zeros.data(), columns);

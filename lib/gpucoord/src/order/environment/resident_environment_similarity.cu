@@ -86,8 +86,8 @@ namespace {
       if (n == 0) return Switch(o);
       SwitchTable table(n);
       for (int i = 1; i <= n; ++i) {
-        const int number = table.add(Switch(o));
-        for (int j = 1; j <= i; ++j) table.set(i, j, number);
+        const int index = table.add(Switch(o));
+        for (int j = 1; j <= i; ++j) table.set(i, j, index);
       }
       return table;
     }

@@ -29,7 +29,7 @@ __device__ void load_row(const Real *rows, int k, bool valid, Real (&to)[ORDER_S
   if (valid)
     load_row<L>(rows + static_cast<std::size_t>(ORDER_STRIDE<L>) * k, to);
   else
-    for (Real &number : to) number = 0;
+    for (Real &element : to) element = 0;
 }
 
 template <int N, class Real> __device__ Real product_of(const Real *a, const Real *b)
@@ -70,12 +70,12 @@ __device__ void for_each_bond(const OrderArguments<Real> &arg, const RowPosition
   if (left == 0) return;
   const Point atom = points[at.point];
   for (std::int64_t element = at.element; left > 0; left -= FOUR, element += 32) {
-    const int4 number = arg.partners.point[element];
-    Point next = points[number.x];
+    const int4 next_points = arg.partners.point[element];
+    Point next = points[next_points.x];
     for_each_of_four(left, [&](int k) {
       const Point partner = next;
-      if (k + 1 < min(left, FOUR)) next = points[part(number, k + 1)];
-      work(bond_to(atom, partner, unit, per_unit), part(number, k), element, k);
+      if (k + 1 < min(left, FOUR)) next = points[part(next_points, k + 1)];
+      work(bond_to(atom, partner, unit, per_unit), part(next_points, k), element, k);
     });
   }
 }
@@ -169,12 +169,12 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         for (int k = 0; k < SIZE; ++k) sum[k] = 0;
         std::int64_t element = at.element;
         for (int left = arg.partners.count[at.tile_thread]; left > 0; left -= FOUR, element += 32) {
-          const int4 number = arg.partners.point[element];
+          const int4 next_points = arg.partners.point[element];
           const Four<Real> s = arg.partners.s[element];
           for_each_of_four(left, [&](int k) {
             const Real s_j = part(s, k);
             Real q[STRIDE];
-            load_row<L>(arg.point_numbers, part(number, k), true, q);
+            load_row<L>(arg.point_numbers, part(next_points, k), true, q);
             n += s_j;
 #pragma unroll
             for (int m = 0; m < SIZE; ++m) sum[m] += s_j * q[m];
@@ -216,12 +216,12 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         load_row<L>(arg.point_numbers, at.point, at.valid, own);
         std::int64_t element = at.element;
         for (int left = arg.partners.count[at.tile_thread]; left > 0; left -= FOUR, element += 32) {
-          const int4 number = arg.partners.point[element];
+          const int4 next_points = arg.partners.point[element];
           const Four<Real> s = arg.partners.s[element];
           Four<Real> products = {};
           for_each_of_four(left, [&](int k) {
             Real u[STRIDE];
-            load_row<L>(arg.point_numbers, part(number, k), true, u);
+            load_row<L>(arg.point_numbers, part(next_points, k), true, u);
             const Real product = product_of<SIZE>(own, u);
             sum += part(s, k) * product;
 #pragma unroll

@@ -55,14 +55,14 @@ void make_missing_exchanges(int nexchanged, const OrientOrderOptions &options,
                             const OrderExchanges &exchanges)
 {
   std::vector<double> zeros;
-  int number = 0;
+  int nexchange = 0;
   const auto forward = [&](int ncolumns) {
-    if (number++ < nexchanged) return;
+    if (nexchange++ < nexchanged) return;
     zeros.assign(static_cast<std::size_t>(in.nall) * ncolumns, 0.0);
     in.exchange.forward(zeros.data(), ncolumns);
   };
-  const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
-    if (number++ >= nexchanged) in.exchange.reduce(numbers, n, by);
+  const auto reduce = [&](double *values, int n, AtomFunction::Reduction by) {
+    if (nexchange++ >= nexchanged) in.exchange.reduce(values, n, by);
   };
   const bool has_second = want & (DERIVATIVES | VIRIAL);
   if (options.order == OrderKind::GLOBAL) {

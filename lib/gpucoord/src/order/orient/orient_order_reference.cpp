@@ -277,14 +277,14 @@ namespace {
     {
       if (i == j) return false;
       const int *const type = in.cells.types.type;
-      const int number = type ? table.number(type[i], type[j]) : table.number(0, 0);
-      if (number == SwitchTable::NONE) return false;
+      const int index = type ? table.function_of(type[i], type[j]) : table.function_of(0, 0);
+      if (index == SwitchTable::NONE) return false;
       const double *const xi = in.cells.x + 3 * static_cast<std::size_t>(i);
       const double *const xj = in.cells.x + 3 * static_cast<std::size_t>(j);
       for (int k = 0; k < 3; ++k) pair.d[k] = xj[k] - xi[k];
       pair.r = std::sqrt(pair.d[0] * pair.d[0] + pair.d[1] * pair.d[1] + pair.d[2] * pair.d[2]);
-      if (!(pair.r <= table.functions()[number].dmax())) return false;
-      pair.s = (*switches[number])(pair.r, &pair.dsdr);
+      if (!(pair.r <= table.functions()[index].dmax())) return false;
+      pair.s = (*switches[index])(pair.r, &pair.dsdr);
       harmonics.evaluate(pair.d, pair.r, pair.y, pair.dy);
       return true;
     }

@@ -69,7 +69,7 @@ template <class Real> struct DistanceArguments : PointRows {
 };
 
 // Numbers of an evaluation, in device memory.
-struct EntropyNumbers {
+struct EntropySums {
   double by_log_volume;    // dS/d ln V at fixed distances
   Density density;
 };
@@ -97,7 +97,7 @@ template <class Real> struct PairEntropyLaunchers {
   void (*sum_gaussians)(const DistanceArguments<Real> &, double natoms_a, double natoms_b,
                         double *gaussians, cudaStream_t);
   // Sets the coefficients, and the virial of this rank to the part of the density.
-  void (*set_derivatives)(const DistanceGrid &, const double *dSdsum, const EntropyNumbers *,
+  void (*set_derivatives)(const DistanceGrid &, const double *dSdsum, const EntropySums *,
                           double natoms_a, DerivativeRow<Real> *, WarpSums *total, cudaStream_t);
   void (*sum_forces)(const DistanceForceArguments<Real> &, unsigned want, cudaStream_t);
 };
@@ -106,7 +106,7 @@ template <class Real> PairEntropyLaunchers<Real> pair_entropy_launchers();
 
 // Sets S, g and dS/dsum, [bins], from sums over all ranks.
 void evaluate_entropy(const DistanceGrid &, const double *gaussians, double volume, double *value,
-                      EntropyNumbers *, double *g, double *dSdsum, cudaStream_t);
+                      EntropySums *, double *g, double *dSdsum, cudaStream_t);
 
 }    // namespace gpucoord
 

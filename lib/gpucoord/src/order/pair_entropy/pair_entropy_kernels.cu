@@ -31,9 +31,9 @@ namespace {
 
   // ---- cells of distances
 
-  __device__ inline void add_number(SumOfCells *to, SumOfCells number)
+  __device__ inline void add_nonzero(SumOfCells *to, SumOfCells sum)
   {
-    if (number != 0) atomicAdd(to, number);
+    if (sum != 0) atomicAdd(to, sum);
   }
 
   // Calls f(k) for k < n. The blocks start at different k, so that their atomic additions do not
@@ -85,7 +85,7 @@ namespace {
     {
       for_each_sum(2 * ncells, [&](int k) {
         const unsigned word = words[k < ncells ? k : k - ncells];
-        add_number(sums + k, k < ncells ? word >> LOW_BITS : word & LOW);
+        add_nonzero(sums + k, k < ncells ? word >> LOW_BITS : word & LOW);
       });
     }
     // Moments of a cell. A truncated position counts as the middle of its interval.
@@ -101,8 +101,8 @@ namespace {
    private:
     __device__ void move(unsigned cell, unsigned word) const
     {
-      add_number(sums + cell, word >> LOW_BITS);
-      add_number(sums + ncells + cell, word & LOW);
+      add_nonzero(sums + cell, word >> LOW_BITS);
+      add_nonzero(sums + ncells + cell, word & LOW);
     }
 
     unsigned *const words;
@@ -133,8 +133,8 @@ namespace {
     __device__ void flush() const
     {
       for_each_sum(NMOMENTS * ncells, [&](int k) {
-        add_number(sums + k,
-                   static_cast<SumOfCells>(words[NMOMENTS * ncells + k]) << 32 | words[k]);
+        add_nonzero(sums + k,
+                    static_cast<SumOfCells>(words[NMOMENTS * ncells + k]) << 32 | words[k]);
       });
     }
     static __device__ void get(const DistanceArguments<double> &arg, int cell, double *moments)
@@ -153,7 +153,7 @@ namespace {
         const unsigned high = static_cast<unsigned>(term >> 32) + (before + low < before ? 1 : 0);
         if (high != 0) atomicAdd(words + NMOMENTS * ncells + k, high);
       } else
-        add_number(sums + k, term);
+        add_nonzero(sums + k, term);
     }
 
     unsigned *const words;
@@ -182,13 +182,13 @@ namespace {
     while (left > 0) {
       const int stop = max(0, left - FOURS_BEFORE_FLUSH * step);
       for (; left > stop; left -= step) {
-        const int number[FOUR] = {next.x, next.y, next.z, next.w};
+        const int index[FOUR] = {next.x, next.y, next.z, next.w};
         Point other[FOUR];
 #pragma unroll
-        for (int u = 0; u < FOUR; ++u) other[u] = needs(number[u]) ? points[number[u]] : atom;
+        for (int u = 0; u < FOUR; ++u) other[u] = needs(index[u]) ? points[index[u]] : atom;
         partner += 32;
         if (left > step) next = load_once(partner);
-        f(atom, other, number, left);
+        f(atom, other, index, left);
       }
       flush();
     }
@@ -223,21 +223,20 @@ namespace {
         arg.rows,
         [&](const RowPosition &at) {
           npartners = 0;
-          const auto is_added = [&](int number) {
-            return COUNTS || number >= arg.nowned || number > at.point;
+          const auto is_added = [&](int index) {
+            return COUNTS || index >= arg.nowned || index > at.point;
           };
           for_each_four<Real>(
               arg, at, is_added,
-              [&](const Point &atom, const Point(&other)[FOUR], const int(&number)[FOUR],
-                  int left) {
+              [&](const Point &atom, const Point(&other)[FOUR], const int(&index)[FOUR], int left) {
 #pragma unroll
                 for (int u = 0; u < FOUR; ++u) {
                   Real dx, dy, dz;
                   difference(atom, other[u], dx, dy, dz);
                   const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
-                  if (!(u * lanes < left && r_sq <= arg.reach_sq && is_added(number[u]))) continue;
+                  if (!(u * lanes < left && r_sq <= arg.reach_sq && is_added(index[u]))) continue;
                   npartners += r_sq <= arg.cutoff_sq ? 1 : 0;
-                  cells.add(sqrt(r_sq), !COUNTS && number[u] < arg.nowned ? 2 : 1);
+                  cells.add(sqrt(r_sq), !COUNTS && index[u] < arg.nowned ? 2 : 1);
                 }
               },
               [] {
@@ -360,7 +359,7 @@ namespace {
 
   // One block.
   __global__ void evaluate_nodes(const __grid_constant__ DistanceGrid grid, const double *gaussians,
-                                 double volume, double *value, EntropyNumbers *numbers, double *g,
+                                 double volume, double *value, EntropySums *entropy_sums, double *g,
                                  double *dSdsum)
   {
     __shared__ double warp_sums[2][THREADS / 32];
@@ -379,13 +378,13 @@ namespace {
     by_log_volume = add_block(by_log_volume, warp_sums[1]);
     if (threadIdx.x != 0) return;
     *value = s;
-    *numbers = {by_log_volume, density};
+    *entropy_sums = {by_log_volume, density};
   }
 
   // One warp for each cell.
   template <class Real>
   __global__ void set_derivatives(const __grid_constant__ DistanceGrid grid, const double *dSdsum,
-                                  const EntropyNumbers *numbers, double natoms_a,
+                                  const EntropySums *entropy_sums, double natoms_a,
                                   DerivativeRow<Real> *derivatives, WarpSums *total)
   {
     constexpr int N = DistanceCells<Real>::COEFFICIENTS;
@@ -394,9 +393,9 @@ namespace {
     launch_dependents();
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       WarpSums density_sums = {};
-      const double all = numbers->density.natoms_a;
+      const double all = entropy_sums->density.natoms_a;
       for (int k = 0; k < 3 && all > 0.0; ++k)
-        density_sums.virial[k] = -numbers->by_log_volume * natoms_a / all;
+        density_sums.virial[k] = -entropy_sums->by_log_volume * natoms_a / all;
       *total = density_sums;
     }
     if (c >= grid.ncells) return;
@@ -492,12 +491,12 @@ namespace {
 
   template <class Real>
   void launch_derivatives(const DistanceGrid &grid, const double *dSdsum,
-                          const EntropyNumbers *numbers, double natoms_a,
+                          const EntropySums *entropy_sums, double natoms_a,
                           DerivativeRow<Real> *derivatives, WarpSums *total, cudaStream_t stream)
   {
     const auto blocks = static_cast<unsigned>((grid.ncells + THREADS / 32 - 1) / (THREADS / 32));
     launch_kernel("launching set_derivatives", set_derivatives<Real>, true, {blocks, THREADS},
-                  stream, grid, dSdsum, numbers, natoms_a, derivatives, total);
+                  stream, grid, dSdsum, entropy_sums, natoms_a, derivatives, total);
   }
 
   template <class Real>
@@ -534,11 +533,11 @@ template PairEntropyLaunchers<float> pair_entropy_launchers();
 template PairEntropyLaunchers<double> pair_entropy_launchers();
 
 void evaluate_entropy(const DistanceGrid &grid, const double *gaussians, double volume,
-                      double *value, EntropyNumbers *numbers, double *g, double *dSdsum,
+                      double *value, EntropySums *entropy_sums, double *g, double *dSdsum,
                       cudaStream_t stream)
 {
   launch_kernel("launching evaluate_nodes", evaluate_nodes, true, {1, THREADS}, stream, grid,
-                gaussians, volume, value, numbers, g, dSdsum);
+                gaussians, volume, value, entropy_sums, g, dSdsum);
 }
 
 }    // namespace gpucoord

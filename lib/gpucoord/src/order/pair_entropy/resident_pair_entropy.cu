@@ -63,7 +63,7 @@ namespace {
       g_of_host.reserve(bins);
       dSdsum.reserve(bins);
       derivatives_of_cells.reserve(second.cells.ncells);
-      numbers_of_all.reserve(1);
+      sums_of_all.reserve(1);
       first.sums = sums_of_cells.data();
       second.derivatives = derivatives_of_cells.data();
     }
@@ -85,14 +85,14 @@ namespace {
       launch.sum_gaussians(first, na, nb, gaussians.data(), stream);
       this->add_ranks(gaussians.data(), bins + 2, exchange, stream);
       evaluate_entropy(first.cells, gaussians.data(), atoms.volume, value_of_all.data(),
-                       numbers_of_all.data(), g.data(), dSdsum.data(), stream);
+                       sums_of_all.data(), g.data(), dSdsum.data(), stream);
     }
 
     void evaluate_second(const Request &request, const double *, double, const DeviceExchange &,
                          DeviceStream stream) override
     {
       this->begin_second(request);
-      launch.set_derivatives(second.cells, dSdsum.data(), numbers_of_all.data(),
+      launch.set_derivatives(second.cells, dSdsum.data(), sums_of_all.data(),
                              static_cast<double>(pairs->natoms(0)), derivatives_of_cells.data(),
                              total.data(), stream);
       if (!has_rows) return;
@@ -117,8 +117,8 @@ namespace {
     {
       Shared::add_peratom(peratom, row_of_atom, nthreads, stream);
       if (!(wanted & ATOM_VIRIAL)) return;
-      EntropyNumbers sums;
-      this->copy(&sums, numbers_of_all.data(), 1, stream);
+      EntropySums sums;
+      this->copy(&sums, sums_of_all.data(), 1, stream);
       this->wait(stream);
       const bool two = pairs->has_two_groups();
       const auto add_volume_term = [&](int first_point, std::int64_t n, double term) {
@@ -148,8 +148,7 @@ namespace {
     std::size_t bytes() const override
     {
       return Shared::bytes() + sums_of_cells.bytes() + gaussians.bytes() + g.bytes() +
-          dSdsum.bytes() + g_of_host.bytes() + derivatives_of_cells.bytes() +
-          numbers_of_all.bytes();
+          dSdsum.bytes() + g_of_host.bytes() + derivatives_of_cells.bytes() + sums_of_all.bytes();
     }
 
    private:
@@ -176,7 +175,7 @@ namespace {
     DeviceBuffer<double> g, dSdsum;            // [bins] g and dS/dsum
     PinnedBuffer<double> g_of_host;            // [bins]
     DeviceBuffer<DerivativeRow<Real>> derivatives_of_cells;
-    DeviceBuffer<EntropyNumbers> numbers_of_all;
+    DeviceBuffer<EntropySums> sums_of_all;
   };
 
 }    // namespace

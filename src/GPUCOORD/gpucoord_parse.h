@@ -8,8 +8,8 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-#ifndef LMP_GPUCOORD_WORDS_H
-#define LMP_GPUCOORD_WORDS_H
+#ifndef LMP_GPUCOORD_PARSE_H
+#define LMP_GPUCOORD_PARSE_H
 
 #include "error.h"
 #include "fmt/format.h"
@@ -28,7 +28,7 @@ namespace LAMMPS_NS {
 
 // Words that a user can choose from, and their positions in the input line.
 
-namespace Words {
+namespace Parse {
 
   enum class Device { AUTO, CUDA, HOST };
 
@@ -162,7 +162,7 @@ namespace Words {
                  arg[iarg], word, instead);
   }
 
-}    // namespace Words
+}    // namespace Parse
 }    // namespace LAMMPS_NS
 
 #endif
