@@ -17,7 +17,7 @@
 #include "../gpu/device_guard.h"
 #include "../gpu/splits.h"
 #include "../gpu/staging.h"
-#include "../pairs/add_rows.h"
+#include "../pairs/add_to_peratom.h"
 #include "../pairs/launch_cuda.h"
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/pair_reduction.h"
@@ -515,7 +515,7 @@ namespace {
       if (!rows) return;
       rows += sums.first;
       arrivals.for_each("computing coordination numbers", [&](std::size_t first, std::size_t end) {
-        add_rows(sums.host.data(), columns, first, end, rows, nullptr, nthreads, peratom);
+        add_to_peratom(sums.host.data(), columns, first, end, rows, nullptr, nthreads, peratom);
       });
     }
 

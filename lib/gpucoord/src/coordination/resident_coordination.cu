@@ -14,7 +14,7 @@
 #include "../gpu/early_launch.cuh"
 #include "../gpu/splits.h"
 #include "../gpu/staging.h"
-#include "../pairs/add_rows.h"
+#include "../pairs/add_to_peratom.h"
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/pair_reduction.h"
 #include "../pairs/resident_pairs.h"
@@ -74,7 +74,7 @@ namespace {
       if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(form_indices(table));
       shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       report.reserve(1);
-      block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
+      block_sums.reserve(7 * tuning::MAX_KERNEL_BLOCKS);
       // Kernels write only the requested sums, but write_report() copies all sums.
       send_table(std::vector<WarpSums>(1), total);
       send_table(std::vector<unsigned>{0}, ended);
@@ -225,8 +225,8 @@ namespace {
         while (first < end) {
           while (part_ends[part] <= first) ++part;
           const std::size_t last = std::min(end, part_ends[part]);
-          add_rows(sums_host.data(), peratom_columns(wanted), first, last, atom_of_row.data(), row,
-                   nthreads, peratom);
+          add_to_peratom(sums_host.data(), peratom_columns(wanted), first, last, atom_of_row.data(),
+                         row, nthreads, peratom);
           first = last;
         }
       });
@@ -293,7 +293,7 @@ namespace {
         const auto &some = pairs->classes_of(rows.part_i), &others = pairs->classes_of(rows.part_j);
         if (some.size() == 1 && others.size() == 1 && !has_classes) {
           const auto &between = pairs->classes()(some.front(), others.front());
-          f(rows, [&](PartnerArguments &arg, double unit, unsigned want, cudaStream_t stream) {
+          f(rows, [&](RowArguments &arg, double unit, unsigned want, cudaStream_t stream) {
             const SwitchFunction<Real> &function = functions[between.function];
             arg.weight = between.weight * unit;
             function.launchers.partners(arg, function.constants, want, stream);
@@ -308,7 +308,7 @@ namespace {
             });
           });
           if (is_used)
-            f(rows, [&](PartnerArguments &arg, double unit, unsigned want, cudaStream_t stream) {
+            f(rows, [&](RowArguments &arg, double unit, unsigned want, cudaStream_t stream) {
               arg.weight = unit;    // the constants include the weights of the pairs
               formula.launchers.partners_by_class(arg, *formula.functions, want, stream);
             });
@@ -374,7 +374,7 @@ namespace {
       std::size_t first = 0;
       for_each_pass(
           evaluation.is_weighted, [&](const ResidentPairs::Rows &rows, const auto &launch) {
-            PartnerArguments arg = {};
+            RowArguments arg = {};
             arg.rows = rows.view;
             arg.points = pairs->points().data();
             arg.unit = pairs->points().unit();

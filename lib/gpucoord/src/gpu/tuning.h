@@ -56,7 +56,7 @@ namespace tuning {
   constexpr double MIN_PARTNERS_IN_BLOCKS = 24.0;
   constexpr int LISTS_BEFORE_BLOCKS_AGAIN = 50;
   // Largest number of blocks of kernels over lists. It is the same for all GPUs; see TARGET_WARPS.
-  constexpr int MAX_PARTNER_BLOCKS = 4096;
+  constexpr int MAX_KERNEL_BLOCKS = 4096;
   // Blocks of 128 threads per multiprocessor that limit the registers of the molecule kernels.
   constexpr int MOLECULE_BLOCKS_FLOAT = 3, MOLECULE_BLOCKS_DOUBLE = 2;
   // Rigid molecules: the partners are split until there are TARGET_MOLECULE_WARPS warps, each

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Rigid molecules: the cell processor.
 //
-// Launch: as described in near_partners.cuh; each thread takes one molecule. A thread first notes
+// Launch: as described in cell_search.cuh; each thread takes one molecule. A thread first notes
 // which partners are within the cutoff of centers of mass, as bits in shared memory, then processes
 // only those. A thread that has finished a batch waits for the thread of its warp with the most
 // partners. Batches therefore cover the whole neighborhood evenly (passes).
@@ -16,7 +16,7 @@
 #ifndef GPUCOORD_MOLECULE_PROCESSOR_CUH
 #define GPUCOORD_MOLECULE_PROCESSOR_CUH
 
-#include "../pairs/near_partners.cuh"
+#include "../pairs/cell_search.cuh"
 #include "own_molecule.cuh"
 #include "site_pair.h"
 

@@ -6,7 +6,7 @@
 #define GPUCOORD_ORDER_HOST_H
 
 #include "order_values.h"
-#include "partners_host.h"
+#include "partners_in_range_host.h"
 
 #include "../core/run_in_parallel.h"
 #include "../pairs/cell_bins_host.h"
@@ -41,7 +41,7 @@ struct RowNumbers {
 // The partners of the atoms of a and, with two groups, of those of b.
 template <class Real> class OrderPartners {
  public:
-  // range: see the constructors of PartnersHost
+  // range: see the constructors of PartnersInRangeHost
   template <class Range>
   OrderPartners(const Range &range, double longest_in, int nthreads_in) :
       partners_a(range, nthreads_in), partners_b(range, nthreads_in), longest(longest_in),
@@ -61,7 +61,7 @@ template <class Real> class OrderPartners {
 
   std::size_t bytes() const { return bytes_of(partners_a, partners_b, bins_a, bins_b); }
 
-  PartnersHost<Real> partners_a, partners_b;
+  PartnersInRangeHost<Real> partners_a, partners_b;
 
  private:
   const double longest;    // longest range of all functions, distance
@@ -71,7 +71,7 @@ template <class Real> class OrderPartners {
 
 // Runs work(block, index of the block) in parallel.
 template <class Real, class Work>
-void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work &work)
+void for_each_block(const PartnersInRangeHost<Real> &partners, int nthreads, const Work &work)
 {
   run_in_parallel(static_cast<std::int64_t>(partners.nblocks()), nthreads, [&](std::int64_t b) {
     work(partners.block(b), static_cast<std::size_t>(b));
@@ -83,7 +83,7 @@ void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work
 // and unit times virial_scale times the sums from the total virial. virial_scale is 1/2 if W counts
 // each pair from both ends. Blocks are added in order.
 template <class Real, class Sum>
-void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, double unit,
+void add_forces_of_blocks(const PartnersInRangeHost<Real> &partners, int nthreads, double unit,
                           double virial_scale, unsigned want, double *peratom, OrderResult &result,
                           const Sum &sum)
 {

@@ -1,18 +1,18 @@
 // Part of GPUCOORD, GPL-2.0. The base class of order parameters of resident atoms. It has the
 // pairs, the rows of per-atom numbers and their exchange, sums over ranks, results, and outputs.
 //
-// Kernels write a row of numbers for each atom (partner_rows_cuda.h). send() copies these rows to
+// Kernels write a row of numbers for each atom (partners_in_range.h). send() copies these rows to
 // all points, where kernels look them up by the index of a partner. Kernels of this file: 256
 // threads per block, one thread per number or per four numbers, no shared memory.
 
 #ifndef GPUCOORD_RESIDENT_ORDER_CUH
 #define GPUCOORD_RESIDENT_ORDER_CUH
 
-#include "partner_rows_cuda.h"
+#include "partners_in_range.h"
 
 #include "../gpu/buffers.h"
 #include "../gpu/staging.h"
-#include "../pairs/add_rows.h"
+#include "../pairs/add_to_peratom.h"
 #include "../pairs/resident_pairs.h"
 #include "../pairs/row_outputs.cuh"
 
@@ -212,7 +212,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     copied += static_cast<std::int64_t>(n * columns * sizeof(double));
     const auto add = [&](std::size_t first, std::size_t last) {
       if (first < last)
-        add_rows(rows_host.data(), columns, first, last, atom, row_of_atom, nthreads, peratom);
+        add_to_peratom(rows_host.data(), columns, first, last, atom, row_of_atom, nthreads,
+                       peratom);
     };
     arrivals.for_each("computing order parameters", [&](std::size_t first, std::size_t last) {
       const std::size_t between = std::clamp(nvalue, first, last);
@@ -268,7 +269,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
       pairs(std::make_shared<ResidentPairs>(table, precision, nullptr, Listing::ALWAYS))
   {
     report.reserve(1);
-    block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
+    block_sums.reserve(7 * tuning::MAX_KERNEL_BLOCKS);
     // Kernels write only the requested sums, but write_report() copies all sums.
     send_table(std::vector<WarpSums>(1), total);
     send_table(std::vector<unsigned>{0}, ended);
@@ -377,13 +378,13 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   }
 
   // Returns the outputs of the force kernel. Its sums are multiplied by unit.
-  PartnerArguments outputs(const Request &request, double unit)
+  RowArguments outputs(const Request &request, double unit)
   {
     const int columns = peratom_columns(wanted), n = rows().n;
     const bool fits_float = std::fabs(std::log2(unit)) < 60.0;    // then gradients fit a float, too
     gradients_in_float = request.for_forces_only && fits_float &&
         std::is_same<Real, float>::value && columns == peratom_columns(DERIVATIVES);
-    PartnerArguments out = {};
+    RowArguments out = {};
     out.rows = rows();
     out.weight = unit;
     out.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;

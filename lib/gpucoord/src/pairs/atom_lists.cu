@@ -6,8 +6,8 @@
 
 #include "../gpu/positions.cuh"
 #include "../gpu/warp_reduction.cuh"
+#include "bin_search.cuh"
 #include "pair_rebuild.cuh"
-#include "partner_search.cuh"
 
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Engine 'cells': the cell processor.
 //
-// Launch: as described in near_partners.cuh. Each thread takes one i-atom. Partners are read from
+// Launch: as described in cell_search.cuh. Each thread takes one i-atom. Partners are read from
 // shared memory. Each read broadcasts one partner to all threads, so that there are no bank
 // conflicts. In float, a warp broadcasts one partner to each half, and each thread takes two
 // i-atoms. The halves then add their sums.
@@ -16,7 +16,7 @@
 #define GPUCOORD_CELL_PROCESSOR_CUH
 
 #include "atom_sums.cuh"
-#include "near_partners.cuh"
+#include "cell_search.cuh"
 
 namespace gpucoord {
 

@@ -5,8 +5,8 @@
 #define GPUCOORD_FOUND_ROWS_CUH
 
 #include "../gpu/tuning.h"
-#include "partner_search.cuh"
-#include "rows_cuda.h"
+#include "bin_search.cuh"
+#include "device_rows.h"
 
 #include <climits>
 #include <cstdint>

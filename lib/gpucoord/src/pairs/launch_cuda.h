@@ -39,9 +39,9 @@ template <class Real> struct Launchers {
                    cudaStream_t);
   void (*pairs)(const PairsArguments &, const FormulaConstants<Real> &, unsigned want,
                 cudaStream_t);
-  void (*partners)(const PartnerArguments &, const FormulaConstants<Real> &, unsigned want,
+  void (*partners)(const RowArguments &, const FormulaConstants<Real> &, unsigned want,
                    cudaStream_t);
-  void (*partners_by_class)(const PartnerArguments &, const ClassFunctions<Real> &, unsigned want,
+  void (*partners_by_class)(const RowArguments &, const ClassFunctions<Real> &, unsigned want,
                             cudaStream_t);
 };
 

@@ -5,7 +5,7 @@
 #define GPUCOORD_PAIR_ARGUMENTS_CUDA_H
 
 #include "../gpu/bins.h"
-#include "rows_cuda.h"
+#include "device_rows.h"
 
 #include "gpucoord/box.h"
 #include "gpucoord/pairs.h"
@@ -106,7 +106,7 @@ struct PairsArguments {
 };
 
 // Arguments of kernels over partner lists kept on the GPU.
-struct PartnerArguments {
+struct RowArguments {
   DeviceRows rows;
   const void *points;    // int4 in units, or DeviceAtom
   double unit;           // distance

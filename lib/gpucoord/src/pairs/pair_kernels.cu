@@ -5,8 +5,8 @@
 #include "cell_processor.cuh"
 #include "gather_kernels.cuh"
 #include "launch_cuda.h"
-#include "partner_kernels.cuh"
 #include "row_block_kernels.cuh"
+#include "row_kernels.cuh"
 
 #include "gpucoord_form.h"    // made by CMake: the formula GPUCOORD_FORMULA
 
@@ -125,11 +125,11 @@ namespace {
     check(cudaGetLastError(), "launching sum_pairs");
   }
 
-  inline void row_blocks(const PartnerArguments &arg, const FormulaConstants<float> &c,
-                         unsigned want, cudaStream_t stream)
+  inline void row_blocks(const RowArguments &arg, const FormulaConstants<float> &c, unsigned want,
+                         cudaStream_t stream)
   {
     const unsigned blocks =
-        std::min((arg.rows.n + BLOCK_ROWS - 1) / BLOCK_ROWS, tuning::MAX_PARTNER_BLOCKS);
+        std::min((arg.rows.n + BLOCK_ROWS - 1) / BLOCK_ROWS, tuning::MAX_KERNEL_BLOCKS);
     const std::size_t bytes = bytes_of_points(arg.rows.blocks.max_lines);
     const auto launch = [&](auto *kernel, const auto &function) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -158,18 +158,18 @@ namespace {
 
   // Launches the kernel of this formula, or of WithScale of it.
   template <class OwnFormula, class Real, unsigned WANT, class Functions>
-  void launch_partners(const PartnerArguments &arg, const Functions &functions, cudaStream_t stream)
+  void launch_partners(const RowArguments &arg, const Functions &functions, cudaStream_t stream)
   {
     const int rows_per_block = Functions::BLOCK_THREADS / 32 * (32 / arg.rows.lanes);
     const unsigned blocks =
-        std::min((arg.rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
+        std::min((arg.rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_KERNEL_BLOCKS);
     const auto bytes = static_cast<std::size_t>(functions.shared_bytes());
-    launch_kernel("launching sum_partners", sum_partners<OwnFormula, Real, WANT, Functions>, true,
+    launch_kernel("launching sum_rows", sum_rows<OwnFormula, Real, WANT, Functions>, true,
                   {blocks, Functions::BLOCK_THREADS, bytes}, stream, arg, functions);
   }
 
   template <class OwnFormula, class Real, class Functions>
-  void launch_wanted(const PartnerArguments &arg, const Functions &functions, unsigned want,
+  void launch_wanted(const RowArguments &arg, const Functions &functions, unsigned want,
                      cudaStream_t stream)
   {
     if (arg.is_weighted)
@@ -185,7 +185,7 @@ namespace {
 
   // Sums are double even in precision single: loads limit the kernel.
   template <class Real>
-  void partners(const PartnerArguments &arg, const FormulaConstants<Real> &c, unsigned want,
+  void partners(const RowArguments &arg, const FormulaConstants<Real> &c, unsigned want,
                 cudaStream_t stream)
   {
     if constexpr (std::is_same<Real, float>::value)
@@ -194,7 +194,7 @@ namespace {
   }
 
   template <class Real>
-  void partners_by_class(const PartnerArguments &arg, const ClassFunctions<Real> &functions,
+  void partners_by_class(const RowArguments &arg, const ClassFunctions<Real> &functions,
                          unsigned want, cudaStream_t stream)
   {
     const auto launch_smallest = [&](const auto &f) {

@@ -8,9 +8,9 @@
 #include "../core/text_files.h"
 #include "../gpu/tuning.h"
 #include "../gpu/warp_reduction.cuh"
+#include "all_pairs_search.cuh"
 #include "found_rows.cuh"
 #include "pair_rebuild.cuh"
-#include "partner_masks.cuh"
 
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/transform_iterator.h>
@@ -85,7 +85,7 @@ namespace {
                              const __grid_constant__ Candidates candidates,
                              const __grid_constant__ Room room, int *count, std::int64_t *counters)
   {
-    const PartnerMasks &masks = masks_of_groups.group[blockIdx.y];
+    const PairMasks &masks = masks_of_groups.group[blockIdx.y];
     const int lanes = masks.lanes(), k_of_group = thread_number() / lanes;
     const int first_of_warp = (thread_number() - static_cast<int>(threadIdx.x) % 32) / lanes;
     if (first_of_warp >= masks.n) return;
@@ -276,7 +276,7 @@ MasksOfGroups PairSearch::test_pairs(int a, int b, const Reach &reach, cudaStrea
   for (int group = 0; group < ngroups; ++group) {
     const AtomLists::List &own = lists[list_of_group[group]],
                           &other = lists[list_of_group[1 - group]];
-    PartnerMasks &m = masks.group[group];
+    PairMasks &m = masks.group[group];
     m.candidate = own.gathered.data();
     m.other = other.gathered.data();
     m.n = own.nowned;
@@ -351,7 +351,7 @@ FoundRows PairSearch::find(int part_i, int part_j, cudaStream_t stream)
           "clearing numbers");
     if (few) {
       std::int64_t nthreads = 0;
-      for (const PartnerMasks &m : masks.group)
+      for (const PairMasks &m : masks.group)
         nthreads = std::max(nthreads, static_cast<std::int64_t>(m.n) * m.lanes());
       find_partners_in_masks<<<dim3(blocks_of(nthreads), lists.counts().two ? 2 : 1), THREADS, 0,
                                stream>>>(masks, candidates, room, candidate_count.data(),

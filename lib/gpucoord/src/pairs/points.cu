@@ -7,9 +7,9 @@
 
 #include "../gpu/early_launch.cuh"
 #include "../gpu/positions.cuh"
+#include "bin_search.cuh"
 #include "class_functions_cuda.h"
-#include "partner_search.cuh"
-#include "rows_cuda.h"
+#include "device_rows.h"
 
 #include <cmath>
 #include <type_traits>

@@ -19,11 +19,11 @@
 #include "../gpu/cuda_tuning.h"
 #include "caller_neighbors.h"
 #include "class_parts.h"
+#include "device_rows.h"
 #include "pair_search.h"
 #include "points.h"
 #include "rebuild_memory.h"
 #include "row_tiles.h"
-#include "rows_cuda.h"
 
 #include "gpucoord/pairs.h"
 
@@ -51,7 +51,7 @@ class ResidentPairs {
     int i = 0, j = 0;    // indices of lists of sorted atoms, if partners are found in bins
   };
   const std::deque<Rows> &rows() const { return all_rows; }
-  // Number of elements of partners in the first rows (rows_cuda.h).
+  // Number of elements of partners in the first rows (device_rows.h).
   std::size_t nelements() const { return row_buffers.front().nelements; }
   bool in_bins() const { return search.in_bins(); }
   const BinGrid &bins_grid() const { return search.atoms().grid(); }

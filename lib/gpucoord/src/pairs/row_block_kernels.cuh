@@ -1,13 +1,13 @@
-// Part of GPUCOORD, GPL-2.0. The kernel over rows in blocks (rows_cuda.h).
+// Part of GPUCOORD, GPL-2.0. The kernel over rows in blocks (device_rows.h).
 //
-// Launch: BLOCK_ROWS threads per block and at most MAX_PARTNER_BLOCKS blocks, which take the blocks
+// Launch: BLOCK_ROWS threads per block and at most MAX_KERNEL_BLOCKS blocks, which take the blocks
 // of rows in turn. Shared memory: the points of a block of rows, bytes_of_points(max_lines), and
 // the sums of the block's warps.
 
 #ifndef GPUCOORD_ROW_BLOCK_KERNELS_CUH
 #define GPUCOORD_ROW_BLOCK_KERNELS_CUH
 
-#include "partner_kernels.cuh"
+#include "row_kernels.cuh"
 
 namespace gpucoord {
 
@@ -26,7 +26,7 @@ constexpr int EIGHTS_BEFORE_FLUSH = 8;
 // Function: OneFunction<float>, with or without weights.
 template <class Formula, unsigned WANT, class Function>
 __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
-    sum_row_blocks(const __grid_constant__ PartnerArguments arg, const Function function)
+    sum_row_blocks(const __grid_constant__ RowArguments arg, const Function function)
 {
   extern __shared__ int4 points_of_block[];
   const int4 *const __restrict__ points = static_cast<const int4 *>(arg.points);

@@ -1,11 +1,11 @@
-// Part of GPUCOORD, GPL-2.0. Rows in blocks (rows_cuda.h), built from a neighbor list of the
+// Part of GPUCOORD, GPL-2.0. Rows in blocks (device_rows.h), built from a neighbor list of the
 // caller.
 
 #ifndef GPUCOORD_ROW_BLOCKS_H
 #define GPUCOORD_ROW_BLOCKS_H
 
 #include "../gpu/buffers.h"
-#include "rows_cuda.h"
+#include "device_rows.h"
 
 #include "gpucoord/pairs.h"
 

@@ -1,11 +1,11 @@
-// Part of GPUCOORD, GPL-2.0. Rows of partners in tiles (rows_cuda.h), from any source of pairs.
+// Part of GPUCOORD, GPL-2.0. Rows of partners in tiles (device_rows.h), from any source of pairs.
 
 #ifndef GPUCOORD_ROW_TILES_H
 #define GPUCOORD_ROW_TILES_H
 
 #include "../gpu/buffers.h"
+#include "device_rows.h"
 #include "rebuild_memory.h"
-#include "rows_cuda.h"
 
 #include "gpucoord/pairs.h"
 

@@ -6,7 +6,7 @@
 #ifndef GPUCOORD_ENVIRONMENT_ARGUMENTS_CUDA_H
 #define GPUCOORD_ENVIRONMENT_ARGUMENTS_CUDA_H
 
-#include "../partner_rows_cuda.h"
+#include "../partners_in_range.h"
 
 #include "../../pairs/pair_arguments_cuda.h"
 
@@ -40,7 +40,7 @@ template <class Real> struct EnvironmentForceArguments {
   // [points][stride] dS/dk_e over n_e. Null (only in float, with one environment): the weight is
   // next to the position of the point, in place of the class.
   const Real *weights;
-  PartnerArguments out;
+  RowArguments out;
   double gradient_scale, virial_scale;    // factors from the sums of the kernel to dS/dx and W
   bool has_two_groups;
   int columns;    // number of columns of out.sums

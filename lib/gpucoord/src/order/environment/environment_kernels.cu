@@ -1,12 +1,12 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of environment similarity, over partners in range. Launch:
-// see order_rows.cuh.
+// see row_loops.cuh.
 //
 // A thread evaluates four partners for each vector that it loads. All threads load the same vector.
 // Arithmetic limits the kernels: in float, a Gaussian takes 8 instructions, including one
 // exponential function, and 10 with its gradient. The 12 Gaussians of fcc together take 4
 // exponential functions.
 
-#include "../partner_lists.cuh"
+#include "../partners_in_range.cuh"
 #include "environment_arguments_cuda.h"
 #include "environment_similarity_options.h"
 

@@ -174,7 +174,7 @@ namespace {
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(table.n, Real(0));
       const int *const types = in.cells.types.type;
-      const auto pass = [&](const PartnersHost<Real> &partner_blocks, bool with_own,
+      const auto pass = [&](const PartnersInRangeHost<Real> &partner_blocks, bool with_own,
                             bool with_others, double virial_scale) {
         add_forces_of_blocks(
             partner_blocks, nthreads, unit, virial_scale, want, peratom, result,

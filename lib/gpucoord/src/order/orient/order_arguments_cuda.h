@@ -6,7 +6,7 @@
 #ifndef GPUCOORD_ORDER_ARGUMENTS_CUDA_H
 #define GPUCOORD_ORDER_ARGUMENTS_CUDA_H
 
-#include "../partner_rows_cuda.h"
+#include "../partners_in_range.h"
 #include "harmonics.h"
 
 #include "../../pairs/pair_arguments_cuda.h"
@@ -56,7 +56,7 @@ template <class Real> struct OrderArguments : PartnerRows<Real> {
 // for all atoms of a, instead of the rows of points; null: not used.
 template <class Real> struct OrderForceArguments {
   OrderArguments<Real> order;
-  PartnerArguments out;    // outputs
+  RowArguments out;    // outputs
   const Real *uniform;
   bool has_two_groups;
   int columns;    // number of columns of out.sums

@@ -6,7 +6,7 @@
 #ifndef GPUCOORD_ORDER_KERNELS_CUH
 #define GPUCOORD_ORDER_KERNELS_CUH
 
-#include "../order_rows.cuh"
+#include "../row_loops.cuh"
 #include "order_arguments_cuda.h"
 
 #include <utility>

@@ -4,7 +4,7 @@
 // With several classes of types, and for sigma of CONNECTIONS, the formula is selected at run time
 // by a function call. Inlining all formulas would increase the number of registers of each kernel.
 
-#include "../partner_lists.cuh"
+#include "../partners_in_range.cuh"
 #include "order_arguments_cuda.h"
 
 #include "../../atom_functions/threshold.h"

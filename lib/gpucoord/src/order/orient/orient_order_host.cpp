@@ -328,7 +328,7 @@ namespace {
         rounded[k] = static_cast<Real>(lambda.all[k] / unit);
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(lambda.columns, Real(0));
-      const auto pass = [&](const PartnersHost<Real> &partner_blocks, bool with_own,
+      const auto pass = [&](const PartnersInRangeHost<Real> &partner_blocks, bool with_own,
                             bool with_others, double virial_scale) {
         add_forces_of_blocks(partner_blocks, nthreads, unit, virial_scale, want, peratom, result,
                              [&](const Block &block, std::size_t k, double *sums) {

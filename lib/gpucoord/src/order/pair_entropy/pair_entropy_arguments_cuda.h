@@ -18,7 +18,7 @@
 #ifndef GPUCOORD_PAIR_ENTROPY_ARGUMENTS_CUDA_H
 #define GPUCOORD_PAIR_ENTROPY_ARGUMENTS_CUDA_H
 
-#include "../partner_rows_cuda.h"
+#include "../partners_in_range.h"
 #include "pair_entropy_formulas.h"
 
 #include "../../pairs/pair_arguments_cuda.h"
@@ -79,7 +79,7 @@ template <class Real> struct DistanceForceArguments : PointRows {
   Real reach_sq;                             // distance^2
   double factor;                             // number of terms of S of a pair
   const DerivativeRow<Real> *derivatives;    // [ncells]
-  PartnerArguments out;                      // outputs
+  RowArguments out;                          // outputs
 };
 
 // Tells how sum_distances() runs on the current GPU.

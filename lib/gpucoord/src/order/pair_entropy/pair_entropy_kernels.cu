@@ -1,11 +1,11 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of the pair entropy.
 //
-// sum_distances and sum_distance_forces go over rows (order_rows.cuh) in blocks of SUM_THREADS and
+// sum_distances and sum_distance_forces go over rows (row_loops.cuh) in blocks of SUM_THREADS and
 // THREADS threads. A block has its own copy of a table in shared memory: the sums of cells, or the
 // coefficients of dS/dr. Tables that do not fit are in global memory. Blocks of the other
 // kernels have NODE_THREADS or THREADS threads, and the sums of their warps in shared memory.
 
-#include "../order_rows.cuh"
+#include "../row_loops.cuh"
 #include "pair_entropy_arguments_cuda.h"
 
 #include "../../gpu/buffers.h"
@@ -504,7 +504,7 @@ namespace {
   {
     const std::size_t bytes = sizeof(DerivativeRow<Real>) * arg.cells.ncells;
     const auto blocks =
-        std::min(blocks_of_rows(arg.rows, THREADS), unsigned(tuning::MAX_PARTNER_BLOCKS));
+        std::min(blocks_of_rows(arg.rows, THREADS), unsigned(tuning::MAX_KERNEL_BLOCKS));
     const auto launch = [&](auto wanted) {
       const char *const what = "launching sum_distance_forces";
       if (bytes <= MAX_DERIVATIVE_BYTES)

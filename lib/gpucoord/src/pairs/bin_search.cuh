@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The search for the partners of an atom in bins.
 
-#ifndef GPUCOORD_PARTNER_SEARCH_CUH
-#define GPUCOORD_PARTNER_SEARCH_CUH
+#ifndef GPUCOORD_BIN_SEARCH_CUH
+#define GPUCOORD_BIN_SEARCH_CUH
 
 #include "../gpu/bins.h"
 #include "../gpu/sorted_atoms.cuh"

@@ -5,20 +5,20 @@
 // warp per 32 candidates and word, 128 threads per block. list_partners() is called by other
 // kernels. No shared memory.
 
-#ifndef GPUCOORD_PARTNER_MASKS_CUH
-#define GPUCOORD_PARTNER_MASKS_CUH
+#ifndef GPUCOORD_ALL_PAIRS_SEARCH_CUH
+#define GPUCOORD_ALL_PAIRS_SEARCH_CUH
 
 #include "../gpu/bins.h"
 #include "../gpu/tuning.h"
 #include "../gpu/warp_reduction.cuh"
-#include "partner_search.cuh"
+#include "bin_search.cuh"
 
 #include <cstdint>
 
 namespace gpucoord {
 
 // Candidates of one group and their possible partners.
-struct PartnerMasks {
+struct PairMasks {
   const DeviceAtom *candidate, *other;
   int n, nother;
   int first_point;    // index of the first possible partner among the points
@@ -35,14 +35,14 @@ constexpr int MASK_THREADS = 128;
 
 // Masks of both groups, indexed by blockIdx.y. n is 0 if there is no second group.
 struct MasksOfGroups {
-  PartnerMasks group[2];
+  PairMasks group[2];
 };
 
 // Sets the bits of all pairs. Adjacent warps load the same candidates.
 static __global__ void __launch_bounds__(MASK_THREADS)
     test_all_pairs(const __grid_constant__ MasksOfGroups masks_of_groups)
 {
-  const PartnerMasks &masks = masks_of_groups.group[blockIdx.y];
+  const PairMasks &masks = masks_of_groups.group[blockIdx.y];
   if (masks.n == 0 || masks.nother == 0) return;
   const std::int64_t warp =
       blockIdx.x * static_cast<std::int64_t>(MASK_THREADS / 32) + threadIdx.x / 32;
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(MASK_THREADS)
 
 // Calls f(k, index of the point) for each partner k of a candidate. Returns the number of partners.
 // lanes() lanes of a warp share a candidate. All lanes of a warp must call this function.
-template <class F> __device__ int list_partners(const PartnerMasks &masks, int candidate, F f)
+template <class F> __device__ int list_partners(const PairMasks &masks, int candidate, F f)
 {
   const int lanes = masks.lanes(), lane = threadIdx.x % lanes, words = masks.words();
   int found = 0;

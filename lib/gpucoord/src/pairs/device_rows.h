@@ -10,8 +10,8 @@
 // In addition, the order of the partners of a row lets eight threads that load at once mostly read
 // from eight different banks.
 
-#ifndef GPUCOORD_ROWS_CUDA_H
-#define GPUCOORD_ROWS_CUDA_H
+#ifndef GPUCOORD_DEVICE_ROWS_H
+#define GPUCOORD_DEVICE_ROWS_H
 
 #include <cuda_runtime.h>
 

@@ -1,13 +1,13 @@
 // Part of GPUCOORD, GPL-2.0. The kernel over partner lists that are kept on the GPU.
 //
-// Launch of sum_partners: Functions::BLOCK_THREADS threads per block and at most MAX_PARTNER_BLOCKS
+// Launch of sum_rows: Functions::BLOCK_THREADS threads per block and at most MAX_KERNEL_BLOCKS
 // blocks. Their warps take the tiles of rows in turn. 'lanes' threads share the partners of an
 // atom. Shared memory: the sums of the block's warps, and the functions of classes if there are
 // several (FunctionsByClass::shared_bytes()). The last block to finish adds the sums of all blocks,
 // always in the same order.
 
-#ifndef GPUCOORD_PARTNER_KERNELS_CUH
-#define GPUCOORD_PARTNER_KERNELS_CUH
+#ifndef GPUCOORD_ROW_KERNELS_CUH
+#define GPUCOORD_ROW_KERNELS_CUH
 
 #include "../gpu/early_launch.cuh"
 #include "../gpu/forces.cuh"
@@ -115,7 +115,7 @@ __device__ inline void add_four(Sums &sums, const Functions &functions,
 
 // Stores the requested sums of a row. Adds value and virial to those of this thread.
 template <unsigned WANT, class Sums>
-__device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSums &mine)
+__device__ void store_row(const RowArguments &arg, int r, Sums &sums, WarpSums &mine)
 {
   if constexpr (WANT == VALUE) {
     if (arg.sums && r < arg.rows.nvalue)
@@ -139,8 +139,7 @@ __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSu
 
 // Adds value and virial of all threads: first over the block, then over all blocks in the last
 // block to finish. WARPS: warps per block.
-template <unsigned WANT, int WARPS>
-__device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
+template <unsigned WANT, int WARPS> __device__ void add_up(const RowArguments &arg, WarpSums &mine)
 {
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
   __shared__ WarpSums warp_sums[WARPS];
@@ -180,7 +179,7 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 template <class Formula, class Real, unsigned WANT, class Functions>
 __global__ void __launch_bounds__(Functions::BLOCK_THREADS,
                                   MIN_RESIDENT_THREADS<Real, WANT> / Functions::BLOCK_THREADS)
-    sum_partners(const __grid_constant__ PartnerArguments arg, const Functions functions)
+    sum_rows(const __grid_constant__ RowArguments arg, const Functions functions)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);

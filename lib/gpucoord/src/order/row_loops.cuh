@@ -1,15 +1,15 @@
 // Part of GPUCOORD, GPL-2.0. Loops of the kernels of order parameters over rows.
 //
 // Launch: GATHER_THREADS threads per block unless the kernel says otherwise, and at most
-// MAX_PARTNER_BLOCKS blocks. Warps take the tiles of rows in turn, as in sum_partners. Each thread
+// MAX_KERNEL_BLOCKS blocks. Warps take the tiles of rows in turn, as in sum_rows. Each thread
 // takes one partner of its row at a time. Shared memory: only that of add_up().
 
-#ifndef GPUCOORD_ORDER_ROWS_CUH
-#define GPUCOORD_ORDER_ROWS_CUH
+#ifndef GPUCOORD_ROW_LOOPS_CUH
+#define GPUCOORD_ROW_LOOPS_CUH
 
-#include "partner_rows_cuda.h"
+#include "partners_in_range.h"
 
-#include "../pairs/partner_kernels.cuh"
+#include "../pairs/row_kernels.cuh"
 
 #include <algorithm>
 
@@ -104,7 +104,7 @@ void launch_over_rows(const char *what, Kernel *kernel, const Arguments &arg,
 {
   const int rows_per_block = ORDER_WARPS * (32 / rows.lanes);
   const unsigned blocks =
-      std::min((rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_PARTNER_BLOCKS);
+      std::min((rows.n + rows_per_block - 1) / rows_per_block, tuning::MAX_KERNEL_BLOCKS);
   launch_kernel(what, kernel, true, {blocks, GATHER_THREADS}, stream, arg);
 }
 

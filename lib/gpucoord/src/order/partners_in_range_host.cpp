@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. The partners of atoms within range on the host.
 
-#include "partners_host.h"
+#include "partners_in_range_host.h"
 
 #include "../core/run_in_parallel.h"
 #include "../switching/forms.h"
@@ -23,7 +23,7 @@ namespace {
 }    // namespace
 
 template <class Real>
-PartnersHost<Real>::PartnersHost(const SwitchTable &table_in, int nthreads_in) :
+PartnersInRangeHost<Real>::PartnersInRangeHost(const SwitchTable &table_in, int nthreads_in) :
     table(table_in), range(table.dmax()), nthreads(nthreads_in),
     keep_near_box(select_keep_near_box<Real>()), scratch(nthreads)
 {
@@ -35,7 +35,7 @@ PartnersHost<Real>::PartnersHost(const SwitchTable &table_in, int nthreads_in) :
 }
 
 template <class Real>
-PartnersHost<Real>::PartnersHost(double range_in, int nthreads_in) :
+PartnersInRangeHost<Real>::PartnersInRangeHost(double range_in, int nthreads_in) :
     table(0), range(range_in), nthreads(nthreads_in),
     range_sq(1, static_cast<Real>(std::fmin(range * range, std::numeric_limits<Real>::max()))),
     keep_near_box(select_keep_near_box<Real>()), scratch(nthreads)
@@ -43,8 +43,8 @@ PartnersHost<Real>::PartnersHost(double range_in, int nthreads_in) :
 }
 
 template <class Real>
-void PartnersHost<Real>::find(const CellGrid &grid, const CellBins &i, const CellBins &j,
-                              const PairTypes &types)
+void PartnersInRangeHost<Real>::find(const CellGrid &grid, const CellBins &i, const CellBins &j,
+                                     const PairTypes &types)
 {
   tasks.make(grid, i, nthreads);
   const auto n = static_cast<std::int64_t>(tasks.all().size());
@@ -67,9 +67,10 @@ void PartnersHost<Real>::find(const CellGrid &grid, const CellBins &i, const Cel
 }
 
 template <class Real>
-void PartnersHost<Real>::find_in_task(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
-                                      const PairTypes &types, const CellTask &task, Scratch &s,
-                                      PartnerBlock<Real> &block) const
+void PartnersInRangeHost<Real>::find_in_task(const CellGrid &grid, const CellBins &bi,
+                                             const CellBins &bj, const PairTypes &types,
+                                             const CellTask &task, Scratch &s,
+                                             PartnerBlock<Real> &block) const
 {
   const CellCandidates candidates = collect_candidates(keep_near_box, range, grid, bi, bj, task, s);
   const bool has_types = table.ntypes() > 0, has_functions = !constants.empty();
@@ -103,7 +104,8 @@ void PartnersHost<Real>::find_in_task(const CellGrid &grid, const CellBins &bi, 
 
 // Sets s and ds/dr, and turns displacements into unit vectors.
 template <class Real>
-void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real> &block) const
+void PartnersInRangeHost<Real>::evaluate(Scratch &scratch_of_thread,
+                                         PartnerBlock<Real> &block) const
 {
   const std::size_t n = block.row.size();
   block.s.assign(n, Real(0));
@@ -141,7 +143,7 @@ void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real>
   }
 }
 
-template <class Real> std::size_t PartnersHost<Real>::bytes() const
+template <class Real> std::size_t PartnersInRangeHost<Real>::bytes() const
 {
   std::size_t total = bytes_of(scratch, tasks);
   for (const auto &block : found)
@@ -150,7 +152,7 @@ template <class Real> std::size_t PartnersHost<Real>::bytes() const
   return total;
 }
 
-template class PartnersHost<float>;
-template class PartnersHost<double>;
+template class PartnersInRangeHost<float>;
+template class PartnersInRangeHost<double>;
 
 }    // namespace gpucoord

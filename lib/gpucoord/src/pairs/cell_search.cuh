@@ -12,8 +12,8 @@
 // Small systems have too few i-atoms to fill a GPU. The partners of each i-atom are then split over
 // several warps.
 
-#ifndef GPUCOORD_NEAR_PARTNERS_CUH
-#define GPUCOORD_NEAR_PARTNERS_CUH
+#ifndef GPUCOORD_CELL_SEARCH_CUH
+#define GPUCOORD_CELL_SEARCH_CUH
 
 #include "../gpu/sorted_atoms.cuh"
 #include "../gpu/warp_reduction.cuh"

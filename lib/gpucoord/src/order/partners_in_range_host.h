@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. The partners of atoms within range, with or without s(r) and ds/dr.
 // They are found once and read by several passes on the host.
 
-#ifndef GPUCOORD_PARTNERS_HOST_H
-#define GPUCOORD_PARTNERS_HOST_H
+#ifndef GPUCOORD_PARTNERS_IN_RANGE_HOST_H
+#define GPUCOORD_PARTNERS_IN_RANGE_HOST_H
 
 #include "partner_vectors_host.h"
 
@@ -48,12 +48,12 @@ template <class Real> struct PartnerBlock {
   }
 };
 
-template <class Real> class PartnersHost {
+template <class Real> class PartnersInRangeHost {
  public:
   // Finds partners within dmax of the function of their types.
-  PartnersHost(const SwitchTable &, int nthreads);
+  PartnersInRangeHost(const SwitchTable &, int nthreads);
   // Finds partners within range (distance), without functions.
-  PartnersHost(double range, int nthreads);
+  PartnersInRangeHost(double range, int nthreads);
 
   // Finds the partners of the owned atoms of i among the atoms of j.
   void find(const CellGrid &, const CellBins &i, const CellBins &j, const PairTypes &);

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Lists partners within one range.
 
-#include "partner_lists.cuh"
+#include "partners_in_range.cuh"
 
 namespace gpucoord {
 

@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. The kernel that lists partners in range. The kernels that read this
-// list have no idle threads. Launch: see order_rows.cuh.
+// list have no idle threads. Launch: see row_loops.cuh.
 //
 // A Form has
 // - Real; Arguments, a PartnerRows<Real>; Function
@@ -11,10 +11,10 @@
 //   reads; in_range is false for partners out of range and for missing partners, whose distance has
 //   no meaning. store() ends the row; all threads of a warp must call it.
 
-#ifndef GPUCOORD_PARTNER_LISTS_CUH
-#define GPUCOORD_PARTNER_LISTS_CUH
+#ifndef GPUCOORD_PARTNERS_IN_RANGE_CUH
+#define GPUCOORD_PARTNERS_IN_RANGE_CUH
 
-#include "order_rows.cuh"
+#include "row_loops.cuh"
 
 #include <cstdint>
 #include <type_traits>

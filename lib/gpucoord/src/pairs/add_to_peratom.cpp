@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Adds sums that came from a GPU to the per-atom output. nvcc does not
 // compile this file, because its host code has no OpenMP.
 
-#include "add_rows.h"
+#include "add_to_peratom.h"
 
 #include "gpucoord/pairs.h"
 
@@ -24,8 +24,8 @@ namespace {
 
 }    // namespace
 
-void add_rows(const double *sums, int columns, std::size_t first, std::size_t last, const int *atom,
-              const int *row_of_atom, int nthreads, double *peratom)
+void add_to_peratom(const double *sums, int columns, std::size_t first, std::size_t last,
+                    const int *atom, const int *row_of_atom, int nthreads, double *peratom)
 {
   if (columns == 1)
     add<1>(sums, first, last, atom, row_of_atom, nthreads, peratom);

@@ -1,17 +1,17 @@
 // Part of GPUCOORD, GPL-2.0. Rows of atoms and their partners in range, as kernels of order
 // parameters read them. DeviceRows also has partners out of range.
 
-#ifndef GPUCOORD_PARTNER_ROWS_CUDA_H
-#define GPUCOORD_PARTNER_ROWS_CUDA_H
+#ifndef GPUCOORD_PARTNERS_IN_RANGE_H
+#define GPUCOORD_PARTNERS_IN_RANGE_H
 
 #include "../gpu/four.cuh"
-#include "../pairs/rows_cuda.h"
+#include "../pairs/device_rows.h"
 
 #include <cuda_runtime.h>
 
 namespace gpucoord {
 
-// Partners in range, in the tiles of the rows (rows_cuda.h). Each thread of a tile has its own
+// Partners in range, in the tiles of the rows (device_rows.h). Each thread of a tile has its own
 // partners, four per element.
 template <class Real> struct PartnersInRange {
   int *count;            // [32 * number of tiles] number of partners per thread
