@@ -14,7 +14,7 @@ export GPUCOORD_TEST_DATA
 run() {
   log=build/sanitizers/$1.log
   LD_PRELOAD=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so) LD_LIBRARY_PATH=$PWD/build/sanitizers/plugin \
-    "build/unittest/$1" --gtest_brief=1 --gtest_filter=-PotentialMap.RefusesBadBins >"$log" 2>&1 ||
+    "build/unittest/$1" --gtest_brief=1 --gtest_filter=-PotentialMap.refuses_bad_bins >"$log" 2>&1 ||
     { cat "$log"; echo "FAILED $1"; return 1; }
 }
 export -f run

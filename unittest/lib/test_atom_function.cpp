@@ -325,7 +325,7 @@ TEST(AtomFunction, min_is_0_with_no_derivatives_where_an_atom_has_no_partner)
   }
 }
 
-TEST(AtomFunction, of_no_atoms_is_0)
+TEST(AtomFunction, no_atoms_give_0)
 {
   for (const auto &options :
        {AtomFunctionOptions(), moment(2), with_beta(AtomFunctionKind::MIN, 1.0),

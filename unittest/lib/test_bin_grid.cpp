@@ -36,7 +36,7 @@ template <class Check> void for_all_grids(Check check)
 
 }    // namespace
 
-TEST(Columns, of_a_neighborhood_are_all_that_are_within_range_and_fit_into_it)
+TEST(Columns, neighborhood_has_all_columns_within_range)
 {
   for_all_grids([](const BinGrid &grid, const Bounds &, double range) {
     const Neighborhood found = make_neighborhood(grid, range);

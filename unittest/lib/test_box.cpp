@@ -238,7 +238,7 @@ TEST(MinimumImage, is_the_nearest_image_where_tilts_are_many_edges)
   }
 }
 
-TEST(MinimumImage, of_lammps_largest_tilts_and_special_lattices)
+TEST(MinimumImage, largest_tilts_of_lammps_and_special_lattices)
 {
   std::mt19937_64 random(14);
   const double h = std::sqrt(0.75);
@@ -307,7 +307,7 @@ TEST(MinimumImage, edges_that_are_not_periodic_may_be_anything)
   EXPECT_EQ(nearest(box, d), expected);
 }
 
-TEST(MinimumImage, of_an_upright_cell_needs_no_candidates)
+TEST(MinimumImage, upright_cell_needs_no_candidates)
 {
   for (int mask = 0; mask < 8; ++mask) {
     Cell cell = lammps_cell(2.1, 3.3, 4.7, 0, 0, 0);

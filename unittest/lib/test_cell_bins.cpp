@@ -258,7 +258,7 @@ TEST(Grid, pairs_in_range_are_within_reach_from_just_below_a_cell_boundary)
       }
 }
 
-TEST(Grid, of_no_atoms_makes_no_cells)
+TEST(Grid, no_atoms_make_no_cells)
 {
   const CellGrid grid = gpucoord::make_cell_grid(nullptr, AtomList(), AtomList(), 1.0, 1);
   CellBins bins;

@@ -112,14 +112,14 @@ template <class Real> void expect_copies(int ntypes, int copies, int short_copie
 
 }    // namespace
 
-TEST(ClassTables, TheSmallestHasAllConstantsThatDiffer)
+TEST(ClassTables, the_smallest_has_all_constants_that_differ)
 {
   expect_tables<float>();
   expect_tables<double>();
 }
 
 // Copies take up to 32 KiB, and 128 bytes per element.
-TEST(ClassTables, Copies)
+TEST(ClassTables, copies)
 {
   expect_copies<float>(2, 8, 16);
   expect_copies<float>(16, 8, 16);
@@ -135,7 +135,7 @@ TEST(ClassTables, Copies)
 }
 
 // Constants of functions by the default dmax are the same except for rounding errors.
-TEST(ClassTables, DefaultRangesHaveTheSameScale)
+TEST(ClassTables, default_ranges_have_the_same_scale)
 {
   SwitchTable table(3);
   for (int i = 1; i <= 3; ++i)
@@ -150,7 +150,7 @@ TEST(ClassTables, DefaultRangesHaveTheSameScale)
 }
 
 // A pair of types without a function has the scale of the others, but not their range.
-TEST(ClassTables, PairsWithoutAFunction)
+TEST(ClassTables, pairs_without_a_function)
 {
   for (const bool have_one_range : {false, true}) {
     SwitchTable table(2);

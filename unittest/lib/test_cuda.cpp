@@ -186,7 +186,7 @@ TEST(AllPairs, in_a_tilted_box_equal_the_host)
   }
 }
 
-TEST(Pairs, of_any_number_equal_the_host)
+TEST(Pairs, any_number_equals_the_host)
 {
   brute::Cell cell;
   const double edges[3][3] = {{9, 0, 0}, {3.9, 10, 0}, {-4.1, 4.8, 8}};
@@ -331,7 +331,7 @@ TEST(Expressions, equal_the_host)
   }
 }
 
-TEST(Expressions, that_are_nested_too_deeply_are_refused_or_right)
+TEST(Expressions, deep_nesting_is_refused_or_right)
 {
   std::string expression = "x";
   for (int depth = 0; depth < 40; ++depth) expression = "1/(1+x*" + expression + ")";

@@ -117,7 +117,7 @@ TEST_F(KeptCells, equal_the_host_when_types_and_weights_change)
   expect_host("other weights");
 }
 
-TEST_F(KeptCells, of_a_table_without_functions_are_none)
+TEST_F(KeptCells, table_without_functions_has_none)
 {
   const auto rows = rows_of(s);
   CellsInput in = cells_input(s, *rows);
@@ -161,7 +161,7 @@ class Lists : public testing::Test {
   const Neighbors nearest = Neighbors(s, 0.5 * function.dmax());    // other lists of the same atoms
 };
 
-TEST_F(Lists, of_one_version_are_read_once_and_positions_every_time)
+TEST_F(Lists, one_version_is_read_once_and_positions_every_time)
 {
   expect_host(run(input(s, *rows, neighbors, 7)), input(s, *rows, neighbors, 0), "first");
   System moved = s;
@@ -172,7 +172,7 @@ TEST_F(Lists, of_one_version_are_read_once_and_positions_every_time)
   expect_host(run(input(s, *rows, nearest, 7)), input(s, *rows, neighbors, 0), "moved back");
 }
 
-TEST_F(Lists, of_another_version_are_taken_up)
+TEST_F(Lists, another_version_is_read)
 {
   const Result first = run(input(s, *rows, neighbors, 7)),
                second = run(input(s, *rows, nearest, 8));
@@ -204,7 +204,7 @@ TEST_F(Lists, without_a_version_are_read_every_time)
 }
 
 // Atoms enter groups that did not need their lists in earlier evaluations.
-TEST_F(Lists, of_one_version_serve_any_groups)
+TEST_F(Lists, one_version_serves_any_groups)
 {
   run(input(s, *rows, neighbors, 7));
   for (const unsigned seed : {2u, 3u}) {

@@ -109,7 +109,7 @@ std::vector<double> every(const std::vector<double> &values, const int *n, const
 }    // namespace
 
 // Powers of two, even and odd numbers of points, flat and very small meshes, all with one object.
-TEST(FarOnGpu, EqualsTheHost)
+TEST(FarOnGpu, equals_the_host)
 {
   struct Case {
     int n[3], fold[3], charges;
@@ -160,7 +160,7 @@ TEST(FarOnGpu, EqualsTheHost)
 
 // The order of contributions must not matter, since sums are in integers. Other numbers of copying
 // threads, an additional field and earlier results must not matter either.
-TEST(FarOnGpu, SameBits)
+TEST(FarOnGpu, same_bits)
 {
   const FarBox box = boxes()[1];
   const int n[3] = {30, 28, 33}, fold[3] = {3, 2, 1}, other[3] = {16, 15, 14}, one[3] = {1, 1, 1};
@@ -188,7 +188,7 @@ TEST(FarOnGpu, SameBits)
 
 // Sums of charges of one sign at one position, the largest values that the integers must hold; no
 // charges; charges of 0; and tiny charges.
-TEST(FarOnGpu, SizesOfCharges)
+TEST(FarOnGpu, sizes_of_charges)
 {
   const FarBox box = boxes()[0];
   const int n[3] = {14, 12, 16}, fold[3] = {1, 1, 1};
@@ -215,7 +215,7 @@ TEST(FarOnGpu, SizesOfCharges)
 }
 
 // Takes nearly all memory of the GPU.
-TEST(WholeGpu, FarFieldSaysWhenThereIsNoMemory)
+TEST(WholeGpu, far_field_says_when_there_is_no_memory)
 {
   const FarBox box = boxes()[0];
   const int large[3] = {400, 400, 400}, few[3] = {12, 12, 12};

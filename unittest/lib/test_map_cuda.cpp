@@ -110,7 +110,7 @@ bool jumps(MapKernel kernel)
 
 // All kernels; grids of less than one tile, of many tiles, long and flat ones; zero, one and many
 // charges.
-TEST(MapOnGpu, EqualsTheHost)
+TEST(MapOnGpu, equals_the_host)
 {
   struct Case {
     int n[3];
@@ -174,7 +174,7 @@ TEST(MapOnGpu, EqualsTheHost)
 }
 
 // A crystal with all ions on grid points, the first of them at the origin.
-TEST(MapOnGpu, ChargesOnPoints)
+TEST(MapOnGpu, charges_on_points)
 {
   const int edge = 12, n[3] = {2 * edge, 2 * edge, 2 * edge};
   const double length[3] = {24.0, 24.0, 24.0};
@@ -203,7 +203,7 @@ TEST(MapOnGpu, ChargesOnPoints)
 
 // Points are so far apart that few charges near a tile are near any of its points. Rounding must
 // not exclude a charge.
-TEST(MapOnGpu, PointsFarApart)
+TEST(MapOnGpu, points_far_apart)
 {
   const int n[3] = {9, 5, 6};
   const double length[3] = {9000.0, 5000.0, 6000.0}, near[3] = {3.0, 3.0, 3.0};
@@ -232,7 +232,7 @@ TEST(MapOnGpu, PointsFarApart)
 
 // More points than one launch handles, copied back layer by layer. Earlier results must be
 // overwritten.
-TEST(MapOnGpu, ManyLaunches)
+TEST(MapOnGpu, many_launches)
 {
   const int n[3] = {160, 150, 140}, few[3] = {5, 5, 5};
   const double length[3] = {80.0, 75.0, 70.0};
@@ -252,7 +252,7 @@ TEST(MapOnGpu, ManyLaunches)
 
 // Both kinds of bins agree, with little and with much overflow. The GPU or the host handles the
 // overflow; the host's bins hold the same charges.
-TEST(MapOnGpu, FixedBins)
+TEST(MapOnGpu, fixed_bins)
 {
   const int n[3] = {150, 90, 95};
   const double length[3] = {75.0, 45.0, 48.0};
@@ -381,7 +381,7 @@ template <class Real> void check_device_map(const MapBins &bins)
   for (const double v : none.phi) EXPECT_EQ(v, 0.0);
 }
 
-TEST(MapOnGpu, OfAtomsInDeviceMemory)
+TEST(MapOnGpu, atoms_in_device_memory)
 {
   for (const MapBins &bins : {MapBins(), MapBins{true, 4.0, 2, false}}) {
     check_device_map<double>(bins);
@@ -389,7 +389,7 @@ TEST(MapOnGpu, OfAtomsInDeviceMemory)
   }
 }
 
-TEST(MapOnGpu, SaysWhenThereIsNoMemory)
+TEST(MapOnGpu, says_when_there_is_no_memory)
 {
   const int n[3] = {2000000000, 100, 1};
   const double length[3] = {100.0, 100.0, 100.0};

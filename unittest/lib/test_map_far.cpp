@@ -71,7 +71,7 @@ std::vector<double> point(const FarBox &box, const int n[3], std::size_t p)
 
 // For every tolerance, errors are within the requested limit and close to the estimate. The field
 // is the derivative of the potential.
-TEST(MapFar, ErrorsAreThoseThatAreChosen)
+TEST(MapFar, errors_are_the_chosen_ones)
 {
   for (const FarBox &box : boxes())
     for (const double wanted : {1e-3, 1e-5, 1e-7, 1e-9}) {
@@ -112,7 +112,7 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
 
 // A box with four times the edges, for which only part of the wave numbers is sampled, has the
 // errors of the small box.
-TEST(MapFar, ErrorsOfLargeMeshes)
+TEST(MapFar, errors_of_large_meshes)
 {
   const double alpha = 0.9;
   for (int k = 0; k < 3; ++k) {
@@ -128,7 +128,7 @@ TEST(MapFar, ErrorsOfLargeMeshes)
   }
 }
 
-TEST(MapFar, HeightsOfCells)
+TEST(MapFar, heights_of_cells)
 {
   const int multiples[3] = {1, 2, 1};
   for (const FarBox &box : boxes()) {
@@ -141,7 +141,7 @@ TEST(MapFar, HeightsOfCells)
   }
 }
 
-TEST(MapFar, NoMesh)
+TEST(MapFar, no_mesh)
 {
   const FarBox box = box_of({17.0, 17.0, 17.0});
   const int multiples[3] = {7, 11, 13};
@@ -155,7 +155,7 @@ TEST(MapFar, NoMesh)
 }
 
 // The mean over a box is 0, even if the net charge is far from 0.
-TEST(MapFar, NoMean)
+TEST(MapFar, no_mean)
 {
   const FarBox box = boxes()[1];
   const Charges charges = random_charges(box, 10, 3);
@@ -170,7 +170,7 @@ TEST(MapFar, NoMean)
 }
 
 // At the ions of rock salt, without self-interaction, the potential is Madelung's.
-TEST(MapFar, Madelung)
+TEST(MapFar, madelung)
 {
   const double distance = 2.0, alpha = 1.1;
   const FarBox box = box_of({2 * distance, 2 * distance, 2 * distance});
@@ -197,7 +197,7 @@ TEST(MapFar, Madelung)
 }
 
 // Transforms of real numbers store one of two opposite waves. The result must be the same.
-TEST(MapFar, OppositeWaves)
+TEST(MapFar, opposite_waves)
 {
   for (const FarBox &box : boxes()) {
     const int n[3] = {6, 5, 4};
@@ -213,7 +213,7 @@ TEST(MapFar, OppositeWaves)
   }
 }
 
-TEST(MapFar, AlphaOfTheNearField)
+TEST(MapFar, alpha_of_the_near_field)
 {
   const double cutoff = 4.0, volume = 300.0, sum_q_sq = 25.0;
   double last = 0.0;
@@ -235,7 +235,7 @@ TEST(MapFar, AlphaOfTheNearField)
 }
 
 // Parts of a mesh have the same bits as the whole, with any number of threads.
-TEST(MapFar, Bricks)
+TEST(MapFar, bricks)
 {
   const FarBox box = boxes()[2];
   const Charges charges = random_charges(box, 200, 11).with_images(box);

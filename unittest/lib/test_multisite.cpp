@@ -65,7 +65,7 @@ long double energy_of_charges(const Component *kinds, const System &s)
 
 }    // namespace
 
-TEST(Multisite, PolesAreLimitsOfCharges)
+TEST(Multisite, poles_are_limits_of_charges)
 {
   const ChargeSite charge = {{0.3, -0.2, 0.5}, 0.7};
   const AxialSite pole = {{-0.4, 0.1, 0.3}, {1.0, -2.0, 0.5}, 1.3};
@@ -97,7 +97,7 @@ TEST(Multisite, PolesAreLimitsOfCharges)
 }
 
 // One center each: mixing and shift.
-TEST(Multisite, LennardJonesOfUnlikeCenters)
+TEST(Multisite, lennard_jones_of_unlike_centers)
 {
   Component kinds[2];
   kinds[0].centers = {{{0, 0, 0}, 0.5, 1.0}};
@@ -124,7 +124,7 @@ TEST(Multisite, LennardJonesOfUnlikeCenters)
   }
 }
 
-TEST(Multisite, ReactionField)
+TEST(Multisite, reaction_field)
 {
   Component kinds[2];
   for (int i = 0; i < 2; ++i) kinds[i].dipoles = {{{0, 0, 0}, {0, 0, 1}, 1.5}};
@@ -142,7 +142,7 @@ TEST(Multisite, ReactionField)
   }
 }
 
-TEST(Multisite, BadComponents)
+TEST(Multisite, bad_components)
 {
   const auto message_of = [](const Component &component) -> std::string {
     try {
@@ -170,7 +170,7 @@ TEST(Multisite, BadComponents)
             "component X: the axis of a quadrupole has length 0 but must have a direction");
 }
 
-TEST(Multisite, ComponentFile)
+TEST(Multisite, component_file)
 {
   std::istringstream file(R"(# UNITS: metal
 component CO2    # Merker
@@ -208,7 +208,7 @@ dipole 0.5 -1 2 1 1 0 3e-1
   EXPECT_EQ(ion.dipoles[0].moment, 0.3);
 }
 
-TEST(Multisite, BadComponentFiles)
+TEST(Multisite, bad_component_files)
 {
   const auto message_of = [](const std::string &text) -> std::string {
     std::istringstream file(text);
@@ -265,7 +265,7 @@ TEST(Multisite, BadComponentFiles)
             "impossible for a body");
 }
 
-TEST(Multisite, ForcesAndTorquesAreDerivatives)
+TEST(Multisite, forces_and_torques_are_derivatives)
 {
   Component kinds[2];
   for (int i = 0; i < 2; ++i) {
@@ -409,7 +409,7 @@ Ls1 read_ls1(const std::string &folder, const std::string &name, const std::stri
 
 }    // namespace
 
-TEST(Multisite, Ls1)
+TEST(Multisite, ls1)
 {
   const char *const data = std::getenv("GPUCOORD_TEST_DATA");
   if (!data || !std::ifstream(std::string(data) + "/ls1/README.md"))

@@ -16,7 +16,7 @@
 using namespace gpucoord;
 
 // All specialized numbers of sites and other numbers, mixtures, both kinds of cutoffs.
-TEST_F(Multisites, EqualPlainLoops)
+TEST_F(Multisites, equal_plain_loops)
 {
   for (const auto &kinds : kinds_of_components())
     for (const bool site_cutoff : {false, true})
@@ -54,7 +54,7 @@ TEST_F(Multisites, EqualPlainLoops)
 
 // Sizes for which the partners of a molecule are distributed over many warps, and for which they
 // are not.
-TEST_F(Multisites, EqualTheHost)
+TEST_F(Multisites, equal_the_host)
 {
   const auto all = kinds_of_components();
   for (const auto &kinds : {all[1], all[5], all[10]})
@@ -74,7 +74,7 @@ TEST_F(Multisites, EqualTheHost)
 
 // An evaluation of a different size leaves no data for the next one, and equal input gives equal
 // bits.
-TEST_F(Multisites, AgainAndAgain)
+TEST_F(Multisites, again_and_again)
 {
   const auto kinds = kinds_of_components()[10];
   const MultisiteModel model(kinds, options(3.0, 2.5));
@@ -98,7 +98,7 @@ TEST_F(Multisites, AgainAndAgain)
 
 // Molecules that are far apart or at one position, with ghosts only, and without one of the
 // components.
-TEST_F(Multisites, Crowds)
+TEST_F(Multisites, crowds)
 {
   const auto kinds = kinds_of_components()[10];
   MultisiteOptions o = options(3.0, 3.0);

@@ -117,7 +117,7 @@ void expect_molecules_add_up(const Result &r)
 }    // namespace
 
 // Mixtures and single components, with some ghost molecules and different cutoffs.
-TEST(MultisiteHost, IsAsPlainLoops)
+TEST(MultisiteHost, is_as_plain_loops)
 {
   struct Case {
     bool site_cutoff, shift;
@@ -166,7 +166,7 @@ TEST(MultisiteHost, IsAsPlainLoops)
 }
 
 // A periodic box with its images as ghosts: forces between molecules add up to zero.
-TEST(MultisiteHost, PeriodicImages)
+TEST(MultisiteHost, periodic_images)
 {
   for (const bool site_cutoff : {false, true}) {
     MultisiteOptions o = options(2.5);
@@ -197,7 +197,7 @@ TEST(MultisiteHost, PeriodicImages)
 }
 
 // A long box, in which rows of cells have many parts.
-TEST(MultisiteHost, BitsDoNotDependOnThreads)
+TEST(MultisiteHost, bits_do_not_depend_on_threads)
 {
   MultisiteOptions o = options(2.5);
   o.reaction_field = 10.0;
@@ -221,7 +221,7 @@ TEST(MultisiteHost, BitsDoNotDependOnThreads)
 
 // Molecules at the cutoff are partners, in every precision and at every position. Molecules beyond
 // it are not.
-TEST(MultisiteHost, AtTheCutoff)
+TEST(MultisiteHost, at_the_cutoff)
 {
   Component c;
   c.centers = {{{0, 0, 0}, 1.0, 1.0}};
@@ -250,7 +250,7 @@ TEST(MultisiteHost, AtTheCutoff)
   }
 }
 
-TEST(MultisiteHost, NoPartners)
+TEST(MultisiteHost, no_partners)
 {
   const auto kinds = three_components();
   Component center, charge;
@@ -352,13 +352,13 @@ template <class Real> void expect_records()
 
 }    // namespace
 
-TEST(MultisiteHost, PointsThatAreKept)
+TEST(MultisiteHost, points_that_are_kept)
 {
   expect_kept_points<double>();
   expect_kept_points<float>();
 }
 
-TEST(MultisiteHost, GatherRecords)
+TEST(MultisiteHost, gather_records)
 {
   expect_records<double>();
   expect_records<float>();
@@ -366,7 +366,7 @@ TEST(MultisiteHost, GatherRecords)
 
 // All instruction sets give the results of the oldest one, up to rounding. The tests above use the
 // newest one.
-TEST(MultisiteHost, InstructionSets)
+TEST(MultisiteHost, instruction_sets)
 {
   const int n = 37;
   std::mt19937 random(6);

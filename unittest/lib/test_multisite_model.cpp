@@ -96,7 +96,7 @@ Component make_component(const std::vector<LennardJonesSite> &centers)
 }    // namespace
 
 // etail and ptail of pair_style lj/cut for one type.
-TEST(MultisiteModel, TailOfSingleSites)
+TEST(MultisiteModel, tail_of_single_sites)
 {
   const double epsilon = 0.7, sigma = 1.3, rc = 3.1, s6 = std::pow(sigma, 6), rc6 = std::pow(rc, 6),
                rc9 = std::pow(rc, 9);
@@ -111,7 +111,7 @@ TEST(MultisiteModel, TailOfSingleSites)
 }
 
 // With a cutoff between sites, arms do not matter, and pairs of sites add up.
-TEST(MultisiteModel, TailOfACutoffBetweenSites)
+TEST(MultisiteModel, tail_of_a_cutoff_between_sites)
 {
   const double rc = 3.0;
   MultisiteOptions o = options(rc);
@@ -124,7 +124,7 @@ TEST(MultisiteModel, TailOfACutoffBetweenSites)
   EXPECT_NEAR(model.tail(0, 1).virial, 2.0 * model.tail(0, 0).virial, 1e-14);
 }
 
-TEST(MultisiteModel, TailOfSitesOffTheCenter)
+TEST(MultisiteModel, tail_of_sites_off_the_center)
 {
   const double rc = 3.0;
   for (const auto &[t1, t2] :
@@ -151,7 +151,7 @@ TEST(MultisiteModel, TailOfSitesOffTheCenter)
   EXPECT_NEAR(tail.virial, ff.virial + 2.0 * fs.virial + ss.virial, 1e-9 * std::fabs(tail.virial));
 }
 
-TEST(MultisiteModel, TailOfMoleculesThatReachTooFar)
+TEST(MultisiteModel, tail_of_molecules_that_reach_too_far)
 {
   const auto a = make_component({{{0, 0, 1.5}, 1.0, 1.0}});
   try {
@@ -168,7 +168,7 @@ TEST(MultisiteModel, TailOfMoleculesThatReachTooFar)
   EXPECT_TRUE(std::isfinite(tail.energy) && tail.energy > 1e6);
 }
 
-TEST(MultisiteModel, SelfEnergy)
+TEST(MultisiteModel, self_energy)
 {
   Component c;
   c.dipoles = {{{0.3, 0, 0}, {0, 3, 4}, 2.0}, {{0, 0, 1}, {1, 0, 0}, -0.5}};    // (-0.5, 1.2, 1.6)
@@ -185,7 +185,7 @@ TEST(MultisiteModel, SelfEnergy)
   EXPECT_NEAR(MultisiteModel({c}, o).self_energy(0), -0.5 * 1.7 / 64.0 * moment_sq, 1e-14);
 }
 
-TEST(MultisiteModel, ReachAndRange)
+TEST(MultisiteModel, reach_and_range)
 {
   Component a = make_component({{{0, 0, 0.5}, 1.0, 1.0}}), b = a, c;
   a.charges = {{{0, 1.2, 0}, 1.0}};
@@ -208,7 +208,7 @@ TEST(MultisiteModel, ReachAndRange)
 
 // Products of moments in SI and cgs exceed the range of single precision. Those in usual units do
 // not.
-TEST(MultisiteModel, RangeOfFloat)
+TEST(MultisiteModel, range_of_float)
 {
   Component c;
   c.name = "polar";
@@ -248,7 +248,7 @@ TEST(MultisiteModel, RangeOfFloat)
 }
 
 // lennard_jones() computes powers of sigma/cutoff, which must be within the range of float.
-TEST(MultisiteModel, SigmaInFloat)
+TEST(MultisiteModel, sigma_in_float)
 {
   const auto why = [&](const LennardJonesSite &site, double cutoff,
                        double eta = 1.0) -> std::string {

@@ -132,7 +132,7 @@ void check_coordination(
 
 }    // namespace
 
-TEST(NoMemory, Cells)
+TEST(NoMemory, cells)
 {
   const auto x = random_numbers(3 * N, 0.0, EDGE);
   std::vector<int> rows(N);
@@ -145,7 +145,7 @@ TEST(NoMemory, Cells)
   });
 }
 
-TEST(NoMemory, List)
+TEST(NoMemory, list)
 {
   const auto x = random_numbers(3 * N, 0.0, EDGE);
   std::vector<int> rows(N), count(N, N - 1);
@@ -173,7 +173,7 @@ TEST(NoMemory, List)
   check_coordination(engine, two_types());
 }
 
-TEST(NoMemory, PotentialMap)
+TEST(NoMemory, potential_map)
 {
   const auto x = random_numbers(3 * N, 0.0, EDGE), q = random_numbers(N, -1.0, 1.0);
   const MapCharges charges = {x.data(), q.data(), N};
@@ -203,7 +203,7 @@ TEST(NoMemory, PotentialMap)
           });
 }
 
-TEST(NoMemory, Multisite)
+TEST(NoMemory, multisite)
 {
   Component component;
   component.centers.push_back({{0.0, 0.0, 0.1}, 1.0, 0.5});

@@ -245,7 +245,7 @@ double orders_by_legendre(const OrderSystem &s, const SwitchTable &table,
   return options.order == OrderKind::GLOBAL ? std::sqrt(all) / sum_of_n : sum;
 }
 
-TEST(OrientOrder, orders_equal_sums_of_Legendre_polynomials_for_every_l)
+TEST(OrientOrder, orders_equal_sums_of_legendre_polynomials_for_every_l)
 {
   const auto check = [](const OrderSystem &s, const SwitchTable &table, int l, OrderKind kind) {
     const OrientOrderOptions options = order_options(l, kind);

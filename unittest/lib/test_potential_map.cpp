@@ -159,7 +159,7 @@ std::vector<double> points_of(const MapGrid &grid)
 
 // Every kernel and overlap, orthogonal and tilted grids, sizes that do not fill a tile, for the
 // reference loops and the backend.
-TEST(PotentialMap, IsTheSumOfThePublishedTerms)
+TEST(PotentialMap, is_the_sum_of_the_published_terms)
 {
   struct Size {
     int nx, ny, nz;
@@ -213,7 +213,7 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
 }
 
 // Potentials at the charges themselves, and anywhere.
-TEST(PotentialMap, AtPoints)
+TEST(PotentialMap, at_points)
 {
   for (const MapKernel kernel : KERNELS)
     for (const MapOverlap overlap : OVERLAPS) {
@@ -250,7 +250,7 @@ TEST(PotentialMap, AtPoints)
     }
 }
 
-TEST(PotentialMap, OneCharge)
+TEST(PotentialMap, one_charge)
 {
   System s;
   s.add(0.0, 0.0, 0.0, 2.0);
@@ -280,7 +280,7 @@ TEST(PotentialMap, OneCharge)
 
 // Cutoffs far shorter than a grid cell are equally fast. A point has the q/r of the charge next to
 // it, or 0.
-TEST(PotentialMap, ShortCutoff)
+TEST(PotentialMap, short_cutoff)
 {
   constexpr int N = 8;
   MapGrid grid;
@@ -313,7 +313,7 @@ TEST(PotentialMap, ShortCutoff)
 }
 
 // The erfc of kernel ewald, over its whole range.
-TEST(PotentialMap, ScaledErfc)
+TEST(PotentialMap, scaled_erfc)
 {
   double worst = 0.0, worst_float = 0.0;
   for (int k = 0; k <= 26000; ++k) {
@@ -331,7 +331,7 @@ TEST(PotentialMap, ScaledErfc)
 }
 
 // E = -grad phi, by differences of shifted grids, if no charge crosses a jump.
-TEST(PotentialMap, FieldIsMinusTheGradient)
+TEST(PotentialMap, field_is_minus_the_gradient)
 {
   const double h = 1e-3;
   for (const MapKernel kernel :
@@ -370,7 +370,7 @@ TEST(PotentialMap, FieldIsMinusTheGradient)
 
 // Value and derivative are continuous at the radius of a soft charge, and at the cutoff for kernels
 // that end smoothly.
-TEST(PotentialMap, IsContinuous)
+TEST(PotentialMap, is_continuous)
 {
   const double step = 1e-9;
   for (const MapKernel kernel : KERNELS) {
@@ -394,7 +394,7 @@ TEST(PotentialMap, IsContinuous)
 }
 
 // A map of many tiles.
-TEST(PotentialMap, BitsDoNotDependOnThreads)
+TEST(PotentialMap, bits_do_not_depend_on_threads)
 {
   const System s = random_system(2000, 20.0, 3);
   const MapGrid grid = grid_of(33, 21, 17, 0.9, 0.3);
@@ -422,7 +422,7 @@ TEST(PotentialMap, BitsDoNotDependOnThreads)
 }
 
 // A point has the same value in every grid: the grid is cut into bricks like those of ranks.
-TEST(PotentialMap, BricksOfAGrid)
+TEST(PotentialMap, bricks_of_a_grid)
 {
   const System s = random_system(500, 9.0, 13);
   const MapGrid whole = grid_of(19, 13, 11, 0.5, 0.35);
@@ -449,7 +449,7 @@ TEST(PotentialMap, BricksOfAGrid)
 }
 
 // Charges far from the origin, and far from each other.
-TEST(PotentialMap, FarFromTheOrigin)
+TEST(PotentialMap, far_from_the_origin)
 {
   const System s = random_system(300, 7.0, 21);
   System far = s;
@@ -479,7 +479,7 @@ TEST(PotentialMap, FarFromTheOrigin)
     }
 }
 
-TEST(PotentialMap, InstructionSetsAgree)
+TEST(PotentialMap, instruction_sets_agree)
 {
   std::vector<MapOptions> cases;
   for (const MapKernel kernel : KERNELS)

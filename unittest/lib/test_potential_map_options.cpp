@@ -14,7 +14,7 @@
 
 using namespace gpucoord;
 
-TEST(PotentialMap, NothingThere)
+TEST(PotentialMap, nothing_there)
 {
   const System none, s = random_system(5, 3.0, 1);
   for (const MapKernel kernel : KERNELS) {
@@ -38,7 +38,7 @@ TEST(PotentialMap, NothingThere)
 }
 
 // Overflow counted by hand: three bins with 4, 1 and 2 charges.
-TEST(PotentialMap, FixedBins)
+TEST(PotentialMap, fixed_bins)
 {
   System s;
   for (const double x : {0.5, 0.6, 0.7, 0.8, 5.5, 9.5, 9.6})
@@ -69,7 +69,7 @@ TEST(PotentialMap, FixedBins)
     }
 }
 
-TEST(PotentialMap, RefusesBadBins)
+TEST(PotentialMap, refuses_bad_bins)
 {
   const auto why = [](const MapOptions &o, const MapBins &bins) -> std::string {
     try {
@@ -101,7 +101,7 @@ TEST(PotentialMap, RefusesBadBins)
 #endif
 }
 
-TEST(PotentialMap, RefusesBadOptions)
+TEST(PotentialMap, refuses_bad_options)
 {
   const auto why = [](const MapOptions &o) -> std::string {
     try {

@@ -87,13 +87,13 @@ template <class Real> void expect_same(bool by_axis)
 
 }    // namespace
 
-TEST(ResidentAtoms, Double)
+TEST(ResidentAtoms, double)
 {
   expect_same<double>(false);
   expect_same<double>(true);
 }
 
-TEST(ResidentAtoms, Float)
+TEST(ResidentAtoms, float)
 {
   expect_same<float>(false);
   expect_same<float>(true);

@@ -18,7 +18,7 @@
 
 using namespace gpucoord;
 
-TEST(ResidentBias, Restraints)
+TEST(ResidentBias, restraints)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   System s(2000, 0, 10.0, 43);
@@ -87,7 +87,7 @@ TEST(ResidentBias, Restraints)
 }
 
 // An expression of an expression and its own variables, all enqueued without a wait between them.
-TEST(ResidentBias, of_expressions)
+TEST(ResidentBias, expressions)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0)), other(options(SwitchKind::RATIONAL, 0.8));
   const double scale_a = 1.0 / 2000, scale_b = 0.01;
@@ -195,7 +195,7 @@ struct LinearBias {
 }    // namespace
 
 // The host gets the non-finite bias for its message, and the atoms get no force.
-TEST(ResidentBias, BiasThatIsNotFinite)
+TEST(ResidentBias, bias_that_is_not_finite)
 {
   LinearBias linear(10.0);
   for (const double s0 : {0.0, -1e308, 0.0}) {
@@ -210,7 +210,7 @@ TEST(ResidentBias, BiasThatIsNotFinite)
 }
 
 // V and dV/dS are finite, but a stride multiplies the forces of the bias by 'strength'.
-TEST(ResidentBias, ForceThatIsNotFinite)
+TEST(ResidentBias, force_that_is_not_finite)
 {
   LinearBias linear(1e305);
   linear.variables[0].scale = 1e-6;
@@ -279,7 +279,7 @@ TEST(ResidentBias, periodic_variables)
   }
 }
 
-TEST(ResidentBias, MetadynamicsOnAGrid)
+TEST(ResidentBias, metadynamics_on_a_grid)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   const System s(500, 0, 10.0, 47);

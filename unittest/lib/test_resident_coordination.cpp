@@ -17,7 +17,7 @@
 using namespace gpucoord;
 
 // From no atoms to sizes that fill the GPU, sparse and dense: 1 to 32 threads share an atom.
-TEST(ResidentCoordination, OneGroup)
+TEST(ResidentCoordination, one_group)
 {
   const Switch function(options(SwitchKind::RATIONAL, 1.0));
   for (const double density : {0.01, 5.0, 60.0})
@@ -40,7 +40,7 @@ TEST(ResidentCoordination, OneGroup)
     }
 }
 
-TEST(ResidentCoordination, EveryFunction)
+TEST(ResidentCoordination, every_function)
 {
   const System s(3000, 1000, 20.0, 5, 0.7, 0.6);
   const Loaded loaded(s, false);
@@ -67,7 +67,7 @@ TEST(ResidentCoordination, EveryFunction)
 }
 
 // Overlapping groups. One may be empty, small, or without owned atoms near the other.
-TEST(ResidentCoordination, TwoGroups)
+TEST(ResidentCoordination, two_groups)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   const double fractions[][2] = {{1, 1}, {0.5, 0.5}, {0.002, 0.9}, {0.9, 0.002},
@@ -89,7 +89,7 @@ TEST(ResidentCoordination, TwoGroups)
 
 // A few ions in much solvent. Solvent atoms have at most a few ions in range, so that rows differ
 // much in length.
-TEST(ResidentCoordination, FewAmongMany)
+TEST(ResidentCoordination, few_among_many)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const int n : {40000, 400000}) {    // numbers of pairs on both sides of the limit
@@ -109,7 +109,7 @@ TEST(ResidentCoordination, FewAmongMany)
 }
 
 // The pairs come from a neighbor list of the caller, in both memory layouts, also after moves.
-TEST(ResidentCoordination, NeighborList)
+TEST(ResidentCoordination, neighbor_list)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double density : {0.5, 20.0})
@@ -194,7 +194,7 @@ TEST(ResidentCoordination, NeighborList)
 
 // With so many rows, the partners' points are kept in shared memory if the order of atoms follows
 // space. Otherwise, or with too many atoms at one position, lists are used as in the tests above.
-TEST(ResidentCoordination, BlocksOfRows)
+TEST(ResidentCoordination, blocks_of_rows)
 {
   const Switch functions[] = {Switch(options(SwitchKind::RATIONAL, 1.0)),
                               Switch(options(SwitchKind::EXP, 1.0))};
@@ -298,7 +298,7 @@ TEST(ResidentCoordination, BlocksOfRows)
 
 // One atom has far more partners than the others. The memory depends on the total number of
 // partners, not on the longest row times the number of rows.
-TEST(ResidentCoordination, CrowdedAtom)
+TEST(ResidentCoordination, crowded_atom)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   System s(30000, 5000, 60000.0, 3, 0.0, 1.0);
@@ -325,7 +325,7 @@ TEST(ResidentCoordination, CrowdedAtom)
 
 // Lists that are used in the form that the search writes, with one thread per atom and many
 // partners, rebuilt for other atoms.
-TEST(ResidentCoordination, ManyPartners)
+TEST(ResidentCoordination, many_partners)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   SwitchTable of_types(3);
@@ -348,7 +348,7 @@ TEST(ResidentCoordination, ManyPartners)
 }
 
 // More rows than all blocks process at once. Lists that are rebuilt give equal bits.
-TEST(ResidentCoordination, ManyRows)
+TEST(ResidentCoordination, many_rows)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   const System s(700000, 1000, 0.5, 9);
@@ -368,7 +368,7 @@ TEST(ResidentCoordination, ManyRows)
 }
 
 // Lists are valid until atoms have moved by half the skin. Then the result reports it.
-TEST(ResidentCoordination, MovedAtoms)
+TEST(ResidentCoordination, moved_atoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const auto &[n, density] :
@@ -401,7 +401,7 @@ TEST(ResidentCoordination, MovedAtoms)
 }
 
 // Ghost atoms are only tested if the selection requests it.
-TEST(ResidentCoordination, MovedGhosts)
+TEST(ResidentCoordination, moved_ghosts)
 {
   const System s(4000, 1000, 10.0, 23);
   for (const Precision precision : PRECISIONS)
@@ -424,7 +424,7 @@ TEST(ResidentCoordination, MovedGhosts)
 }
 
 // Pairs of a version are searched once, and positions with a number are read once.
-TEST(ResidentCoordination, SharedPairs)
+TEST(ResidentCoordination, shared_pairs)
 {
   const Switch one(options(SwitchKind::CUBIC, 1.0)), other(options(SwitchKind::GAUSSIAN, 1.0));
   const System s(4000, 1000, 10.0, 17);
@@ -446,7 +446,7 @@ TEST(ResidentCoordination, SharedPairs)
 }
 
 // Atoms far from the origin, sparse atoms in a large space, and positions in float.
-TEST(ResidentCoordination, LocationsOfAtoms)
+TEST(ResidentCoordination, locations_of_atoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double offset : {0.0, -1e5, 3e6})
@@ -474,7 +474,7 @@ TEST(ResidentCoordination, LocationsOfAtoms)
   }
 }
 
-TEST(ResidentCoordination, BadPositions)
+TEST(ResidentCoordination, bad_positions)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const auto &[n, density] : {std::pair(300, 5.0), {MANY_ATOMS, 5.0}, {MANY_ATOMS, CROWD}})
@@ -495,7 +495,7 @@ TEST(ResidentCoordination, BadPositions)
 }
 
 // An atom of both groups gets the forces of both, always in the same order.
-TEST(ResidentCoordination, AddedForces)
+TEST(ResidentCoordination, added_forces)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const auto &[density, two] :

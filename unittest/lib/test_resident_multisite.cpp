@@ -194,7 +194,7 @@ class DeviceMultisites : public Multisites {};
 
 }    // namespace
 
-TEST_F(DeviceMultisites, EqualPlainLoops)
+TEST_F(DeviceMultisites, equal_plain_loops)
 {
   const auto all = kinds_of_components();
   for (const auto &kinds : {all[2], all[7], all[10], all[11]})
@@ -218,7 +218,7 @@ TEST_F(DeviceMultisites, EqualPlainLoops)
 }
 
 // Positions may change without a rebuild, as long as atoms keep their indices.
-TEST_F(DeviceMultisites, MoveWithoutARebuild)
+TEST_F(DeviceMultisites, move_without_a_rebuild)
 {
   const auto kinds = kinds_of_components()[10];
   const MultisiteModel model(kinds, options(3.0, 3.0));
@@ -246,7 +246,7 @@ TEST_F(DeviceMultisites, MoveWithoutARebuild)
 
 // Reports the lowest invalid row until the next rebuild. Atoms that are not molecules may be
 // invalid.
-TEST_F(DeviceMultisites, FindWhatIsNoMolecule)
+TEST_F(DeviceMultisites, find_what_is_no_molecule)
 {
   const auto kinds = kinds_of_components()[10];
   const MultisiteModel model(kinds, options(3.0, 3.0));
@@ -280,7 +280,7 @@ TEST_F(DeviceMultisites, FindWhatIsNoMolecule)
 }
 
 // Checks the types of atoms that were molecules at the rebuild.
-TEST_F(DeviceMultisites, FindTypesThatChange)
+TEST_F(DeviceMultisites, find_types_that_change)
 {
   const auto kinds = kinds_of_components()[10];
   const MultisiteModel model(kinds, options(3.0, 3.0));
@@ -347,7 +347,7 @@ template <class Real> void remove_axial_components(bool by_axis, double toleranc
   }
 }
 
-TEST_F(DeviceMultisites, RemoveAlongAxes)
+TEST_F(DeviceMultisites, remove_along_axes)
 {
   for (const bool by_axis : {false, true}) {
     remove_axial_components<double>(by_axis, 1e-14);

@@ -18,7 +18,7 @@
 using namespace gpucoord;
 
 // Functions and weights of pairs of types: as a coordination number, and as an energy with forces.
-TEST(ResidentTypes, TypesAndForces)
+TEST(ResidentTypes, types_and_forces)
 {
   SwitchTable table(3);
   const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0))),
@@ -75,7 +75,7 @@ TEST(ResidentTypes, TypesAndForces)
 }
 
 // A pair of types that temporarily has no atoms.
-TEST(ResidentTypes, PairsOfTypesComeAndGo)
+TEST(ResidentTypes, pairs_of_types_come_and_go)
 {
   SwitchTable table(2);
   const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0)));
@@ -145,7 +145,7 @@ void expect_forces(ResidentCoordination &device, const Loaded &loaded, const Sys
 }    // namespace
 
 // Tables of many types: all pairs with functions of one formula, of four formulas, and few pairs.
-TEST(ResidentTypes, ManyTypes)
+TEST(ResidentTypes, many_types)
 {
   // 33 types in double and 47 in float have too many functions for shared memory. If all functions
   // have the same weight, stretch and shift, these tables fit.
@@ -235,20 +235,20 @@ void expect_every_formula(const System &s, Differing differing, bool has_pairs_a
 
 }    // namespace
 
-TEST(ResidentTypes, EveryFormula)
+TEST(ResidentTypes, every_formula)
 {
   expect_every_formula(System(3000, 1000, 20.0, 5, 0.7, 0.6), Differing::ALL, true);
 }
 
 // One thread has all partners of an atom, because they are few.
-TEST(ResidentTypes, EveryFormulaWithFewPartners)
+TEST(ResidentTypes, every_formula_with_few_partners)
 {
   for (const Differing differing : DIFFERING)
     expect_every_formula(System(3000, 1000, 0.4, 10, 0.7, 0.6), differing, false);
 }
 
 // Without the virial, kernels read short elements if there are any.
-TEST(ResidentTypes, DerivativesWithTheVirialHaveTheSameBits)
+TEST(ResidentTypes, derivatives_with_the_virial_have_the_same_bits)
 {
   const System s(3000, 1000, 20.0, 5, 0.7, 0.6);
   const Loaded loaded(s, false);
@@ -272,7 +272,7 @@ TEST(ResidentTypes, DerivativesWithTheVirialHaveTheSameBits)
 }
 
 // Atoms have many partners, and few partners of each type.
-TEST(ResidentTypes, ManyPartnersOfManyTypes)
+TEST(ResidentTypes, many_partners_of_many_types)
 {
   constexpr int NTYPES = 16;
   SwitchTable table(NTYPES);
@@ -292,7 +292,7 @@ TEST(ResidentTypes, ManyPartnersOfManyTypes)
 }
 
 // The pairs of a function with a short range are not kept up to the range of another function.
-TEST(ResidentTypes, RangesThatDiffer)
+TEST(ResidentTypes, ranges_that_differ)
 {
   SwitchTable table(2);
   table.set(1, 1, table.add(Switch(options(SwitchKind::CUBIC, 0.4))));

@@ -164,7 +164,7 @@ TEST(Types, a_table_without_any_pair_gives_nothing)
                 "all NONE");
 }
 
-TEST(Types, of_which_some_or_all_have_no_atoms)
+TEST(Types, some_or_all_types_have_no_atoms)
 {
   for (const int only : {1, 4}) {
     const System s = dense_system(200, Groups::OVERLAPPING, 40, 121);
@@ -301,7 +301,7 @@ TEST(Bits, are_the_same_for_1_and_3_threads)
   }
 }
 
-TEST(Bits, of_a_table_with_one_function_for_all_types_are_those_of_the_function)
+TEST(Bits, table_with_one_function_has_those_of_the_function)
 {
   const std::vector<int> type = random_types(700, 3, 142);
   auto functions = all_kinds();
@@ -429,7 +429,7 @@ TEST(Classes, are_grouped_by_the_classes_that_they_have_functions_with)
   EXPECT_EQ(groups_of(none), (std::vector<int>{0, 0, 0, 0}));
 }
 
-TEST(Classes, of_a_table_without_types_are_one)
+TEST(Classes, table_without_types_has_one)
 {
   const TypeClasses classes(Switch(rational(6, 12, 0.5)), nullptr);
   EXPECT_EQ(classes.size(), 1);

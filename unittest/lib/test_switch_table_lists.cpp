@@ -51,7 +51,7 @@ class Changes : public testing::Test {
   }
 };
 
-TEST_F(Changes, of_types_with_the_same_version_of_lists_are_noticed)
+TEST_F(Changes, types_with_the_same_version_of_lists)
 {
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
     const System s = dense_system(300, groups, 80, 150);
@@ -74,7 +74,7 @@ TEST_F(Changes, of_types_with_the_same_version_of_lists_are_noticed)
 }
 
 // The last rows are ghosts without partners. They are therefore in no list by class.
-TEST_F(Changes, of_the_type_of_a_ghost_that_did_not_interact_are_noticed)
+TEST_F(Changes, type_of_a_ghost_that_did_not_interact)
 {
   Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});
   table.set(1, 1, 0);    // type 2 does not contribute to S
@@ -89,7 +89,7 @@ TEST_F(Changes, of_the_type_of_a_ghost_that_did_not_interact_are_noticed)
 
 // The atoms of b have partners far from those of a. If only the value is requested, the evaluation
 // does not need them.
-TEST_F(Changes, of_the_type_of_a_partner_of_group_b_are_noticed_after_the_value_alone)
+TEST_F(Changes, type_of_a_partner_of_group_b_after_the_value_alone)
 {
   Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});
   table.set(1, 1, 0);
@@ -106,7 +106,7 @@ TEST_F(Changes, of_the_type_of_a_partner_of_group_b_are_noticed_after_the_value_
   check(table, s, type, 3, *backend, "all again");
 }
 
-TEST_F(Changes, of_the_number_of_atoms_in_lists_of_unknown_version)
+TEST_F(Changes, number_of_atoms_in_lists_of_unknown_version)
 {
   const Table table = random_table(3, 3, 155);
   const auto backend = make_backend(table.library, Precision::DOUBLE, 1);
@@ -115,7 +115,7 @@ TEST_F(Changes, of_the_number_of_atoms_in_lists_of_unknown_version)
           *backend, std::to_string(n));
 }
 
-TEST_F(Changes, of_weights_count_at_once)
+TEST_F(Changes, weights_count_at_once)
 {
   const System s = dense_system(200, Groups::OVERLAPPING, 50, 157);
   const std::vector<int> type = random_types(200, 3, 158);
@@ -225,7 +225,7 @@ class Windows : public testing::Test {
   }
 };
 
-TEST_F(Windows, of_the_derivatives_equal_brute_force)
+TEST_F(Windows, derivatives_equal_brute_force)
 {
   const Window steep = window(0.5, 0.5, 0.8, 0.8);
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
@@ -240,7 +240,7 @@ TEST_F(Windows, of_the_derivatives_equal_brute_force)
   }
 }
 
-TEST_F(Windows, of_three_levels_add_up_to_the_whole_derivative)
+TEST_F(Windows, three_levels_add_up_to_the_whole_derivative)
 {
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
     for (const Precision precision : PRECISIONS) {
