@@ -325,6 +325,59 @@ TEST(AtomFunction, min_is_0_with_no_derivatives_where_an_atom_has_no_partner)
   }
 }
 
+// Atoms on the x axis, s_i = 3 + x_i^2, and the weight of atom i is a Gaussian of x_i.
+TEST(AtomFunction, weights_are_factors_of_the_sum_and_add_their_gradients)
+{
+  const std::vector<double> x = {-0.9, -0.1, 0.0, 0.4, 1.3};
+  const auto n = static_cast<std::int64_t>(x.size());
+  AtomFunction function(between(2.5, 4.0, 0.5));
+  std::vector<double> f(x.size()), dSds(x.size());
+  const auto value = [&](const std::vector<double> &at, Numbers *w_out, Numbers *gradient) {
+    Numbers s, w, g;
+    for (const double xi : at) {
+      s.push_back(3.0 + xi * xi);
+      w.push_back(std::exp(-xi * xi));
+      g.insert(g.end(), {-2.0 * xi * w.back(), 0.25, 0.0});
+    }
+    const auto result =
+        function.evaluate(n, s.data(), f.data(), dSds.data(), alone, 2, {w.data(), g.data()});
+    EXPECT_EQ(result.bad, -1);
+    if (w_out) *w_out = w;
+    if (gradient) *gradient = g;
+    return result.value;
+  };
+  Numbers w, gradient;
+  const double all = value(x, &w, &gradient);
+  const auto plain = evaluate(between(2.5, 4.0, 0.5), {3.81, 3.01, 3.0, 3.16, 4.69});
+  double sum = 0.0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    sum += w[k] * plain.f[k];
+    EXPECT_DOUBLE_EQ(f[k], plain.f[k]);
+    EXPECT_DOUBLE_EQ(dSds[k], w[k] * plain.dSds[k]);
+  }
+  EXPECT_NEAR(all, sum, 1e-15);
+
+  const std::vector<int> rows = {4, 3, 2, 1, 0};
+  std::vector<double> peratom(4 * x.size(), 0.0);
+  gpucoord::add_weight_gradients(n, rows.data(), f.data(), {w.data(), gradient.data()}, 4,
+                                 peratom.data());
+  const Numbers derivatives = dSds, values = f;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    constexpr double H = 1e-5;
+    auto high = x, low = x;
+    high[k] += H;
+    low[k] -= H;
+    const double difference = (value(high, nullptr, nullptr) - value(low, nullptr, nullptr)) / 2;
+    EXPECT_NEAR(derivatives[k] * 2.0 * x[k] + peratom[4 * (4 - k) + 1], difference / H, 1e-9);
+    EXPECT_EQ(peratom[4 * (4 - k) + 2], 0.25 * values[k]);
+    EXPECT_EQ(peratom[4 * (4 - k)], 0.0);
+  }
+
+  AtomFunction largest(with_beta(AtomFunctionKind::MAX, 1.0));
+  EXPECT_THROW(largest.evaluate(n, x.data(), f.data(), dSds.data(), alone, 1, {w.data()}),
+               std::invalid_argument);
+}
+
 TEST(AtomFunction, no_atoms_give_0)
 {
   for (const auto &options :

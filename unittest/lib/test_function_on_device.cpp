@@ -122,6 +122,9 @@ class FunctionOnDevice : public testing::Test {
     found.f.assign(in.a.nowned + 1, 0.0);
     AtomFunction function(options);
     std::vector<double> s_of_a(in.a.nowned + 1), dSds(in.a.nowned + 1), weights(owner.size() + 1);
+    std::vector<double> w;    // of atoms
+    for (int k = 0; k < in.a.nowned && is_weighted; ++k) w.push_back(0.1 * (k % 11));
+    w.push_back(0.0);    // never null
     double value = 0.0;
     SecondPass second;
     second.s = found.s.data();
@@ -131,10 +134,10 @@ class FunctionOnDevice : public testing::Test {
       for (int k = 0; k < in.a.nowned; ++k) s_of_a[k] = found.s[a[k]];
       const auto no_other_ranks = [](double *, int, AtomFunction::Reduction) {
       };
-      value =
-          function
-              .evaluate(in.a.nowned, s_of_a.data(), found.f.data(), dSds.data(), no_other_ranks, 1)
-              .value;
+      value = function
+                  .evaluate(in.a.nowned, s_of_a.data(), found.f.data(), dSds.data(), no_other_ranks,
+                            1, {is_weighted ? w.data() : nullptr})
+                  .value;
       if (!(want & (DERIVATIVES | VIRIAL))) return nullptr;
       for (int k = 0; k < in.a.nowned; ++k) weights[a[k]] = dSds[k];
       for (std::size_t k = nlocal; k < owner.size(); ++k) weights[k] = weights[owner[k]];
@@ -143,6 +146,7 @@ class FunctionOnDevice : public testing::Test {
     if (on_device) {
       on_device->owner = owner.data();
       on_device->f = found.f.data();
+      on_device->w = is_weighted ? w.data() : nullptr;
       second.on_device = on_device;
     }
     in.second = &second;
@@ -222,6 +226,7 @@ class FunctionOnDevice : public testing::Test {
   };
   std::mt19937_64 random{71};
   int nlocal = 0;
+  bool is_weighted = false;    // atoms have factors in S
   std::vector<double> positions, x;
   std::vector<std::array<double, 3>> shifts;    // from the owner to its image
   std::vector<int> owner, type, a, b;
@@ -255,6 +260,16 @@ TEST_F(FunctionOnDevice, equals_the_host_while_atoms_move_within_the_skin_and_be
       expect_host(two, false, 1, Precision::DOUBLE, EVERYTHING, custom("s^2*exp(-s/3)"),
                   "moved by up to " + std::to_string(distance));
   }
+}
+
+TEST_F(FunctionOnDevice, takes_weights_of_atoms)
+{
+  for (const bool weighted : {true, false, true})
+    for (const bool two : {false, true}) {
+      is_weighted = weighted;
+      expect_host(two, false, 1, Precision::DOUBLE, EVERYTHING, more_than(3.0),
+                  weighted ? "weights" : "no weights");
+    }
 }
 
 TEST_F(FunctionOnDevice, equals_the_host_for_other_atoms)

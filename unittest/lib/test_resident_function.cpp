@@ -25,8 +25,8 @@ using namespace gpucoord;
 namespace {
 
 // Weights of all atoms. Each ghost has the weight of an owned atom, its owner.
-struct AtomWeights {
-  AtomWeights(const System &s, double size, unsigned seed) : owner(s.nall)
+struct RandomWeights {
+  RandomWeights(const System &s, double size, unsigned seed) : owner(s.nall)
   {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> u(-1.0, 1.0);
@@ -88,7 +88,7 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
                   const DeviceSelection &selected, double size, const std::string &what,
                   const double *weight_of_types = nullptr, double jump = 0.0)
 {
-  const AtomWeights weights(s, size, 11);
+  const RandomWeights weights(s, size, 11);
   const Loaded loaded(s, false);
   const OnGpu<double> owned_weights(weights.owned_weights), all_weights(weights.all_weights);
   const OnGpu<int> owner(weights.owner);
@@ -246,7 +246,7 @@ TEST(ResidentFunction, variables_share_pairs)
   const System s(MANY_ATOMS, 5000, 12.0, 21);
   const Loaded loaded(s, false);
   const OnGpu<double> s_on_gpu(std::vector<double>(s.nlocal, 0.0));
-  const AtomWeights weights[2] = {AtomWeights(s, 1.0, 1), AtomWeights(s, 3.0, 2)};
+  const RandomWeights weights[2] = {RandomWeights(s, 1.0, 1), RandomWeights(s, 3.0, 2)};
   const OnGpu<double> given[2] = {OnGpu<double>(weights[0].all_weights),
                                   OnGpu<double>(weights[1].all_weights)};
   for (const Precision precision : PRECISIONS) {
@@ -387,6 +387,61 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
               << host.description() << " at " << s[k];
         }
       }
+  }
+}
+
+TEST(ResidentFunction, weights_and_their_gradients_equal_those_of_the_host)
+{
+  constexpr int N = 3001;
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> u(0.0, 12.0);
+  std::vector<double> s, w, gradient;
+  for (int k = 0; k < N; ++k) {
+    s.push_back(u(random));
+    w.push_back(k % 7 ? u(random) : 0.0);
+    for (int c = 0; c < 3; ++c) gradient.push_back(u(random) - 6.0);
+  }
+  const OnGpu<double> w_on_gpu(w), gradient_on_gpu(gradient);
+  for (const AtomFunctionOptions &o : functions_of_atoms()) {
+    AtomFunction host(o);
+    std::vector<double> f(N), dSds(N);
+    const double expected = host.evaluate(N, s.data(), f.data(), dSds.data(),
+                                          [](double *, int, AtomFunction::Reduction) {
+                                          },
+                                          2, {w.data(), gradient.data()})
+                                .value;
+    const auto device = make_resident_function(o, Precision::DOUBLE);
+    set_numbers(*device, s, N);
+    device->set_weights({w_on_gpu.data(), gradient_on_gpu.data()});
+    device->evaluate(nullptr);
+    EXPECT_NEAR(device->result().value, expected, 1e-12 * std::max(1.0, std::fabs(expected)))
+        << host.description();
+    const auto found = dSds_of(*device, N);
+    std::vector<double> peratom(4 * N, 0.0);
+    gpucoord::add_weight_gradients(N, nullptr, f.data(), {w.data(), gradient.data()}, 4,
+                                   peratom.data());
+    for (const bool is_float : {false, true}) {
+      OnGpu<double> forces(std::vector<double>(3 * N, 1.0));
+      OnGpu<float> floats(std::vector<float>(3 * N, 1.0f));
+      const OnGpu<double> two(std::vector<double>(1, 2.0));
+      gpucoord::DeviceForces to;
+      to.f = is_float ? static_cast<void *>(floats.data()) : forces.data();
+      to.is_float = is_float;
+      device->add_forces(to, {0.5, two.data()}, nullptr);
+      std::vector<double> sums(3 * N);
+      std::vector<float> float_sums(3 * N);
+      cudaMemcpy(sums.data(), forces.data(), sums.size() * sizeof(double), cudaMemcpyDeviceToHost);
+      cudaMemcpy(float_sums.data(), floats.data(), sums.size() * sizeof(float),
+                 cudaMemcpyDeviceToHost);
+      for (int k = 0; k < N; ++k) {
+        ASSERT_NEAR(found[k], dSds[k], 1e-13 * std::max(1.0, std::fabs(dSds[k])));
+        for (int c = 0; c < 3; ++c) {
+          const double sum = is_float ? float_sums[3 * k + c] : sums[3 * k + c];
+          const double force = 1.0 - peratom[4 * k + 1 + c];
+          ASSERT_NEAR(sum, force, (is_float ? 1e-6 : 1e-13) * std::max(1.0, std::fabs(force)));
+        }
+      }
+    }
   }
 }
 

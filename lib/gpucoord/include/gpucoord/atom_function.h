@@ -81,6 +81,20 @@ class GPUCOORD_API AtomFunctionError : public std::invalid_argument {
 
 constexpr int MAX_BINS = 10000;
 
+// Factors of the atoms in S = sum of w_i f(s_i), for example 1 within a region of space whose edge
+// is smooth. w_i depends on the position of atom i alone. dS/ds_i is w_i f'(s_i), and the gradient
+// of S on atom i has the further term f(s_i) grad w_i.
+struct AtomWeights {
+  const double *w = nullptr;           // [n]; null: 1
+  const double *gradient = nullptr;    // [n][3] grad w_i, 1/distance; null: 0
+};
+
+// Adds f_k grad w_k to columns 1 to 3 of row k of the per-atom output, or of row[k] if row is not
+// null. columns: see peratom_columns(). The virial lacks this term: it depends on the origin of the
+// weights.
+GPUCOORD_API void add_weight_gradients(std::int64_t n, const int *row, const double *f,
+                                       const AtomWeights &, int columns, double *peratom);
+
 // A checked function. One object serves one evaluation at a time.
 class GPUCOORD_API AtomFunction {
  public:
@@ -106,9 +120,10 @@ class GPUCOORD_API AtomFunction {
   // Evaluates the n atoms of this rank. s: [n]. Sets dSds, [n], and f, [n]. f is f(s_i), the share
   // of the atom in the sum of exponentials (MIN, MAX, ALT_MIN), or (s_i - mean)^order (MOMENT).
   // Calls reduce equally often on all ranks, also if n is 0. If no rank has atoms, S is 0. Results
-  // do not depend on nthreads. Only throws what reduce throws.
+  // do not depend on nthreads. Weights require is_sum(); dSds has them as factors, and f has not.
+  // Throws std::invalid_argument for other weights, and what reduce throws.
   Result evaluate(std::int64_t n, const double *s, double *f, double *dSds, const Reduce &reduce,
-                  int nthreads);
+                  int nthreads, const AtomWeights & = {});
 
   // Adds this rank's share of a histogram to bins, [nbins()].
   int nbins() const { return opt.nbins; }

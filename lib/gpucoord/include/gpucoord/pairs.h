@@ -38,7 +38,7 @@ struct DeviceFunction;    // resident_function.h
 // A function of coordination numbers, S = sum of f(s_i) over the atoms i of a, takes two passes
 // over pairs. The first pass computes s_i, the sum of s(r_ij) over all partners of i. The second
 // pass computes the derivatives of the sum of w_i s_i. The caller provides the weights w_i =
-// f'(s_i).
+// f'(s_i), times the factors of the atoms (AtomWeights in atom_function.h), if there are any.
 struct SecondPass {
   // [nlocal] the first pass adds s_i, by row of the per-atom output, unless on_device evaluates f.
   double *s = nullptr;

@@ -7,6 +7,7 @@
 #define GPUCOORD_RESIDENT_FUNCTION_H
 
 #include "gpucoord/atom_function.h"
+#include "gpucoord/device_value.h"
 #include "gpucoord/export.h"
 #include "gpucoord/resident_numbers.h"
 #include "gpucoord/types.h"
@@ -30,12 +31,18 @@ class GPUCOORD_API ResidentFunction : public ResidentNumbers {
   // Allocates the numbers of these atoms and discards earlier ones. Enqueues a copy of the masks. S
   // is a sum over the owned atoms whose mask has a bit of 'bits'. Throws DeviceError.
   virtual void select(const DeviceAtoms &, int bits, DeviceStream) = 0;
+  // Sets factors of the owned atoms, [nlocal], in device memory, which later evaluations read.
+  virtual void set_weights(const AtomWeights &) = 0;
   virtual double *s() = 0;       // [nlocal] the caller sets it
   virtual double *dSds() = 0;    // [nall] evaluate() sets owned atoms; communication sets ghosts
 
   // Enqueues f and dS/ds of the selected atoms, and S. f and dS/ds of other owned atoms are 0.
   // Throws DeviceError.
   virtual void evaluate(DeviceStream) = 0;
+
+  // Enqueues f -= factor f(s_i) grad w_i for the owned atoms, after an evaluation with weights.
+  // Throws DeviceError.
+  virtual void add_forces(const DeviceForces &, Factor, DeviceStream) = 0;
 
   // S of the last evaluation, in device memory; NaN if an f or dS/ds is bad.
   virtual const double *sum() const = 0;
@@ -73,6 +80,8 @@ struct DeviceFunction {
   const int *owner = nullptr;
   // [a.nowned] set to f of the atoms, in the order of group a; null: not requested
   double *f = nullptr;
+  // [a.nowned] factors of the atoms (AtomWeights), in the order of group a; null: 1
+  const double *w = nullptr;
 
   // Set by the backend. False: an f or dS/ds is bad (ResidentFunction::Result), or the owner of an
   // atom is not in its group; weights() has then been called.

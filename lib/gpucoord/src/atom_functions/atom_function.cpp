@@ -184,16 +184,22 @@ std::string AtomFunction::description() const
 }
 
 AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, double *f,
-                                            double *dSds, const Reduce &reduce, int nthreads)
+                                            double *dSds, const Reduce &reduce, int nthreads,
+                                            const AtomWeights &weights)
 {
+  if (weights.w && !is_sum())
+    throw std::invalid_argument("function " + description() +
+                                " takes no weights of atoms - use a function that is a sum");
   Result result;
   parts->nthreads = nthreads;
   visit_atom_function(opt.kind, [&](auto definition) {
     if constexpr (decltype(definition)::IS_SUM)
       definition.with_formula(opt, *parts, [&](const auto &formula) {
         result.value = sum_terms<1>(n, nthreads, [&](std::int64_t k, double *sum) {
+          const double w = weights.w ? weights.w[k] : 1.0;
           formula(s[k], f[k], dSds[k]);
-          sum[0] += f[k];
+          dSds[k] *= w;
+          sum[0] += w * f[k];
         })[0];
       });
     else {
@@ -207,6 +213,16 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
     if (!std::isfinite(f[k]) || !std::isfinite(dSds[k])) bad = std::min(bad, k);
   if (bad < n) result.bad = bad;
   return result;
+}
+
+void add_weight_gradients(std::int64_t n, const int *row, const double *f,
+                          const AtomWeights &weights, int columns, double *peratom)
+{
+  if (!weights.gradient) return;
+  for (std::int64_t k = 0; k < n; ++k) {
+    double *const to = peratom + columns * (row ? row[k] : k);
+    for (int c = 0; c < 3; ++c) to[1 + c] += f[k] * weights.gradient[3 * k + c];
+  }
 }
 
 void AtomFunction::add_histogram(std::int64_t n, const double *s, double *bins, int nthreads) const

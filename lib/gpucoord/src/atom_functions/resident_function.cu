@@ -12,6 +12,7 @@
 #include "../expression/interpreter.cuh"
 #include "../gpu/buffers.h"
 #include "../gpu/early_launch.cuh"
+#include "../gpu/forces.cuh"
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
 #include "../switching/forms.h"
@@ -43,6 +44,7 @@ namespace {
     const double *s;
     const int *mask;    // null: all atoms
     int bits;
+    const double *w;    // null: 1
     double *f, *dSds;
     double max_dSds;
     double *block_sums;                 // [MAX_BLOCKS]
@@ -95,14 +97,16 @@ namespace {
     launch_dependents();
     double mine = 0.0;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
-      double value = 0.0, derivative = 0.0;
+      double value = 0.0, derivative = 0.0, weight = 0.0;
       if (!arg.mask || (arg.mask[k] & arg.bits)) {
         function(arg.s[k], value, derivative);
+        weight = arg.w ? arg.w[k] : 1.0;
+        derivative *= weight;
         if (!isfinite(value) || !(fabs(derivative) <= arg.max_dSds)) atomicMin(arg.bad, k);
       }
       arg.f[k] = value;
       arg.dSds[k] = derivative;
-      mine += value;
+      mine += weight * value;
     }
     const double block_sum = add_block(mine);
     if (threadIdx.x == 0) {
@@ -124,6 +128,20 @@ namespace {
     *arg.report = found;
     *arg.report_on_host = found;
     *arg.ended = 0;    // for the next launch
+  }
+
+  __global__ void add_weight_forces(int n, const double *f, const double *gradient,
+                                    const DeviceForces forces, const Factor factor)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k >= n) return;
+    double by = factor.host;
+    if (factor.device) by *= *factor.device;
+    if (factor.second) by *= *factor.second;
+    by *= f[k];
+    if (by == 0.0) return;    // the gradient of an atom without f may be unset
+    const double *const g = gradient + 3 * static_cast<std::size_t>(k);
+    subtract(forces, k, by * g[0], by * g[1], by * g[2]);
   }
 
   __global__ void pack_numbers(const double *from, const int *list, int n, double *to)
@@ -188,6 +206,7 @@ namespace {
       masks.reserve(nlocal);
       copy(masks.data(), atoms.mask, nlocal, cudaMemcpyDeviceToDevice, stream_of_copy);
     }
+    void set_weights(const AtomWeights &weights_in) override { weights = weights_in; }
     double *s() override { return s_values.data(); }
     double *dSds() override { return derivatives.data(); }
 
@@ -199,6 +218,7 @@ namespace {
       arg.s = s_values.data();
       arg.mask = is_all ? nullptr : masks.data();
       arg.bits = bits;
+      arg.w = weights.w;
       arg.f = f_values.data();
       arg.dSds = derivatives.data();
       arg.max_dSds = max_dSds(precision);
@@ -230,6 +250,14 @@ namespace {
         });
     }
     template <class Use> void with_expression(const Use &use) const { use(Custom{constants}); }
+
+    void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream_in) override
+    {
+      if (!weights.gradient || nlocal == 0) return;
+      add_weight_forces<<<blocks_of(nlocal), THREADS, 0, stream_in>>>(
+          nlocal, f_values.data(), weights.gradient, forces, factor);
+      check(cudaGetLastError(), "launching add_weight_forces");
+    }
 
     const double *sum() const override { return &report.data()->value; }
     Result result() override
@@ -325,6 +353,7 @@ namespace {
     FormulaConstants<double> constants = {};
     int nlocal = 0, nall = 0, bits = 0;
     bool is_all = true;    // there are no masks
+    AtomWeights weights;
     DeviceBuffer<double> s_values, f_values, derivatives;
     DeviceBuffer<int> masks, owner_indices;
     Arguments arg = {};

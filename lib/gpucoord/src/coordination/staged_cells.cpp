@@ -93,6 +93,8 @@ bool StagedCells::evaluate_on_device(const CellsInput &in, unsigned want, double
   const int n = in.a.nowned;    // the owned atoms of a are copied first
   if (peratom) s.pinned.reserve(n);
   if (function.f) f.reserve(n);
+  if (function.w) stage(function.w, n, nthreads, stream, atom_weights);
+  selected_function->set_weights({function.w ? atom_weights.device.data() : nullptr});
   bool s_is_in_sums = false;
   const auto enqueue = [&] {
     engine->evaluate_first(staged.atoms(), 0, selected_function->s(), stream);
