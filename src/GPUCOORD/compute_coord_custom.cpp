@@ -20,7 +20,6 @@
 #include "gpucoord/pairs.h"
 #include "gpucoord/resident_expression.h"
 
-#include "atom.h"
 #include "comm.h"
 #include "error.h"
 #include "modify.h"
@@ -604,26 +603,6 @@ void ComputeCoordCustom::add_gradients(const gpucoord::ItemFactors &factors, dou
                  [&](const CollectiveVariable *one, const gpucoord::ItemFactors &its) {
                    one->add_gradients(its, array, first_column);
                  });
-}
-
-/* ----------------------------------------------------------------------
-   output outside of force evaluations
-------------------------------------------------------------------------- */
-
-void ComputeCoordCustom::compute_vector()
-{
-  CoordVariable::compute_vector();
-  std::fill_n(vector, size_vector, 0.0);
-  add_virial({}, vector);
-}
-
-void ComputeCoordCustom::compute_peratom()
-{
-  CoordVariable::compute_peratom();
-  reserve_array();
-  const int nlocal = atom->nlocal;
-  for (int i = 0; i < nlocal; ++i) std::fill_n(array_atom[i], size_peratom_cols, 0.0);
-  add_gradients({}, array_atom, 0);
 }
 
 double ComputeCoordCustom::memory_usage()

@@ -40,8 +40,6 @@ class ComputeCoordCustom : public CoordVariable {
   ~ComputeCoordCustom() override;
   void init() override;
   void setup() override;
-  void compute_vector() override;
-  void compute_peratom() override;
   double memory_usage() override;
 
   std::string dynamic_group() const override;

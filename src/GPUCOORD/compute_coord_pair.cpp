@@ -22,6 +22,7 @@
 #include "comm.h"
 #include "error.h"
 #include "group.h"
+#include "update.h"
 
 #include <algorithm>
 #include <cmath>
@@ -128,6 +129,19 @@ void ComputeCoordPair::end_setup()
   CoordVariable::end_setup();
   data.selected.begin_run();
   nevaluations[gpucoord::VALUE] = 0;
+}
+
+// An evaluation sets vector and array_atom.
+void ComputeCoordPair::compute_vector()
+{
+  invoked_vector = update->ntimestep;
+  evaluate_now(VIRIAL);
+}
+
+void ComputeCoordPair::compute_peratom()
+{
+  begin_peratom();
+  evaluate_now(DERIVATIVES);
 }
 
 /* ----------------------------------------------------------------------

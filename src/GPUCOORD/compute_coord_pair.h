@@ -42,6 +42,8 @@ class ComputeCoordPair : public CoordVariable {
   ~ComputeCoordPair() override;
   void init() override;
   void setup() override;
+  void compute_vector() override;
+  void compute_peratom() override;
   double memory_usage() override;
 
   std::string dynamic_group() const override { return data.dynamic_group(); }

@@ -27,7 +27,6 @@
 #include "pair.h"
 
 #include <cmath>
-#include <exception>
 #include <utility>
 
 using namespace LAMMPS_NS;
@@ -62,7 +61,7 @@ void CoordPaths::init()
 
 void CoordPaths::begin_evaluation(bool ghosts_are_current)
 {
-  last_box = current_box();
+  last_box = current_box(lmp, owner);
   last_path = choose(last_box);
   if (!uses_ghosts(last_path)) return;
   check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
@@ -71,21 +70,9 @@ void CoordPaths::begin_evaluation(bool ghosts_are_current)
   if (domain->box_change && !ghosts_are_current) comm->forward_comm();
 }
 
-/* ----------------------------------------------------------------------
-   Returns the current box.
-------------------------------------------------------------------------- */
-
-gpucoord::Box CoordPaths::current_box() const
+CoordPaths::Path CoordPaths::in_current_box() const
 {
-  double edges[3][3];
-  get_box_edges(domain, edges);
-  const bool periodic[3] = {domain->xperiodic != 0, domain->yperiodic != 0,
-                            domain->zperiodic != 0 && domain->dimension == 3};
-  try {
-    return gpucoord::make_box(edges, periodic);
-  } catch (const std::exception &e) {
-    error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
-  }
+  return choose(current_box(lmp, owner));
 }
 
 /* ----------------------------------------------------------------------

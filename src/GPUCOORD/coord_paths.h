@@ -39,10 +39,9 @@ class CoordPaths : protected Pointers {
 
   Path last() const { return last_path; }                  // of the last evaluation, or of init()
   const gpucoord::Box &box() const { return last_box; }    // of the last evaluation
-  Path in_current_box() const { return choose(current_box()); }
+  Path in_current_box() const;
 
  private:
-  gpucoord::Box current_box() const;
   Path choose(const gpucoord::Box &) const;
   void check_ghost_shell(double cutghost) const;
 

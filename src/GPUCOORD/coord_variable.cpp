@@ -118,20 +118,18 @@ double CoordVariable::compute_scalar()
 void CoordVariable::compute_vector()
 {
   invoked_vector = update->ntimestep;
+  evaluate_now(size() == 1 ? gpucoord::VIRIAL : gpucoord::VALUE);
   if (size() == 1) {
-    evaluate_now(gpucoord::VIRIAL);
-    return;
-  }
-  evaluate_now(gpucoord::VALUE);
-  for (int k = 0; k < size(); ++k) vector[k] = value(k);
+    std::fill_n(vector, size_vector, 0.0);
+    add_virial({}, vector);
+  } else
+    for (int k = 0; k < size(); ++k) vector[k] = value(k);
 }
 
 void CoordVariable::compute_peratom()
 {
-  invoked_peratom = update->ntimestep;
-  triclinic_warning.warn(lmp, name);
+  begin_peratom();
   evaluate_now(gpucoord::DERIVATIVES);
-  if (size() == 1) return;
   reserve_array();
   for (int i = 0; i < atom->nlocal; ++i) std::fill_n(array_atom[i], size_peratom_cols, 0.0);
   for (int k = 0; k < size(); ++k) {
@@ -139,6 +137,12 @@ void CoordVariable::compute_peratom()
     one.item = &k;
     add_gradients(one, array_atom, 3 * k);
   }
+}
+
+void CoordVariable::begin_peratom()
+{
+  invoked_peratom = update->ntimestep;
+  triclinic_warning.warn(lmp, name);
 }
 
 double CoordVariable::evaluate_now(unsigned want)

@@ -60,6 +60,8 @@ class CoordVariable : public Compute, public CollectiveVariable {
   virtual double evaluate_now(unsigned want);
   // Raises an error before init().
   void need_init() const;
+  // Called by compute_peratom(). Warns about the frame of the derivatives.
+  void begin_peratom();
   // Makes room for the owned atoms in array_atom.
   void reserve_array();
   // Collective. Prints a text once, and again after a change. rerun calls init() for each frame. S

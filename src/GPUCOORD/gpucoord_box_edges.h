@@ -12,6 +12,13 @@
 #define LMP_GPUCOORD_BOX_EDGES_H
 
 #include "domain.h"
+#include "error.h"
+#include "lammps.h"
+
+#include "gpucoord/box.h"
+
+#include <exception>
+#include <string>
 
 namespace LAMMPS_NS {
 
@@ -25,6 +32,21 @@ inline void get_box_edges(const Domain *domain, double (&edges)[3][3])
                             {tilted ? domain->xz : 0.0, tilted ? domain->yz : 0.0, domain->zprd}};
   for (int a = 0; a < 3; ++a)
     for (int c = 0; c < 3; ++c) edges[a][c] = now[a][c];
+}
+
+// Returns the current box. Raises an error that begins with the owner.
+inline gpucoord::Box current_box(LAMMPS *lmp, const std::string &owner)
+{
+  const Domain *const domain = lmp->domain;
+  double edges[3][3];
+  get_box_edges(domain, edges);
+  const bool periodic[3] = {domain->xperiodic != 0, domain->yperiodic != 0,
+                            domain->zperiodic != 0 && domain->dimension == 3};
+  try {
+    return gpucoord::make_box(edges, periodic);
+  } catch (const std::exception &e) {
+    lmp->error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
+  }
 }
 
 }    // namespace LAMMPS_NS

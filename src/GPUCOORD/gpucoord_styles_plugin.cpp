@@ -13,12 +13,13 @@
 
 #include "gpucoord_plugin.h"
 
-#include "compute_coord_custom.h"
 #include "compute_coord_force.h"
-#include "compute_coord_pair.h"
 #include "fix_coord_bias.h"
 #include "fix_coord_plumed.h"
 #include "pair_coord.h"
+
+#define COORD_STYLE_CLASSES
+#include "coord_styles.h"
 
 using namespace LAMMPS_NS;
 

@@ -21,7 +21,6 @@
 #include "order_evaluator_kokkos.h"
 
 #include "atom_kokkos.h"
-#include "atom_masks.h"
 #include "comm.h"
 #include "error.h"
 #include "kokkos.h"
@@ -34,8 +33,8 @@ using gpucoord::DERIVATIVES;
 /* ---------------------------------------------------------------------- */
 
 // Returns the resident form of an evaluator, or null if it has none.
-static std::unique_ptr<ResidentEvaluator> resident_form(LAMMPS *lmp, CoordPairData &data,
-                                                        CoordEvaluator *evaluator)
+static std::unique_ptr<ResidentEvaluator> resident_form_of(LAMMPS *lmp, CoordPairData &data,
+                                                           CoordEvaluator *evaluator)
 {
   if (auto *const order = dynamic_cast<OrderEvaluator *>(evaluator))
     return std::make_unique<ResidentOrderEvaluator>(lmp, data, *order);
@@ -46,15 +45,11 @@ static std::unique_ptr<ResidentEvaluator> resident_form(LAMMPS *lmp, CoordPairDa
 
 ComputeCoordPairKokkos::ComputeCoordPairKokkos(LAMMPS *lmp, int narg, char **arg,
                                                const KokkosSpace &space) :
-    ComputeCoordPair(lmp, narg, arg)
+    CoordVariableKokkos(lmp, narg, arg, space)
 {
-  kokkosable = 1;
-  atomKK = dynamic_cast<AtomKokkos *>(atom);
-  execution_space = space.space;
-  datamask_read = EMPTY_MASK;
-  datamask_modify = EMPTY_MASK;
   const bool uses_gpu = space.is_cuda && evaluator->device_choice().is_cuda();
-  if (uses_gpu) resident = resident_form(lmp, data, evaluator.get());
+  if (uses_gpu) resident = resident_form_of(lmp, data, evaluator.get());
+  if (resident) device = resident->device;
 }
 
 void ComputeCoordPairKokkos::init()
@@ -62,16 +57,9 @@ void ComputeCoordPairKokkos::init()
   if (resident) resident->begin_run();
   ComputeCoordPair::init();
   if (!resident || !data.table->has_end()) return;
-  std::string failed;
-  try {
+  make_resident_form([this] {
     resident->make();
-  } catch (const gpucoord::DeviceError &e) {
-    failed = resident->failure(e.what());
-  }
-  const int mine = failed.empty() ? 0 : 1;
-  int any;
-  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
-  if (any) evaluator->device_choice().stop(failed);
+  });
   resident->request_neighbors(this);
 }
 
@@ -95,7 +83,7 @@ std::string ComputeCoordPairKokkos::data_path(Path path) const
         lmp->kokkos->forward_compute_comm_legacy;
     if (resident->is_sum_of_function() && comm->nprocs > 1 && packs_on_host)
       text += fmt::format(", {} of ghost atoms through the host", data.args->terms().ghost_numbers);
-    return text + resident->device->ghosts_path();
+    return text + device->ghosts_path();
   }
   return ComputeCoordPair::data_path(path) + coord_host_path();
 }
@@ -108,19 +96,6 @@ bool ComputeCoordPairKokkos::seeks_partners_in_setup() const
 }
 
 /* ---------------------------------------------------------------------- */
-
-// With another version of the atoms, the next evaluation rebuilds its pairs.
-void ComputeCoordPairKokkos::end_setup()
-{
-  ComputeCoordPair::end_setup();
-  if (resident) resident->device->begin_run();
-}
-
-void ComputeCoordPairKokkos::announce(unsigned want)
-{
-  ComputeCoordPair::announce(want);
-  if (resident) resident->device->positions_change();
-}
 
 // Keyword check compares gradients on the host.
 bool ComputeCoordPairKokkos::is_resident() const
@@ -139,37 +114,18 @@ bool ComputeCoordPairKokkos::checks_gradients() const
   return data.args->check_every != 0;
 }
 
-/* ----------------------------------------------------------------------
-   The host must wait if it needs S or W: for the sum over ranks, and for the pressure.
-------------------------------------------------------------------------- */
-
-bool ComputeCoordPairKokkos::can_enqueue() const
+void ComputeCoordPairKokkos::enqueue_evaluation()
 {
-  return comm->nprocs == 1 && wanted == DERIVATIVES && is_resident();
+  begin_evaluation(true);
+  resident->enqueue({DERIVATIVES, true, device->positions()});
+  set_scale(static_cast<double>(resident->variable()->natoms_a()));
 }
 
-gpucoord::DeviceValue ComputeCoordPairKokkos::enqueue()
+gpucoord::DeviceValue ComputeCoordPairKokkos::device_value() const
 {
-  if (state != State::ENQUEUED) {
-    begin_evaluation(true);
-    try {
-      resident->enqueue({DERIVATIVES, true, resident->device->positions()});
-    } catch (const gpucoord::DeviceError &e) {
-      evaluator->device_choice().stop(resident->failure(e.what()));
-    } catch (const std::bad_alloc &) {
-      evaluator->device_choice().stop(resident->failure("out of memory"));
-    }
-    set_scale(static_cast<double>(resident->variable()->natoms_a()));
-    state = State::ENQUEUED;
-  }
-  gpucoord::DeviceValue enqueued = resident->device_value();
-  enqueued.scale = scale;
-  return enqueued;
-}
-
-gpucoord::DeviceStream ComputeCoordPairKokkos::stream() const
-{
-  return resident->device->stream();
+  gpucoord::DeviceValue value = resident->device_value();
+  value.scale = scale;
+  return value;
 }
 
 // If a change of the box has moved the variable to the host, the evaluation on the host raises the
@@ -179,26 +135,6 @@ void ComputeCoordPairKokkos::raise_device_errors(bool has_moved, bool is_not_fin
   if (!is_resident()) return;
   if (has_moved) resident->warn_of_moved_atoms();
   if (is_not_finite) evaluate(gpucoord::VALUE, true);    // raises an error with the atom or S
-}
-
-void ComputeCoordPairKokkos::add_forces(const gpucoord::ItemFactors &factors)
-{
-  gpucoord::Factor factor = factors.factor();
-  if (factor.host == 0.0) return;
-  if (state == State::HOST) {
-    atomKK->sync(Host, F_MASK);
-    ComputeCoordPair::add_forces(factors);
-    atomKK->modified(Host, F_MASK);
-    return;
-  }
-  factor.host *= scale;
-  try {
-    resident->variable()->add_forces(resident->device->begin_forces(), factor,
-                                     resident->device->stream());
-  } catch (const gpucoord::DeviceError &e) {
-    error->one(FLERR, Error::NOLASTLINE, "{}", resident->failure(e.what()));
-  }
-  resident->device->end_forces();
 }
 
 double ComputeCoordPairKokkos::bytes_copied() const
@@ -241,7 +177,7 @@ void ComputeCoordPairKokkos::start_local(LocalEvaluation &local)
   request.want = local.want;
   request.for_forces_only = keeps_gradients(local) && !local.peratom;
   // 0: positions outside of force evaluations have no version number.
-  request.positions = local.is_for_forces ? resident->device->positions() : 0;
+  request.positions = local.is_for_forces ? device->positions() : 0;
   resident->start(local, request);
 }
 

@@ -10,15 +10,20 @@
 
 #ifdef COMPUTE_CLASS
 // clang-format off
-ComputeStyle(coord/gpu/kk,ComputeCoordOn<LMPDeviceType>);
-ComputeStyle(coord/gpu/kk/device,ComputeCoordOn<LMPDeviceType>);
-ComputeStyle(coord/gpu/kk/host,ComputeCoordOn<LMPHostType>);
+#define KOKKOS_STYLES(style, Class) \
+  ComputeStyle(style/kk,CoordOnDevice<Class>); \
+  ComputeStyle(style/kk/device,CoordOnDevice<Class>); \
+  ComputeStyle(style/kk/host,CoordOnHost<Class>);
+ComputeStyle(coord/gpu/kk,CoordOnDevice<ComputeCoordPairKokkos>);
+ComputeStyle(coord/gpu/kk/device,CoordOnDevice<ComputeCoordPairKokkos>);
+ComputeStyle(coord/gpu/kk/host,CoordOnHost<ComputeCoordPairKokkos>);
 #define ORDER_PARAMETER(style, definition, text) \
-  ComputeStyle(style/kk,ComputeCoordOn<LMPDeviceType>); \
-  ComputeStyle(style/kk/device,ComputeCoordOn<LMPDeviceType>); \
-  ComputeStyle(style/kk/host,ComputeCoordOn<LMPHostType>);
+  KOKKOS_STYLES(style,ComputeCoordPairKokkos)
+#define VARIABLE_OF_POINTS(style, Class, text) \
+  KOKKOS_STYLES(style,CoordPointsKokkos<Class>)
 // clang-format on
 #include "coord_styles.h"
+#undef KOKKOS_STYLES
 #else
 
 #ifndef LMP_COMPUTE_COORD_PAIR_KOKKOS_H
@@ -26,6 +31,7 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordOn<LMPHostType>);
 
 #include "compute_coord_pair.h"
 #include "coord_evaluator_kokkos.h"
+#include "coord_variable_kokkos.h"
 
 #include "kokkos_base.h"
 
@@ -34,17 +40,11 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordOn<LMPHostType>);
 
 namespace LAMMPS_NS {
 
-// Device of KOKKOS on which a style runs.
-struct KokkosSpace {
-  ExecutionSpace space;
-  bool is_cuda;    // atoms can be resident on a GPU that lib/gpucoord uses
-};
-
 // If the GPU computes and all partners are owned or ghost atoms, atoms and gradients are resident
 // on the GPU. Only S and W are copied to the host; on one rank, they are copied only on request.
 // LAMMPS may pack numbers of ghost atoms on the host.
 
-class ComputeCoordPairKokkos : public ComputeCoordPair, public KokkosBase {
+class ComputeCoordPairKokkos : public CoordVariableKokkos<ComputeCoordPair>, public KokkosBase {
  public:
   ComputeCoordPairKokkos(class LAMMPS *, int, char **, const KokkosSpace &);
   void init() override;
@@ -54,18 +54,17 @@ class ComputeCoordPairKokkos : public ComputeCoordPair, public KokkosBase {
   void unpack_forward_comm_kokkos(int, int, DAT::tdual_double_1d &) override;
   double memory_usage() override;
 
-  void end_setup() override;
-  void announce(unsigned want) override;
   void reneighbored(bool due) override;
   bool is_resident() const override;
-  bool can_enqueue() const override;
-  gpucoord::DeviceValue enqueue() override;
-  gpucoord::DeviceStream stream() const override;
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
-  void add_forces(const gpucoord::ItemFactors &) override;
   double bytes_copied() const override;
 
  private:
+  gpucoord::ResidentVariable *resident_form() const override { return resident->variable(); }
+  void enqueue_evaluation() override;
+  gpucoord::DeviceValue device_value() const override;
+  DeviceChoice &device_choice() const override { return evaluator->device_choice(); }
+  std::string failure(const char *what) const override { return resident->failure(what); }
   void atoms_to_host() override;
   void start_local(LocalEvaluation &) override;
   void finish_local(LocalEvaluation &) override;
@@ -78,18 +77,6 @@ class ComputeCoordPairKokkos : public ComputeCoordPair, public KokkosBase {
   bool checks_gradients() const;
 
   std::unique_ptr<ResidentEvaluator> resident;    // null: the engine of the host evaluates
-};
-
-// The style on one device of KOKKOS.
-
-template <class DeviceType> class ComputeCoordOn : public ComputeCoordPairKokkos {
- public:
-  ComputeCoordOn(LAMMPS *lmp, int narg, char **arg) :
-      ComputeCoordPairKokkos(
-          lmp, narg, arg,
-          KokkosSpace{ExecutionSpaceFromDevice<DeviceType>::space, coord_is_cuda<DeviceType>()})
-  {
-  }
 };
 
 }    // namespace LAMMPS_NS

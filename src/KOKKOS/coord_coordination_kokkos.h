@@ -24,7 +24,7 @@ namespace LAMMPS_NS {
 class ResidentCoordinationEvaluator : public ResidentEvaluator {
  public:
   using ResidentEvaluator::ResidentEvaluator;
-  gpucoord::Variable *variable() const override { return coordination.get(); }
+  gpucoord::ResidentPairVariable *variable() const override { return coordination.get(); }
   void enqueue(const gpucoord::Request &) override;
   void start(LocalEvaluation &, const gpucoord::Request &) override;
   void finish(LocalEvaluation &) override;

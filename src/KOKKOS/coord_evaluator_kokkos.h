@@ -31,7 +31,7 @@ class ResidentEvaluator : protected Pointers {
   virtual ~ResidentEvaluator();
 
   // Returns the variable on the GPU, or null before init().
-  virtual gpucoord::Variable *variable() const = 0;
+  virtual gpucoord::ResidentPairVariable *variable() const = 0;
   // Enqueues an evaluation on one rank. May throw DeviceError.
   virtual void enqueue(const gpucoord::Request &) = 0;
   // Collective. Enqueues an evaluation and the copies of its results. Does not throw DeviceError,

@@ -18,6 +18,9 @@
 
 #include <string>
 
+#define COORD_STYLE_CLASSES
+#include "coord_styles.h"
+
 // clang-format off
 #include "compute_coord_pair_kokkos.h"
 #include "compute_potential_grid_kokkos.h"

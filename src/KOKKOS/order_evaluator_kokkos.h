@@ -28,7 +28,7 @@ class ResidentOrderEvaluator : public ResidentEvaluator {
  public:
   // The evaluator without KOKKOS remains valid.
   ResidentOrderEvaluator(LAMMPS *, CoordPairData &, OrderEvaluator &);
-  gpucoord::Variable *variable() const override { return resident.get(); }
+  gpucoord::ResidentPairVariable *variable() const override { return resident.get(); }
   void enqueue(const gpucoord::Request &) override;
   void start(LocalEvaluation &, const gpucoord::Request &) override;
   void finish(LocalEvaluation &) override;

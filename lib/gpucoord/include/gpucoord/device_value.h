@@ -36,6 +36,13 @@ struct ItemFactors {
     const double *const own = on_device ? on_device + k : nullptr;
     return device ? Factor{host_factor(k), device, own} : Factor{host_factor(k), own};
   }
+  // Returns whether the host knows that all factors are 0.
+  bool are_zero() const
+  {
+    for (int k = 0; k < n; ++k)
+      if (host_factor(k) != 0.0) return false;
+    return true;
+  }
 };
 
 // S_k = scale * sum[k * stride], once the enqueued evaluation is done.

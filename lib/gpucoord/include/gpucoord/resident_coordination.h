@@ -20,7 +20,7 @@
 
 namespace gpucoord {
 
-class GPUCOORD_API ResidentCoordination : public Variable {
+class GPUCOORD_API ResidentCoordination : public ResidentPairVariable {
  public:
   // Enqueues S and the requested outputs. Throws DeviceError.
   virtual void evaluate(const DeviceAtoms &, const Request &, DeviceStream) = 0;

@@ -40,7 +40,7 @@ struct DeviceExchange {
 
 // S is a function of the v_i that the caller evaluates (atom_function.h, resident_function.h), or
 // one number of all atoms. In the second case, the value is S itself.
-class GPUCOORD_API ResidentOrderParameter : public Variable, public ResidentNumbers {
+class GPUCOORD_API ResidentOrderParameter : public ResidentPairVariable, public ResidentNumbers {
  public:
   // Enqueues the reading of positions. result() then tells whether the pairs are still valid. The
   // evaluations below read positions themselves if necessary. Throws DeviceError.

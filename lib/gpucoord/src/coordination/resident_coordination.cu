@@ -161,7 +161,8 @@ namespace {
       run(evaluation, stream);
     }
 
-    void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream) override
+    void add_forces(const DeviceForces &forces, const ItemFactors &factors,
+                    DeviceStream stream) override
     {
       std::size_t first = 0;
       const int columns = peratom_columns(wanted);
@@ -172,7 +173,7 @@ namespace {
         else
           row_gradients.sums = sums.data() + first * columns;
         row_gradients.columns = columns;
-        subtract_rows(row_gradients, pairs->groups_overlap(), forces, factor, stream);
+        subtract_rows(row_gradients, pairs->groups_overlap(), forces, factors.factor(), stream);
         first += rows.view.n;
       });
     }

@@ -177,7 +177,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   }
   bool any_partners() const override { return report[0].any_partners != 0; }
 
-  void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream) override
+  void add_forces(const DeviceForces &forces, const ItemFactors &factors,
+                  DeviceStream stream) override
   {
     if (!has_rows) return;
     RowGradients row_gradients = {rows()};
@@ -186,7 +187,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     else
       row_gradients.sums = sums.data();
     row_gradients.columns = peratom_columns(wanted);
-    subtract_rows(row_gradients, pairs->groups_overlap(), forces, factor, stream);
+    subtract_rows(row_gradients, pairs->groups_overlap(), forces, factors.factor(), stream);
   }
 
   void peratom(double *peratom, DeviceStream stream) override

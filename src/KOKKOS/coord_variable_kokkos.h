@@ -1,0 +1,289 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_COORD_VARIABLE_KOKKOS_H
+#define LMP_COORD_VARIABLE_KOKKOS_H
+
+#include "gpucoord_backend.h"
+#include "gpucoord_box_edges.h"
+#include "gpucoord_device_kokkos.h"
+
+#include "gpucoord/variable.h"
+
+#include "atom_kokkos.h"
+#include "atom_masks.h"
+#include "comm.h"
+#include "error.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// Device of KOKKOS on which a style runs.
+struct KokkosSpace {
+  ExecutionSpace space;
+  bool is_cuda;    // atoms can be resident on a GPU that lib/gpucoord uses
+};
+
+// What all collective variables with KOKKOS have in common. A variable that is resident on the GPU
+// has a resident form, an object of the library. Otherwise the style evaluates on the host. Style:
+// derived from CoordVariable
+
+template <class Style> class CoordVariableKokkos : public Style {
+ public:
+  CoordVariableKokkos(LAMMPS *lmp, int narg, char **arg, const KokkosSpace &space) :
+      Style(lmp, narg, arg)
+  {
+    this->kokkosable = 1;
+    this->atomKK = dynamic_cast<AtomKokkos *>(this->atom);
+    this->execution_space = space.space;
+    this->datamask_read = this->datamask_modify = EMPTY_MASK;
+  }
+
+  // With another version of the atoms, the next evaluation selects its atoms again.
+  void end_setup() override
+  {
+    Style::end_setup();
+    if (device) device->begin_run();
+  }
+  void announce(unsigned want) override
+  {
+    Style::announce(want);
+    if (device) device->positions_change();
+  }
+
+  // The host must wait if it needs S or W: for the sum over ranks, and for the pressure.
+  bool can_enqueue() const override
+  {
+    return this->comm->nprocs == 1 && this->wanted == gpucoord::DERIVATIVES && this->is_resident();
+  }
+  gpucoord::DeviceValue enqueue() override
+  {
+    if (this->state != Style::State::ENQUEUED) {
+      try {
+        enqueue_evaluation();
+      } catch (const gpucoord::DeviceError &e) {
+        device_choice().stop(failure(e.what()));
+      } catch (const std::bad_alloc &) {
+        device_choice().stop(failure("out of memory"));
+      }
+      this->state = Style::State::ENQUEUED;
+    }
+    return device_value();
+  }
+  gpucoord::DeviceStream stream() const override { return device->stream(); }
+
+  void add_forces(const gpucoord::ItemFactors &factors) override
+  {
+    if (factors.are_zero()) return;
+    if (this->state == Style::State::HOST) {
+      this->atomKK->sync(Host, F_MASK);
+      Style::add_forces(factors);
+      this->atomKK->modified(Host, F_MASK);
+      return;
+    }
+    gpucoord::ItemFactors scaled = factors;
+    scaled.host *= device_value().scale;
+    try {
+      resident_form()->add_forces(device->begin_forces(), scaled, device->stream());
+    } catch (const gpucoord::DeviceError &e) {
+      this->error->one(FLERR, Error::NOLASTLINE, "{}", failure(e.what()));
+    }
+    device->end_forces();
+  }
+
+ protected:
+  // Returns the resident form, or null before init().
+  virtual gpucoord::ResidentVariable *resident_form() const = 0;
+  // Enqueues an evaluation on one rank. May throw DeviceError and bad_alloc.
+  virtual void enqueue_evaluation() = 0;
+  // Returns the values of the last evaluation on the GPU.
+  virtual gpucoord::DeviceValue device_value() const { return resident_form()->device_value(); }
+  virtual DeviceChoice &device_choice() const = 0;
+  // Returns the error message of a rank whose GPU failed.
+  virtual std::string failure(const char *what) const = 0;
+
+  // Collective. Makes the resident form on all ranks. A failure of one rank is an error on all.
+  template <class Make> void make_resident_form(const Make &make)
+  {
+    std::string failed;
+    try {
+      make();
+    } catch (const gpucoord::DeviceError &e) {
+      failed = failure(e.what());
+    }
+    const int mine = failed.empty() ? 0 : 1;
+    int any;
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, this->world);
+    if (any) device_choice().stop(failed);
+  }
+
+  std::shared_ptr<KokkosDevice> device;    // null: the variable is never resident
+};
+
+// A variable of points with KOKKOS. On one rank, the GPU evaluates the functions of the positions.
+// On several ranks, the positions pass through the host, which sums them over ranks. The gradients
+// stay on the GPU. Style: derived from CoordPoints
+
+template <class Style> class CoordPointsKokkos : public CoordVariableKokkos<Style> {
+  using Base = CoordVariableKokkos<Style>;
+
+ public:
+  CoordPointsKokkos(LAMMPS *lmp, int narg, char **arg, const KokkosSpace &space) :
+      Base(lmp, narg, arg, space),
+      choice(lmp, space.is_cuda ? Parse::Device::AUTO : Parse::Device::HOST, arg[2],
+             Error::NOLASTLINE)
+  {
+    if (choice.is_cuda()) this->device = KokkosDevice::get(lmp);
+  }
+
+  void init() override
+  {
+    version = 0;
+    if (this->device) {
+      this->device->begin_run();
+      this->make_resident_form([this] {
+        resident = this->make_resident();
+      });
+    }
+    Style::init();
+  }
+  double memory_usage() override
+  {
+    return Style::memory_usage() + (resident ? static_cast<double>(resident->bytes()) : 0.0);
+  }
+
+  bool is_resident() const override { return resident != nullptr; }
+  double bytes_copied() const override
+  {
+    return resident ? static_cast<double>(resident->bytes_copied()) : -1.0;
+  }
+  // The evaluation on the host raises the error.
+  void raise_device_errors(bool /*has_moved*/, bool is_not_finite) override
+  {
+    if (is_not_finite) this->evaluate_now(gpucoord::VALUE);
+  }
+
+  void start(bool is_for_forces) override
+  {
+    Style::start(is_for_forces);
+    keeps_gradients = resident && is_for_forces && !(this->wanted & Base::ON_HOST);
+    failed.clear();
+    if (resident)
+      attempt([this] {
+        enqueue_positions();
+        resident->enqueue_result(this->stream());
+      });
+  }
+  void get_local_sums(double *local_sums) override
+  {
+    Style::get_local_sums(local_sums);
+    VariableHeader mine = this->header_of(local_sums);
+    mine.has_failed = failed.empty() ? 0.0 : 1.0;
+    this->set_header(mine, local_sums);
+  }
+  void finish(const double *sums) override
+  {
+    if (this->header_of(sums).has_failed > 0.0) choice.stop(failed);
+    Style::finish(sums);
+    if (!keeps_gradients || this->state != Style::State::HOST) return;
+    resident->evaluate(current_box(this->lmp, this->name), sums + Base::NHEADER, this->stream());
+    this->state = Style::State::DEVICE;
+  }
+
+ protected:
+  gpucoord::ResidentVariable *resident_form() const override { return resident.get(); }
+  DeviceChoice &device_choice() const override { return choice; }
+  std::string failure(const char *what) const override
+  {
+    return fmt::format("{}: rank {} failed: {} - use suffix off for this compute", this->name,
+                       this->comm->me, what);
+  }
+  std::string data_path() const override
+  {
+    return resident ? "atoms and derivatives resident on the GPU"
+                    : Style::data_path() + coord_host_path();
+  }
+
+  void enqueue_evaluation() override
+  {
+    enqueue_positions();
+    if (npoints_here < static_cast<int>(rows.size())) this->evaluate_now(gpucoord::VALUE);
+    resident->evaluate(current_box(this->lmp, this->name), nullptr, this->stream());
+  }
+
+  int read_positions(double *x) override
+  {
+    if (!resident) {
+      this->atomKK->sync(Host, X_MASK);
+      return Style::read_positions(x);
+    }
+    attempt([&] {
+      std::copy_n(resident->result(), 3 * rows.size(), x);
+    });
+    return npoints_here;
+  }
+
+ private:
+  void enqueue_positions()
+  {
+    const std::int64_t now = this->device->version();
+    if (now != version) {
+      version = 0;    // stays 0 if an exception is thrown
+      rows = this->rows_of_points();
+      npoints_here = static_cast<int>(std::count_if(rows.begin(), rows.end(), [](int row) {
+        return row != gpucoord::ResidentPoints::NOT_HERE;
+      }));
+      resident->select(rows, this->stream());
+      version = now;
+    }
+    resident->read_positions(this->device->atoms(false, false), this->stream());
+  }
+  // Runs work unless this rank has failed.
+  template <class Work> void attempt(const Work &work)
+  {
+    if (!failed.empty()) return;
+    try {
+      work();
+    } catch (const gpucoord::DeviceError &e) {
+      failed = this->failure(e.what());
+    }
+  }
+
+  mutable DeviceChoice choice;
+  std::unique_ptr<gpucoord::ResidentPoints> resident;
+  std::vector<int> rows;    // of the points, at 'version' of the atoms
+  int npoints_here = 0;
+  std::int64_t version = 0;
+  bool keeps_gradients = false;    // the gradients of this evaluation are on the GPU alone
+  std::string failed;              // why this rank has no positions, or ""
+};
+
+// The style on one device of KOKKOS. Style: CoordVariableKokkos or a class derived from it
+
+template <class Style, class DeviceType> class CoordOn : public Style {
+ public:
+  CoordOn(LAMMPS *lmp, int narg, char **arg) :
+      Style(lmp, narg, arg,
+            KokkosSpace{ExecutionSpaceFromDevice<DeviceType>::space, coord_is_cuda<DeviceType>()})
+  {
+  }
+};
+template <class Style> using CoordOnDevice = CoordOn<Style, LMPDeviceType>;
+template <class Style> using CoordOnHost = CoordOn<Style, LMPHostType>;
+
+}    // namespace LAMMPS_NS
+
+#endif
