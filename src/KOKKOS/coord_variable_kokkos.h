@@ -181,6 +181,7 @@ template <class Style> class CoordPointsKokkos : public CoordVariableKokkos<Styl
     Style::start(is_for_forces);
     keeps_gradients = resident && is_for_forces && !(this->wanted & Base::ON_HOST);
     failed.clear();
+    if (!is_for_forces) version = 0;    // commands between runs may change IDs
     if (resident)
       attempt([this] {
         enqueue_positions();
