@@ -161,10 +161,13 @@ void ComputePotentialGrid::print_setup()
 {
   const std::string range =
       settings->is_direct() ? "" : fmt::format(", cutoff {:.10g}", settings->map.cutoff);
+  // Both are the same on a GPU.
+  const bool is_mixed = settings->precision == gpucoord::Precision::SINGLE && backend->is_cuda();
   const std::string mesg = fmt::format(
       "Compute potential/grid {}: {}, precision {}, kernel {}{}, overlap {}, {}\n"
       "  {} x {} x {} points at {} of cells, units {}{}\n",
-      id, backend->description(), Parse::name_of(settings->precision, Parse::PRECISIONS),
+      id, backend->description(),
+      is_mixed ? "mixed" : Parse::name_of(settings->precision, Parse::PRECISIONS),
       settings->kernel_name(), range, settings->overlap_in_words() + settings->bins_in_words(),
       data_path(), settings->n[0], settings->n[1], settings->n[2],
       settings->at_corners ? "corners" : "centers", settings->units_in_words(),
