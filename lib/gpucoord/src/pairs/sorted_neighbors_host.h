@@ -51,7 +51,7 @@ class SortedNeighbors {
     version = in.version;
   }
 
-  // Returns the neighbors of atom t in a bucket, and sets n to their number. number: group of
+  // Returns the neighbors of atom t in a bucket, and sets n to their number. b: group of
   // classes * special_weights() + index of the special weight
   const int *bucket(std::size_t t, int b, int &n) const
   {
