@@ -72,7 +72,7 @@ DeviceChoice &OrderEvaluator::device_choice() const
 
 std::string OrderEvaluator::description() const
 {
-  const std::string text = order->description();
+  const std::string text = order->describe();
   return order->is_global() ? text : text + ", function " + data.function->description();
 }
 

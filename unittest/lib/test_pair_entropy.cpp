@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+using gpucoord::OrderError;
 using gpucoord::PairEntropy;
-using gpucoord::PairEntropyError;
 using gpucoord::PairEntropyOptions;
 
 namespace {
@@ -101,13 +101,17 @@ struct Backend {
 Backend host(Precision precision, int nthreads = 1)
 {
   return {std::string("host ") + name_of(precision), [=](const PairEntropyOptions &o) {
-            return gpucoord::make_host_pair_entropy(o, precision, nthreads);
+            return gpucoord::make_host_order(o, precision, nthreads);
           }};
 }
 
 std::vector<Backend> double_backends()
 {
-  return {{"reference", gpucoord::make_reference_pair_entropy}, host(Precision::DOUBLE)};
+  return {{"reference",
+           [](const PairEntropyOptions &options) {
+             return gpucoord::make_reference_order(options);
+           }},
+          host(Precision::DOUBLE)};
 }
 
 struct Results : OrderResults {
@@ -450,7 +454,7 @@ TEST(PairEntropy, options)
     for (const Backend &backend : double_backends()) try {
         backend.make(c.options);
         ADD_FAILURE() << c.message;
-      } catch (const PairEntropyError &e) {
+      } catch (const OrderError &e) {
         EXPECT_EQ(e.field, c.field);
         EXPECT_NE(std::string(e.what()).find(c.message), std::string::npos) << e.what();
       }

@@ -253,15 +253,12 @@ std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Prec
   return std::make_unique<FakeMultisite>(make_host_multisite(model, precision, nthreads));
 }
 
-#define UNPACK(...) __VA_ARGS__
-#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ORDER, RESIDENT, PARAMETERS,      \
-                                 ARGUMENTS)                                                   \
-  std::unique_ptr<ORDER> make_cuda_##NAME(UNPACK PARAMETERS, Precision precision, int device, \
-                                          int nthreads)                                       \
-  {                                                                                           \
-    start(device);                                                                            \
-    return std::make_unique<FakeOrder<ORDER>>(                                                \
-        make_host_##NAME(UNPACK ARGUMENTS, precision, nthreads));                             \
+#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, EXAMPLE, OPTIONS, ORDER, RESIDENT)    \
+  std::unique_ptr<ORDER> make_cuda_order(const OPTIONS &options, Precision precision, int device, \
+                                         int nthreads)                                            \
+  {                                                                                               \
+    start(device);                                                                                \
+    return std::make_unique<FakeOrder<ORDER>>(make_host_order(options, precision, nthreads));     \
   }
 #include "gpucoord/order_parameters.def"
 

@@ -21,7 +21,6 @@
 #include "gpucoord/types.h"
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,18 +44,7 @@ constexpr double reach(const PairEntropyOptions &options)
   return options.cutoff + GAUSSIAN_REACH * options.sigma;
 }
 
-// A bad option. field: the member of PairEntropyOptions. what() names the value, the limit and the
-// way out.
-class GPUCOORD_API PairEntropyError : public std::invalid_argument {
- public:
-  PairEntropyError(std::string field_in, const std::string &message) :
-      std::invalid_argument(message), field(std::move(field_in))
-  {
-  }
-  const std::string field;
-};
-
-// Throws PairEntropyError.
+// Throws OrderError.
 GPUCOORD_API void check_options(const PairEntropyOptions &);
 
 // Returns one line: 'pair entropy cutoff 7 sigma 0.2 bins 140'.
@@ -80,14 +68,14 @@ class GPUCOORD_API PairEntropy : public OrderParameter {
   virtual const std::vector<double> &distribution() const = 0;
 };
 
-// Makes the backend that runs on the host with nthreads OpenMP threads. Throws PairEntropyError.
-GPUCOORD_API std::unique_ptr<PairEntropy> make_host_pair_entropy(const PairEntropyOptions &,
-                                                                 Precision, int nthreads);
+// Makes the backend that runs on the host with nthreads OpenMP threads. Throws OrderError.
+GPUCOORD_API std::unique_ptr<PairEntropy> make_host_order(const PairEntropyOptions &, Precision,
+                                                          int nthreads);
 
 // Makes the CUDA backend. device: -1 selects the current GPU. nthreads OpenMP threads prepare
-// copies. Throws DeviceError and PairEntropyError.
-GPUCOORD_API std::unique_ptr<PairEntropy>
-make_cuda_pair_entropy(const PairEntropyOptions &, Precision, int device, int nthreads);
+// copies. Throws DeviceError and OrderError.
+GPUCOORD_API std::unique_ptr<PairEntropy> make_cuda_order(const PairEntropyOptions &, Precision,
+                                                          int device, int nthreads);
 
 // Atoms that are resident on a GPU. DeviceAtoms::volume is required: evaluate_first() throws
 // std::invalid_argument if it is not positive. Results are bitwise independent of the order of sums
@@ -99,13 +87,13 @@ class GPUCOORD_API ResidentPairEntropy : public ResidentOrderParameter {
 };
 
 // Makes a pair entropy of resident atoms on the current GPU. Throws DeviceError and
-// PairEntropyError.
-GPUCOORD_API std::unique_ptr<ResidentPairEntropy>
-make_resident_pair_entropy(const PairEntropyOptions &, Precision);
+// OrderError.
+GPUCOORD_API std::unique_ptr<ResidentPairEntropy> make_resident_order(const PairEntropyOptions &,
+                                                                      Precision);
 
 // Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
 // O(N^2).
-GPUCOORD_API std::unique_ptr<PairEntropy> make_reference_pair_entropy(const PairEntropyOptions &);
+GPUCOORD_API std::unique_ptr<PairEntropy> make_reference_order(const PairEntropyOptions &);
 
 }    // namespace gpucoord
 

@@ -103,7 +103,7 @@ std::size_t CudaOrder::bytes() const
 OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *peratom,
                                 const OrderNumbers &numbers)
 {
-  order.check_input(in);
+  if (order.check_input) order.check_input(in);
   if (!(want & DERIVATIVES)) peratom = nullptr;
   OrderResult result;
   const double start = seconds();
@@ -267,7 +267,7 @@ void CudaOrder::write(const AtomList &a, const OrderNumbers &numbers, unsigned w
   }
 }
 
-std::unique_ptr<OrderParameter> make_cuda_order(OrderOnCuda order, int device, int nthreads)
+std::unique_ptr<OrderParameter> make_order_on_cuda(OrderOnCuda order, int device, int nthreads)
 {
   return std::make_unique<GuardedOrder>(std::move(order), device, nthreads);
 }

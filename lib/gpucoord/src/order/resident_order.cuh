@@ -10,6 +10,7 @@
 
 #include "partners_in_range.h"
 
+#include "../core/make_in_precision.h"
 #include "../gpu/buffers.h"
 #include "../gpu/staging.h"
 #include "../pairs/add_to_peratom.h"

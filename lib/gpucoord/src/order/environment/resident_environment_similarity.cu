@@ -265,14 +265,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentOrderParameter>
-make_resident_environment_similarity(const EnvironmentOptions &options, Precision precision)
+std::unique_ptr<ResidentOrderParameter> make_resident_order(const EnvironmentOptions &options,
+                                                            Precision precision)
 {
   check_options(options);
   check_kernels();
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<CudaResidentEnvironmentSimilarity<double>>(options, precision);
-  return std::make_unique<CudaResidentEnvironmentSimilarity<float>>(options, precision);
+  return make_in_precision<ResidentOrderParameter, CudaResidentEnvironmentSimilarity>(
+      precision, options, precision);
 }
 
 }    // namespace gpucoord

@@ -104,13 +104,12 @@ namespace {
   class CudaResidentOrientOrder : public CudaResidentOrder<Real, ResidentOrientOrder> {
    public:
     // The row of an atom has its harmonics and two further numbers.
-    CudaResidentOrientOrder(const SwitchTable &table, const OrientOrderOptions &options,
-                            Precision precision) :
-        Shared(table, precision, 2 * options.l + 1 + 2),
-        order(options.order), size(2 * options.l + 1)
+    CudaResidentOrientOrder(const OrientOrderOptions &options, Precision precision) :
+        Shared(options.table, precision, 2 * options.l + 1 + 2), order(options.order),
+        size(2 * options.l + 1)
     {
       get_order_launchers(options.l, launchers);
-      make_functions(table, precision, functions);
+      make_functions(options.table, precision, functions);
       if (order == OrderKind::CONNECTIONS) {
         const Switch sigma = make_endless_switch(options.connection);
         if (sigma.options().kind == SwitchKind::CUSTOM)
@@ -120,7 +119,7 @@ namespace {
             make_constants<double>(sigma);
         arg.connection.form = form_of(sigma);
       }
-      make_table(table);
+      make_table(options.table);
       arg.harmonics = make_harmonic_table<Real>(options.l);
       arg.order = order;
       arg.floor = smallest_norm(precision);
@@ -339,15 +338,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentOrientOrder> make_resident_orient_order(const SwitchTable &table,
-                                                                const OrientOrderOptions &options,
-                                                                Precision precision)
+std::unique_ptr<ResidentOrientOrder> make_resident_order(const OrientOrderOptions &options,
+                                                         Precision precision)
 {
   check_options(options);
   check_kernels();
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<CudaResidentOrientOrder<double>>(table, options, precision);
-  return std::make_unique<CudaResidentOrientOrder<float>>(table, options, precision);
+  return make_in_precision<ResidentOrientOrder, CudaResidentOrientOrder>(precision, table, options,
+                                                                         precision);
 }
 
 }    // namespace gpucoord

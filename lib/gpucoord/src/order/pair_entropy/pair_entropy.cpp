@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace gpucoord {
 
@@ -24,22 +25,21 @@ namespace {
                     int nthreads) :
         g(options.bins)
     {
-      order = make_cuda_order(
-          {[=] {
-             return make_resident_pair_entropy(options, precision);
-           },
-           precision,
-           {},
-           true,
-           false,
-           [](const OrderInput &in) {
-             check_volume(in.volume);
-           },
-           [this](const OrderOnCuda::Evaluated &evaluated, const AtomList &, const OrderNumbers &) {
-             const auto &entropy = static_cast<ResidentPairEntropy &>(evaluated.engine);
-             std::copy_n(entropy.distribution(), g.size(), g.begin());
-           }},
-          device, nthreads);
+      OrderOnCuda cuda = {[=] {
+                            return make_resident_order(options, precision);
+                          },
+                          precision,
+                          {}};
+      cuda.is_global = true;
+      cuda.check_input = [](const OrderInput &in) {
+        check_volume(in.volume);
+      };
+      cuda.write_further = [this](const OrderOnCuda::Evaluated &evaluated, const AtomList &,
+                                  const OrderNumbers &) {
+        const auto &entropy = static_cast<ResidentPairEntropy &>(evaluated.engine);
+        std::copy_n(entropy.distribution(), g.size(), g.begin());
+      };
+      order = make_order_on_cuda(std::move(cuda), device, nthreads);
     }
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
@@ -64,15 +64,15 @@ namespace {
 
 void check_options(const PairEntropyOptions &options)
 {
-  check_positive<PairEntropyError>("cutoff", "cutoff", options.cutoff);
-  check_positive<PairEntropyError>("sigma", "sigma", options.sigma);
-  check_range<PairEntropyError>("cutoff", "cutoff", options.cutoff);
-  check_range<PairEntropyError>("sigma", "sigma", options.sigma);
-  check_range<PairEntropyError>("sigma", "cutoff plus 8 sigma", reach(options));
+  check_positive<OrderError>("cutoff", "cutoff", options.cutoff);
+  check_positive<OrderError>("sigma", "sigma", options.sigma);
+  check_range<OrderError>("cutoff", "cutoff", options.cutoff);
+  check_range<OrderError>("sigma", "sigma", options.sigma);
+  check_range<OrderError>("sigma", "cutoff plus 8 sigma", reach(options));
   if (options.bins < 1 || options.bins > MAX_DISTANCE_BINS)
-    throw PairEntropyError("bins",
-                           "bins is " + std::to_string(options.bins) + " but must be 1 to " +
-                               std::to_string(MAX_DISTANCE_BINS));
+    throw OrderError("bins",
+                     "bins is " + std::to_string(options.bins) + " but must be 1 to " +
+                         std::to_string(MAX_DISTANCE_BINS));
   // The trapezoid sum over a Gaussian is wrong by 2 exp(-2 pi^2 (sigma/Delta)^2): 5e-9 at the
   // limit, 1e-34 at half of it.
   const double size = options.cutoff / options.bins;
@@ -81,14 +81,13 @@ void check_options(const PairEntropyOptions &options)
   const std::string problem = "bins of " + short_text(size) + " are wider than sigma " +
       short_text(options.sigma) + ", so the integral would miss Gaussians between them - ";
   if (minimum > MAX_DISTANCE_BINS)
-    throw PairEntropyError("bins",
-                           problem + "with at most " + std::to_string(MAX_DISTANCE_BINS) +
-                               " bins, use a sigma of at least " +
-                               short_text(options.cutoff / MAX_DISTANCE_BINS) +
-                               " or a smaller cutoff");
-  throw PairEntropyError("bins",
-                         problem + "use at least " + std::to_string(static_cast<int>(minimum)) +
-                             " bins, better twice as many, or a larger sigma");
+    throw OrderError("bins",
+                     problem + "with at most " + std::to_string(MAX_DISTANCE_BINS) +
+                         " bins, use a sigma of at least " +
+                         short_text(options.cutoff / MAX_DISTANCE_BINS) + " or a smaller cutoff");
+  throw OrderError("bins",
+                   problem + "use at least " + std::to_string(static_cast<int>(minimum)) +
+                       " bins, better twice as many, or a larger sigma");
 }
 
 std::string description(const PairEntropyOptions &options)
@@ -97,8 +96,8 @@ std::string description(const PairEntropyOptions &options)
       short_text(options.sigma) + " bins " + std::to_string(options.bins);
 }
 
-std::unique_ptr<PairEntropy> make_cuda_pair_entropy(const PairEntropyOptions &options,
-                                                    Precision precision, int device, int nthreads)
+std::unique_ptr<PairEntropy> make_cuda_order(const PairEntropyOptions &options, Precision precision,
+                                             int device, int nthreads)
 {
   check_options(options);
   return std::make_unique<CudaPairEntropy>(options, precision, device, nthreads);

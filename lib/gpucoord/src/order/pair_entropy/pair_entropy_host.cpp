@@ -10,11 +10,12 @@
 
 #include "gpucoord/pair_entropy.h"
 
+#include "../host_order.h"
 #include "pair_entropy_integral.h"
 #include "pair_entropy_kernels_host.h"
 
-#include "../../core/clock.h"
 #include "../../core/instruction_set.h"
+#include "../../core/make_in_precision.h"
 #include "../../core/run_in_parallel.h"
 #include "../../pairs/cell_bins_host.h"
 #include "../../pairs/cell_tasks_host.h"
@@ -32,7 +33,7 @@ GPUCOORD_SELECT_KERNELS(PairEntropyKernels, get_pair_entropy_kernels, select_pai
 
 namespace {
 
-  template <class Real> class HostPairEntropy : public PairEntropy {
+  template <class Real> class HostPairEntropy : public HostOrder<PairEntropy> {
    public:
     HostPairEntropy(const PairEntropyOptions &options_in, int nthreads_in) :
         options(options_in), nthreads(std::max(1, nthreads_in)), range(reach(options)),
@@ -53,12 +54,12 @@ namespace {
                       g, dSdsum, coefficients);
     }
 
-    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
-                         const OrderNumbers &numbers) override
+   private:
+    void check_input(const OrderInput &in) const override { check_volume(in.volume); }
+
+    OrderResult compute(const OrderInput &in, unsigned want, double *peratom,
+                        const OrderNumbers &numbers) override
     {
-      nexchanged = 0;
-      check_volume(in.volume);
-      if (!(want & DERIVATIVES)) peratom = nullptr;
       OrderResult result;
       const double start = seconds();
       const CellsInput &cells = in.cells;
@@ -66,7 +67,7 @@ namespace {
       const CellGrid grid = make_cell_grid(cells.x, cells.a, cells.b, range, nthreads);
       bins_a.build(grid, cells.x, cells.a, nthreads);
       if (two) bins_b.build(grid, cells.x, cells.b, nthreads);
-      const double found = seconds();
+      result.timings.bins = seconds() - start;
 
       npartners.assign(in.nall, 0);
       sum_moments(grid, two ? bins_b : bins_a);
@@ -76,7 +77,6 @@ namespace {
       sums[options.bins] = cells.a.nowned;
       sums[options.bins + 1] = two ? cells.b.nowned : cells.a.nowned;
       in.exchange.reduce(sums.data(), options.bins + 2, AtomFunction::Reduction::SUM);
-      ++nexchanged;
       const Density density = {sums[options.bins], sums[options.bins + 1], in.volume};
       const PairEntropyValue s = integral.evaluate(sums.data(), density, g.data(), dSdsum.data());
       result.value = s.value;
@@ -87,22 +87,9 @@ namespace {
         if (two && peratom) add_forces(grid, bins_b, bins_a, 1.0, want, peratom, nullptr);
         add_density_term(in, s.by_log_volume, density, want, peratom, result.virial);
       }
-      result.timings.bins = found - start;
-      result.timings.pairs = seconds() - found;
-      nexchanged = 0;
       return result;
     }
 
-    void complete_exchanges(const OrderInput &in, unsigned) override
-    {
-      if (nexchanged == 0) {
-        std::vector<double> zeros(options.bins + 2);
-        in.exchange.reduce(zeros.data(), options.bins + 2, AtomFunction::Reduction::SUM);
-      }
-      nexchanged = 0;
-    }
-
-   private:
     // Runs work(row, candidates) for the owned atoms of one task.
     template <class Work>
     void for_each_atom(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
@@ -249,7 +236,6 @@ namespace {
     const KeepNearBoxFunction<Real> keep_near_box;
     PairEntropyConstants<Real> constants;
 
-    int nexchanged = 0;    // number of sums over ranks that an evaluation has made
     CellBins bins_a, bins_b;
     CellTasks tasks;
     std::vector<CandidateMemory<Real>> scratch;                    // [threads]
@@ -262,13 +248,11 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<PairEntropy> make_host_pair_entropy(const PairEntropyOptions &options,
-                                                    Precision precision, int nthreads)
+std::unique_ptr<PairEntropy> make_host_order(const PairEntropyOptions &options, Precision precision,
+                                             int nthreads)
 {
   check_options(options);
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<HostPairEntropy<double>>(options, nthreads);
-  return std::make_unique<HostPairEntropy<float>>(options, nthreads);
+  return make_in_precision<PairEntropy, HostPairEntropy>(precision, options, nthreads);
 }
 
 }    // namespace gpucoord

@@ -180,14 +180,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentPairEntropy> make_resident_pair_entropy(const PairEntropyOptions &options,
-                                                                Precision precision)
+std::unique_ptr<ResidentPairEntropy> make_resident_order(const PairEntropyOptions &options,
+                                                         Precision precision)
 {
   check_options(options);
   check_kernels();
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<CudaResidentPairEntropy<double>>(options, precision);
-  return std::make_unique<CudaResidentPairEntropy<float>>(options, precision);
+  return make_in_precision<ResidentPairEntropy, CudaResidentPairEntropy>(precision, options,
+                                                                         precision);
 }
 
 }    // namespace gpucoord
