@@ -19,7 +19,7 @@
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
 
-#include "gpucoord/order_parameter.h"
+#include "gpucoord/option_error.h"
 #include "gpucoord/printable.h"
 
 #include "atom.h"
@@ -372,7 +372,7 @@ void CoordArguments::check_order(const std::function<void()> &check)
   if (!function) function.emplace();    // default: sum
   try {
     check();
-  } catch (const gpucoord::OrderError &e) {
+  } catch (const gpucoord::OptionError &e) {
     const int at = position(e.field);
     error->all(FLERR, at ? at : LammpsCompat::WHOLE_COMMAND, "Compute {}: {}", style, e.what());
   }

@@ -101,8 +101,8 @@ class CoordArguments : protected Pointers {
   int read_integer(int &iarg, int narg, char **arg);
   // Raises an error if the keyword was not given.
   void need(const std::string &keyword, const std::string &for_example) const;
-  // Sets what all order parameters have, then calls check() of the options. Its OrderError is raised
-  // at the keyword with the name of the field, if there is one.
+  // Sets what all order parameters have, then calls check() of the options. Its OptionError is
+  // raised at the keyword with the name of the field, if there is one.
   void check_order(const std::function<void()> &check);
 
   const std::vector<std::string> keywords;

@@ -127,7 +127,7 @@ void EnvsimArguments::read_structure(int &iarg, int narg, char **arg)
   try {
     for (auto &environment : gpucoord::make_environments(structure, a, c))
       options.environments.push_back(std::move(environment));
-  } catch (const gpucoord::OrderError &e) {
+  } catch (const gpucoord::OptionError &e) {
     error->all(FLERR, e.field == "c" ? first + 1 : first, "Compute coord/envsim structure {}: {}",
                name, e.what());
   }

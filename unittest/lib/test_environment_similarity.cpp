@@ -612,7 +612,7 @@ void expect_error(const EnvironmentOptions &options, const std::string &field,
   for (const EnvironmentBackend &backend : double_backends()) try {
       backend.make(options);
       ADD_FAILURE() << message;
-    } catch (const gpucoord::OrderError &e) {
+    } catch (const gpucoord::OptionError &e) {
       EXPECT_EQ(e.field, field);
       EXPECT_EQ(e.what(), message);
     }
@@ -653,7 +653,7 @@ TEST(EnvironmentSimilarity, bad_options_are_errors)
   try {
     gpucoord::make_environments(CrystalStructure::HCP, 1.0);
     ADD_FAILURE();
-  } catch (const gpucoord::OrderError &e) {
+  } catch (const gpucoord::OptionError &e) {
     EXPECT_EQ(e.field, "c");
   }
 }

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-using gpucoord::OrderError;
+using gpucoord::OptionError;
 using gpucoord::PairEntropy;
 using gpucoord::PairEntropyOptions;
 
@@ -454,7 +454,7 @@ TEST(PairEntropy, options)
     for (const Backend &backend : double_backends()) try {
         backend.make(c.options);
         ADD_FAILURE() << c.message;
-      } catch (const OrderError &e) {
+      } catch (const OptionError &e) {
         EXPECT_EQ(e.field, c.field);
         EXPECT_NE(std::string(e.what()).find(c.message), std::string::npos) << e.what();
       }

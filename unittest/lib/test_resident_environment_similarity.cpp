@@ -223,8 +223,8 @@ TEST(ResidentEnvironmentSimilarity, reports_a_position_that_is_not_finite)
 TEST(ResidentEnvironmentSimilarity, throws_for_bad_options_and_missing_types)
 {
   EnvironmentOptions options;
-  EXPECT_THROW(make_resident_order(options, Precision::MIXED), OrderError);
-  EXPECT_THROW(make_cuda_order(options, Precision::MIXED, 0, 1), OrderError);
+  EXPECT_THROW(make_resident_order(options, Precision::MIXED), OptionError);
+  EXPECT_THROW(make_cuda_order(options, Precision::MIXED, 0, 1), OptionError);
   options.environments = {{{{0.5, 0.0, 0.0}, 2}}};
   options.sigma = 0.1;
   const System s(100, 0, 6.0, 4);

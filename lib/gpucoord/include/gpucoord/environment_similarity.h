@@ -55,10 +55,10 @@ enum class CrystalStructure {
 
 // Returns the environments of a structure with lattice constant a, and for HCP lattice constant c
 // along z (distance). Cubic axes are along x, y, z. HCP has a neighbor along x. Throws
-// OrderError.
+// OptionError.
 GPUCOORD_API std::vector<Environment> make_environments(CrystalStructure, double a, double c = 0.0);
 
-// Throws OrderError; for the function, AtomFunctionError.
+// Throws OptionError; for the function, AtomFunctionError.
 GPUCOORD_API void check_options(const EnvironmentOptions &);
 
 // Returns one line: '2 environments of 12 and 12 vectors, sigma 0.4, cutoff 8, lambda 100'.
@@ -71,18 +71,18 @@ GPUCOORD_API bool has_types(const EnvironmentOptions &);
 GPUCOORD_API double reach(const EnvironmentOptions &);
 
 // Makes the backend that runs on the host with nthreads OpenMP threads. The input needs types if a
-// vector has a type. Throws OrderError and AtomFunctionError.
+// vector has a type. Throws OptionError and AtomFunctionError.
 GPUCOORD_API std::unique_ptr<OrderParameter> make_host_order(const EnvironmentOptions &, Precision,
                                                              int nthreads);
 
 // Makes the CUDA backend on this GPU. device: -1 selects the current GPU. nthreads OpenMP threads
-// prepare copies. Throws DeviceError, OrderError and AtomFunctionError.
+// prepare copies. Throws DeviceError, OptionError and AtomFunctionError.
 GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_order(const EnvironmentOptions &, Precision,
                                                              int device, int nthreads);
 
 // Makes an order parameter of resident atoms on the current GPU. Does not use
 // EnvironmentOptions::function. The atoms need types if a vector has a type; otherwise rebuild()
-// throws std::invalid_argument. Throws DeviceError, OrderError and AtomFunctionError.
+// throws std::invalid_argument. Throws DeviceError, OptionError and AtomFunctionError.
 GPUCOORD_API std::unique_ptr<ResidentOrderParameter> make_resident_order(const EnvironmentOptions &,
                                                                          Precision);
 

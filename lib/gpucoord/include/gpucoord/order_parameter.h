@@ -8,27 +8,14 @@
 #include "gpucoord/atom_function.h"
 #include "gpucoord/contribution.h"
 #include "gpucoord/export.h"
+#include "gpucoord/option_error.h"
 #include "gpucoord/pairs.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
 namespace gpucoord {
-
-// A bad option. field: the member of the options or of one of their members, or a parameter of the
-// function. what() names the value, the limit and the way out.
-class GPUCOORD_API OrderError : public std::invalid_argument {
- public:
-  OrderError(std::string field_in, const std::string &message) :
-      std::invalid_argument(message), field(std::move(field_in))
-  {
-  }
-  const std::string field;
-};
 
 // Communication with other ranks. All ranks make the same calls.
 struct OrderExchange {

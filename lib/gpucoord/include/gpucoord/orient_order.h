@@ -57,19 +57,19 @@ struct OrientOrderOptions {
   AtomFunctionOptions function;    // S = sum of f(v_i); GLOBAL: must be SUM
 };
 
-// Throws OrderError; for the function, AtomFunctionError.
+// Throws OptionError; for the function, AtomFunctionError.
 GPUCOORD_API void check_options(const OrientOrderOptions &);
 
 // Returns one line: 'q6 average'.
 GPUCOORD_API std::string description(const OrientOrderOptions &);
 
-// Makes the backend that runs on the host with nthreads OpenMP threads. Throws OrderError,
+// Makes the backend that runs on the host with nthreads OpenMP threads. Throws OptionError,
 // AtomFunctionError and std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrderParameter> make_host_order(const OrientOrderOptions &, Precision,
                                                              int nthreads);
 
 // Makes the CUDA backend. device: -1 selects the current GPU. nthreads OpenMP threads prepare
-// copies and evaluate the function. Throws DeviceError, OrderError, AtomFunctionError and
+// copies and evaluate the function. Throws DeviceError, OptionError, AtomFunctionError and
 // std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_order(const OrientOrderOptions &, Precision,
                                                              int device, int nthreads);
@@ -82,7 +82,7 @@ class GPUCOORD_API ResidentOrientOrder : public ResidentOrderParameter {
 };
 
 // Makes an order parameter of resident atoms on the current GPU. Does not use
-// OrientOrderOptions::function. Throws DeviceError and OrderError; throws std::invalid_argument if
+// OrientOrderOptions::function. Throws DeviceError and OptionError; throws std::invalid_argument if
 // dmax is infinite.
 GPUCOORD_API std::unique_ptr<ResidentOrientOrder> make_resident_order(const OrientOrderOptions &,
                                                                       Precision);

@@ -44,7 +44,7 @@ constexpr double reach(const PairEntropyOptions &options)
   return options.cutoff + GAUSSIAN_REACH * options.sigma;
 }
 
-// Throws OrderError.
+// Throws OptionError.
 GPUCOORD_API void check_options(const PairEntropyOptions &);
 
 // Returns one line: 'pair entropy cutoff 7 sigma 0.2 bins 140'.
@@ -68,12 +68,12 @@ class GPUCOORD_API PairEntropy : public OrderParameter {
   virtual const std::vector<double> &distribution() const = 0;
 };
 
-// Makes the backend that runs on the host with nthreads OpenMP threads. Throws OrderError.
+// Makes the backend that runs on the host with nthreads OpenMP threads. Throws OptionError.
 GPUCOORD_API std::unique_ptr<PairEntropy> make_host_order(const PairEntropyOptions &, Precision,
                                                           int nthreads);
 
 // Makes the CUDA backend. device: -1 selects the current GPU. nthreads OpenMP threads prepare
-// copies. Throws DeviceError and OrderError.
+// copies. Throws DeviceError and OptionError.
 GPUCOORD_API std::unique_ptr<PairEntropy> make_cuda_order(const PairEntropyOptions &, Precision,
                                                           int device, int nthreads);
 
@@ -87,7 +87,7 @@ class GPUCOORD_API ResidentPairEntropy : public ResidentOrderParameter {
 };
 
 // Makes a pair entropy of resident atoms on the current GPU. Throws DeviceError and
-// OrderError.
+// OptionError.
 GPUCOORD_API std::unique_ptr<ResidentPairEntropy> make_resident_order(const PairEntropyOptions &,
                                                                       Precision);
 

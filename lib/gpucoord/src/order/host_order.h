@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. The base class of order parameters on the host: backends and
-// references. It counts the exchanges of an evaluation, so that the remaining ones can be made after
-// an exception.
+// references. It counts the exchanges of an evaluation, so that the remaining ones can be made
+// after an exception.
 
 #ifndef GPUCOORD_HOST_ORDER_H
 #define GPUCOORD_HOST_ORDER_H

@@ -111,9 +111,10 @@ template <class Real> class OrderPartners {
     return n;
   }
 
-  // Adds the forces and the virial of terms with weights of both atoms of a pair. sum(block, k, own,
-  // others, sums): see add_forces_of_blocks(); own: weights of the atom, [columns]; others: those of
-  // all rows; null: 0. They are divided by a power of two and rounded; those below 'smallest' are 0.
+  // Adds the forces and the virial of terms with weights of both atoms of a pair.
+  // sum(block, k, own, others, sums): see add_forces_of_blocks(); own: weights of the atom,
+  // [columns]; others: those of all rows; null: 0. They are divided by a power of two and rounded;
+  // those below 'smallest' are 0.
   template <class Sum>
   void add_forces(const RowNumbers &weights, double smallest, unsigned want, double *peratom,
                   OrderResult &result, const Sum &sum)

@@ -2,8 +2,8 @@
 // partners of an atom within one range, on the host: their sequence, and its two forms.
 //
 // Pass 1 computes the sums of each atom. Pass 2 computes forces from dS/dk of the atom and of its
-// partners; dS/dk of ghost atoms is exchanged before it. Every owned atom sums over all its partners
-// in a fixed order, and blocks of atoms are added in order. Not for nvcc.
+// partners; dS/dk of ghost atoms is exchanged before it. Every owned atom sums over all its
+// partners in a fixed order, and blocks of atoms are added in order. Not for nvcc.
 
 #ifndef GPUCOORD_ORDER_SUMS_H
 #define GPUCOORD_ORDER_SUMS_H

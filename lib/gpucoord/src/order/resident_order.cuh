@@ -18,6 +18,7 @@
 #include "../pairs/row_outputs.cuh"
 
 #include "gpucoord/resident_order_parameter.h"
+#include "gpucoord/switch_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -113,6 +114,22 @@ namespace resident_order {
   }
 
 }    // namespace resident_order
+
+// A table whose functions only give the range of pairs. ntypes: each of the types 1 to ntypes has
+// its own functions, which makes it a class; 0: types are ignored.
+inline SwitchTable pairs_within(double range, int ntypes = 0)
+{
+  SwitchOptions options;
+  options.kind = SwitchKind::CUBIC;
+  options.dmax = range;
+  if (ntypes == 0) return Switch(options);
+  SwitchTable table(ntypes);
+  for (int i = 1; i <= ntypes; ++i) {
+    const int number = table.add(Switch(options));
+    for (int j = 1; j <= i; ++j) table.set(i, j, number);
+  }
+  return table;
+}
 
 // Interface: ResidentOrderParameter or an interface derived from it.
 //
@@ -254,6 +271,11 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     wait(stream);
   }
 
+  // The weights of the atoms, before the forces.
+  std::vector<DeviceExchange::Call> exchanges(unsigned want) const override
+  {
+    return std::vector<DeviceExchange::Call>(want & (DERIVATIVES | VIRIAL) ? 1 : 0);
+  }
   std::size_t bytes() const override
   {
     return pairs->bytes() + number_in_range.bytes() + points_in_range.bytes() + numbers.bytes() +
@@ -401,6 +423,13 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     out.total = total.data();
     out.is_first = true;
     return out;
+  }
+  // Sets the members of the arguments of the force kernel about its outputs.
+  template <class Forces> void set_outputs(const Request &request, double unit, Forces &forces)
+  {
+    forces.out = outputs(request, unit);
+    forces.has_two_groups = pairs->has_two_groups();
+    forces.columns = peratom_columns(wanted);
   }
   void no_forces(cudaStream_t stream) { clear(total.data(), 1, stream); }
   // Returns the template argument WANT of the force kernel.

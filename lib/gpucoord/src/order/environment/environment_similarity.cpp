@@ -55,8 +55,8 @@ std::vector<Environment> make_environments(CrystalStructure structure, double a,
 {
   const auto check = [](const char *field, double value) {
     const std::string name = std::string("the lattice constant ") + field;
-    check_positive<OrderError>(field, name, value);
-    check_range<OrderError>(field, name, value);
+    check_positive<OptionError>(field, name, value);
+    check_range<OptionError>(field, name, value);
   };
   check("a", a);
   if (structure == CrystalStructure::HCP) check("c", c);
@@ -96,34 +96,34 @@ std::vector<Environment> make_environments(CrystalStructure structure, double a,
 void check_options(const EnvironmentOptions &options)
 {
   if (options.environments.empty())
-    throw OrderError("environments", "there is no environment: give at least one");
+    throw OptionError("environments", "there is no environment: give at least one");
   for (std::size_t e = 0; e < options.environments.size(); ++e) {
     const Environment &environment = options.environments[e];
     const std::string name = "environment " + std::to_string(e + 1);
     if (environment.empty())
-      throw OrderError("environments", name + " has no vectors: give at least one");
+      throw OptionError("environments", name + " has no vectors: give at least one");
     for (std::size_t k = 0; k < environment.size(); ++k) {
       const EnvironmentVector &v = environment[k];
       const std::string what = "vector " + std::to_string(k + 1) + " of " + name;
-      if (!std::isfinite(length(v))) throw OrderError("environments", what + " is not finite");
+      if (!std::isfinite(length(v))) throw OptionError("environments", what + " is not finite");
       if (length(v) == 0.0)
-        throw OrderError("environments", what + " has length 0: leave out the atom in the center");
+        throw OptionError("environments", what + " has length 0: leave out the atom in the center");
       if (v.type < 0)
-        throw OrderError("environments",
-                         what + " has atom type " + std::to_string(v.type) +
-                             " but types begin with 1, and 0 is any type");
+        throw OptionError("environments",
+                          what + " has atom type " + std::to_string(v.type) +
+                              " but types begin with 1, and 0 is any type");
     }
   }
-  check_positive<OrderError>("sigma", "sigma", options.sigma);
+  check_positive<OptionError>("sigma", "sigma", options.sigma);
   if (!(options.lambda >= MIN_LAMBDA && options.lambda <= MAX_LAMBDA))
-    throw OrderError("lambda",
-                     "lambda is " + short_text(options.lambda) + " but must be " +
-                         short_text(MIN_LAMBDA) + " to " + short_text(MAX_LAMBDA));
-  check_positive<OrderError>("cutoff", "cutoff", options.cutoff);
-  check_range<OrderError>("sigma", "sigma", options.sigma);
-  check_range<OrderError>("cutoff", "cutoff times sigma", options.cutoff * options.sigma);
-  check_range<OrderError>("environments", "the longest vector plus cutoff times sigma",
-                          reach(options));
+    throw OptionError("lambda",
+                      "lambda is " + short_text(options.lambda) + " but must be " +
+                          short_text(MIN_LAMBDA) + " to " + short_text(MAX_LAMBDA));
+  check_positive<OptionError>("cutoff", "cutoff", options.cutoff);
+  check_range<OptionError>("sigma", "sigma", options.sigma);
+  check_range<OptionError>("cutoff", "cutoff times sigma", options.cutoff * options.sigma);
+  check_range<OptionError>("environments", "the longest vector plus cutoff times sigma",
+                           reach(options));
   const AtomFunction function(options.function);
 }
 

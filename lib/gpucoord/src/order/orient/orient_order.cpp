@@ -18,19 +18,19 @@ namespace gpucoord {
 void check_options(const OrientOrderOptions &options)
 {
   if (options.l < MIN_L || options.l > MAX_L)
-    throw OrderError("l",
-                     "l is " + std::to_string(options.l) + " but must be " + std::to_string(MIN_L) +
-                         " to " + std::to_string(MAX_L));
+    throw OptionError("l",
+                      "l is " + std::to_string(options.l) + " but must be " +
+                          std::to_string(MIN_L) + " to " + std::to_string(MAX_L));
   if (options.order == OrderKind::CONNECTIONS) try {
       make_endless_switch(options.connection);
     } catch (const SwitchError &e) {
-      throw OrderError(e.field, e.what());
+      throw OptionError(e.field, e.what());
     }
   const AtomFunction function(options.function);
   if (options.order == OrderKind::GLOBAL && options.function.kind != AtomFunctionKind::SUM)
-    throw OrderError("function",
-                     "order global has one value for all atoms, but function " +
-                         function.description() + " needs one for each atom - use order local");
+    throw OptionError("function",
+                      "order global has one value for all atoms, but function " +
+                          function.description() + " needs one for each atom - use order local");
 }
 
 std::string description(const OrientOrderOptions &options)

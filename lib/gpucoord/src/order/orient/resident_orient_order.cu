@@ -313,9 +313,7 @@ namespace {
       arg.point_numbers = point_numbers.data();
       forces.order = arg;
       forces.uniform = order == OrderKind::GLOBAL ? uniform.data() : nullptr;
-      forces.has_two_groups = pairs->has_two_groups();
-      forces.columns = peratom_columns(wanted);
-      forces.out = this->outputs(request, unit);
+      this->set_outputs(request, unit, forces);
       launchers.sum_forces(forces, this->want_of_forces(), stream);
     }
 

@@ -64,15 +64,15 @@ namespace {
 
 void check_options(const PairEntropyOptions &options)
 {
-  check_positive<OrderError>("cutoff", "cutoff", options.cutoff);
-  check_positive<OrderError>("sigma", "sigma", options.sigma);
-  check_range<OrderError>("cutoff", "cutoff", options.cutoff);
-  check_range<OrderError>("sigma", "sigma", options.sigma);
-  check_range<OrderError>("sigma", "cutoff plus 8 sigma", reach(options));
+  check_positive<OptionError>("cutoff", "cutoff", options.cutoff);
+  check_positive<OptionError>("sigma", "sigma", options.sigma);
+  check_range<OptionError>("cutoff", "cutoff", options.cutoff);
+  check_range<OptionError>("sigma", "sigma", options.sigma);
+  check_range<OptionError>("sigma", "cutoff plus 8 sigma", reach(options));
   if (options.bins < 1 || options.bins > MAX_DISTANCE_BINS)
-    throw OrderError("bins",
-                     "bins is " + std::to_string(options.bins) + " but must be 1 to " +
-                         std::to_string(MAX_DISTANCE_BINS));
+    throw OptionError("bins",
+                      "bins is " + std::to_string(options.bins) + " but must be 1 to " +
+                          std::to_string(MAX_DISTANCE_BINS));
   // The trapezoid sum over a Gaussian is wrong by 2 exp(-2 pi^2 (sigma/Delta)^2): 5e-9 at the
   // limit, 1e-34 at half of it.
   const double size = options.cutoff / options.bins;
@@ -81,13 +81,13 @@ void check_options(const PairEntropyOptions &options)
   const std::string problem = "bins of " + short_text(size) + " are wider than sigma " +
       short_text(options.sigma) + ", so the integral would miss Gaussians between them - ";
   if (minimum > MAX_DISTANCE_BINS)
-    throw OrderError("bins",
-                     problem + "with at most " + std::to_string(MAX_DISTANCE_BINS) +
-                         " bins, use a sigma of at least " +
-                         short_text(options.cutoff / MAX_DISTANCE_BINS) + " or a smaller cutoff");
-  throw OrderError("bins",
-                   problem + "use at least " + std::to_string(static_cast<int>(minimum)) +
-                       " bins, better twice as many, or a larger sigma");
+    throw OptionError("bins",
+                      problem + "with at most " + std::to_string(MAX_DISTANCE_BINS) +
+                          " bins, use a sigma of at least " +
+                          short_text(options.cutoff / MAX_DISTANCE_BINS) + " or a smaller cutoff");
+  throw OptionError("bins",
+                    problem + "use at least " + std::to_string(static_cast<int>(minimum)) +
+                        " bins, better twice as many, or a larger sigma");
 }
 
 std::string description(const PairEntropyOptions &options)

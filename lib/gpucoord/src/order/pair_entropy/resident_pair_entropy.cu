@@ -8,8 +8,6 @@
 #include "pair_entropy_arguments_cuda.h"
 #include "pair_entropy_integral.h"
 
-#include "gpucoord/switch_table.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -23,15 +21,6 @@ namespace {
   template <class Real> double range_of(const PairEntropyOptions &options)
   {
     return options.cutoff + DistanceCells<Real>::REACH * options.sigma;
-  }
-
-  // All pairs within reach.
-  SwitchTable pairs_within(double range)
-  {
-    SwitchOptions options;
-    options.kind = SwitchKind::CUBIC;
-    options.dmax = range;
-    return Switch(options);
   }
 
   // Returns the scale of integers (pair_entropy_arguments_cuda.h). It is not above 2^52, the
