@@ -11,8 +11,8 @@
 
 namespace gpucoord {
 
-// field: the member of the options or of one of their members, or a parameter of the function. what() names the value, the limit
-// and the way out.
+// field: the member of the options or of one of their members, or a parameter of the function.
+// what() names the value, the limit and the way out.
 class GPUCOORD_API OptionError : public std::invalid_argument {
  public:
   OptionError(std::string field_in, const std::string &message) :
