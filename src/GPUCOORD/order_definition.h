@@ -52,10 +52,9 @@ class OrderDefinition {
   virtual std::string without_partners() const { return "all order parameters are 0"; }
   virtual std::string with_empty_group2() const { return without_partners(); }
 
-  // Elements of the vector after W. They are set after an evaluation with the virial.
+  // Length of OrderParameter::global_vector(), which is in the vector after W, and set after an
+  // evaluation with the virial.
   virtual int nvector() const { return 0; }
-  virtual void set_vector(const gpucoord::OrderParameter &, double * /*to*/) const {}
-  virtual void set_vector(const gpucoord::ResidentOrderParameter &, double * /*to*/) const {}
 
   // Columns of the array after f. An evaluation requests them, and then copies them from the
   // request to column 'first' on. compute_columns() follows the first pass of

@@ -23,6 +23,7 @@
 #include "domain.h"
 #include "error.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace LAMMPS_NS;
@@ -174,7 +175,8 @@ gpucoord::Contribution OrderEvaluator::evaluate_reference(const LocalEvaluation 
 
 void OrderEvaluator::set_vector(double *to) const
 {
-  order->set_vector(*backend_of_order->operator->(), to);
+  const std::vector<double> numbers = (*backend_of_order)->global_vector();
+  std::copy(numbers.begin(), numbers.end(), to);
 }
 
 void OrderEvaluator::set_columns(double **array, int first) const

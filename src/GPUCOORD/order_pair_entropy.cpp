@@ -22,7 +22,6 @@
 
 #include "gpucoord/pair_entropy.h"
 
-#include <algorithm>
 #include <string>
 
 using namespace LAMMPS_NS;
@@ -88,16 +87,6 @@ class PairEntropy : public OrderOf<gpucoord::PairEntropyOptions> {
 
   // g(r_k)
   int nvector() const override { return options.bins; }
-  void set_vector(const gpucoord::OrderParameter &order, double *to) const override
-  {
-    std::copy_n(static_cast<const gpucoord::PairEntropy &>(order).distribution().data(),
-                options.bins, to);
-  }
-  void set_vector(const gpucoord::ResidentOrderParameter &order, double *to) const override
-  {
-    std::copy_n(static_cast<const gpucoord::ResidentPairEntropy &>(order).distribution(),
-                options.bins, to);
-  }
 };
 
 }    // namespace

@@ -15,7 +15,6 @@
 #include <vector>
 
 using gpucoord::OptionError;
-using gpucoord::PairEntropy;
 using gpucoord::PairEntropyOptions;
 
 namespace {
@@ -95,7 +94,7 @@ Exact exact_of(const OrderSystem &s, double volume, const PairEntropyOptions &o)
 
 struct Backend {
   std::string name;
-  std::function<std::unique_ptr<PairEntropy>(const PairEntropyOptions &)> make;
+  std::function<std::unique_ptr<OrderParameter>(const PairEntropyOptions &)> make;
 };
 
 Backend host(Precision precision, int nthreads = 1)
@@ -118,7 +117,7 @@ struct Results : OrderResults {
   Numbers g;
 };
 
-Results run(PairEntropy &entropy, const OrderSystem &s, double volume, unsigned want,
+Results run(OrderParameter &entropy, const OrderSystem &s, double volume, unsigned want,
             const OrderExchange &exchange)
 {
   const auto rows = rows_of(s);
@@ -132,11 +131,12 @@ Results run(PairEntropy &entropy, const OrderSystem &s, double volume, unsigned 
   OrderInput in = order_input(s, *rows, exchange);
   in.volume = volume;
   r.sum = entropy.evaluate(in, want, want & DERIVATIVES ? r.peratom.data() : nullptr, numbers);
-  r.g = entropy.distribution();
+  r.g = entropy.global_vector();
   return r;
 }
 
-Results run(PairEntropy &entropy, const OrderSystem &s, double volume, unsigned want = EVERYTHING)
+Results run(OrderParameter &entropy, const OrderSystem &s, double volume,
+            unsigned want = EVERYTHING)
 {
   return run(entropy, s, volume, want, exchange_alone(s));
 }

@@ -44,7 +44,7 @@ struct Found {
 };
 
 // Evaluates by a backend for host arrays. version: version of the input; 0: unknown
-Found run(PairEntropy &entropy, const System &s, double volume, bool two, unsigned want,
+Found run(OrderParameter &entropy, const System &s, double volume, bool two, unsigned want,
           const Reduce &reduce, std::int64_t version = 0)
 {
   Found found;
@@ -68,7 +68,7 @@ Found run(PairEntropy &entropy, const System &s, double volume, bool two, unsign
   found.v.resize(s.nlocal);
   found.value = result.value;
   std::copy_n(result.virial, 6, found.virial);
-  found.g = entropy.distribution();
+  found.g = entropy.global_vector();
   found.any_partners = result.natoms_with_partners > 0;
   return found;
 }
@@ -84,7 +84,7 @@ Found on_host(const PairEntropyOptions &options, const System &s, double volume,
 
 // A resident pair entropy with the atoms of a System.
 struct OnDevice {
-  const std::unique_ptr<ResidentPairEntropy> entropy;
+  const std::unique_ptr<ResidentOrderParameter> entropy;
   const PairEntropyOptions options;
   DeviceExchange exchange;
   std::unique_ptr<OnGpu<double>> v;    // the same for all evaluations
@@ -123,7 +123,7 @@ struct OnDevice {
     found.any_partners = entropy->any_partners();
     found.v = v->get();
     found.v.resize(s.nlocal);
-    found.g.assign(entropy->distribution(), entropy->distribution() + options.bins);
+    found.g = entropy->global_vector();
     const int columns = peratom_columns(want);
     found.peratom.assign(static_cast<std::size_t>(s.nlocal) * columns, 0.0);
     if (columns == 0) return found;

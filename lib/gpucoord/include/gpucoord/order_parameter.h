@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace gpucoord {
 
@@ -76,6 +77,8 @@ class GPUCOORD_API OrderParameter {
   // Returns the largest number of columns of an exchange.
   virtual int exchange_columns() const = 0;
   virtual std::size_t bytes() const = 0;    // memory of the last evaluation, bytes
+  // Returns further results of the last evaluation, the same on all ranks.
+  virtual std::vector<double> global_vector() const { return {}; }
 };
 
 }    // namespace gpucoord

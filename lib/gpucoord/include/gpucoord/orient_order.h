@@ -81,11 +81,11 @@ class GPUCOORD_API ResidentOrientOrder : public ResidentOrderParameter {
   virtual void copy_harmonics(double *q, DeviceStream) = 0;
 };
 
-// Makes an order parameter of resident atoms on the current GPU. Does not use
+// Makes a ResidentOrientOrder of resident atoms on the current GPU. Does not use
 // OrientOrderOptions::function. Throws DeviceError and OptionError; throws std::invalid_argument if
 // dmax is infinite.
-GPUCOORD_API std::unique_ptr<ResidentOrientOrder> make_resident_order(const OrientOrderOptions &,
-                                                                      Precision);
+GPUCOORD_API std::unique_ptr<ResidentOrderParameter> make_resident_order(const OrientOrderOptions &,
+                                                                         Precision);
 
 // Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
 // O(N^2).

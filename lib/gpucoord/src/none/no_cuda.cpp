@@ -92,10 +92,10 @@ std::unique_ptr<OrderParameter> make_order_on_cuda(OrderOnCuda, int, int)
   throw DeviceError(NOT_BUILT);
 }
 
-#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, EXAMPLE, OPTIONS, ORDER, RESIDENT) \
-  std::unique_ptr<RESIDENT> make_resident_order(const OPTIONS &, Precision)                    \
-  {                                                                                            \
-    throw DeviceError(NOT_BUILT);                                                              \
+#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, EXAMPLE, OPTIONS)             \
+  std::unique_ptr<ResidentOrderParameter> make_resident_order(const OPTIONS &, Precision) \
+  {                                                                                       \
+    throw DeviceError(NOT_BUILT);                                                         \
   }
 #include "gpucoord/order_parameters.def"
 

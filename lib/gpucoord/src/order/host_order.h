@@ -11,8 +11,7 @@
 
 namespace gpucoord {
 
-// Interface: OrderParameter or an interface derived from it.
-template <class Interface = OrderParameter> class HostOrder : public Interface {
+class HostOrder : public OrderParameter {
  public:
   OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                        const OrderNumbers &numbers) final

@@ -30,6 +30,7 @@ namespace {
 
     int exchange_columns() const override { return engine->exchange_columns(); }
     std::size_t bytes() const override;
+    std::vector<double> global_vector() const override { return engine->global_vector(); }
     OrderResult evaluate(const OrderInput &, unsigned want, double *peratom,
                          const OrderNumbers &) override;
     void complete_exchanges(const OrderInput &, unsigned want) override;
@@ -80,6 +81,7 @@ namespace {
     }
     int exchange_columns() const override { return backend->exchange_columns(); }
     std::size_t bytes() const override { return backend->bytes(); }
+    std::vector<double> global_vector() const override { return backend->global_vector(); }
 
    private:
     DeviceGuard<CudaOrder> backend;

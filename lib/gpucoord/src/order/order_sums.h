@@ -19,7 +19,7 @@
 
 namespace gpucoord {
 
-class OrderOfSums : public HostOrder<> {
+class OrderOfSums : public HostOrder {
  public:
   int exchange_columns() const final { return nsums; }
   std::size_t bytes() const override { return bytes_of(sums, weights, values); }

@@ -49,7 +49,7 @@ namespace {
     for (int k = 0; k < n; ++k) to[k] += factor * a[k];
   }
 
-  template <class Real> class HostOrientOrder : public HostOrder<> {
+  template <class Real> class HostOrientOrder : public HostOrder {
    public:
     HostOrientOrder(const OrientOrderOptions &options_in, Precision precision, int nthreads_in) :
         options(options_in), order(options.order), nthreads(std::max(1, nthreads_in)),

@@ -157,7 +157,7 @@ namespace {
     std::array<Components, 3> dy;
   };
 
-  class ReferenceOrientOrder : public HostOrder<> {
+  class ReferenceOrientOrder : public HostOrder {
    public:
     explicit ReferenceOrientOrder(const OrientOrderOptions &options) :
         opt(options), harmonics(options.l), function(options.function)

@@ -336,13 +336,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentOrientOrder> make_resident_order(const OrientOrderOptions &options,
-                                                         Precision precision)
+std::unique_ptr<ResidentOrderParameter> make_resident_order(const OrientOrderOptions &options,
+                                                            Precision precision)
 {
   check_options(options);
   check_kernels();
-  return make_in_precision<ResidentOrientOrder, CudaResidentOrientOrder>(precision, table, options,
-                                                                         precision);
+  return make_in_precision<ResidentOrderParameter, CudaResidentOrientOrder>(precision, options,
+                                                                            precision);
 }
 
 }    // namespace gpucoord

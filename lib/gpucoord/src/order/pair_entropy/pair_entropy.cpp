@@ -8,59 +8,10 @@
 #include "../../core/checks.h"
 #include "../../core/range_check.h"
 
-#include "gpucoord/bytes_of.h"
-
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <utility>
 
 namespace gpucoord {
-
-namespace {
-
-  class CudaPairEntropy : public PairEntropy {
-   public:
-    CudaPairEntropy(const PairEntropyOptions &options, Precision precision, int device,
-                    int nthreads) :
-        g(options.bins)
-    {
-      OrderOnCuda cuda = {[=] {
-                            return make_resident_order(options, precision);
-                          },
-                          precision,
-                          {}};
-      cuda.is_global = true;
-      cuda.check_input = [](const OrderInput &in) {
-        check_volume(in.volume);
-      };
-      cuda.write_further = [this](const OrderOnCuda::Evaluated &evaluated, const AtomList &,
-                                  const OrderNumbers &) {
-        const auto &entropy = static_cast<ResidentPairEntropy &>(evaluated.engine);
-        std::copy_n(entropy.distribution(), g.size(), g.begin());
-      };
-      order = make_order_on_cuda(std::move(cuda), device, nthreads);
-    }
-
-    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
-                         const OrderNumbers &numbers) override
-    {
-      return order->evaluate(in, want, peratom, numbers);
-    }
-    void complete_exchanges(const OrderInput &in, unsigned want) override
-    {
-      order->complete_exchanges(in, want);
-    }
-    int exchange_columns() const override { return order->exchange_columns(); }
-    std::size_t bytes() const override { return bytes_of(g) + order->bytes(); }
-    const std::vector<double> &distribution() const override { return g; }
-
-   private:
-    std::vector<double> g;    // [bins]
-    std::unique_ptr<OrderParameter> order;
-  };
-
-}    // namespace
 
 void check_options(const PairEntropyOptions &options)
 {
@@ -96,11 +47,20 @@ std::string description(const PairEntropyOptions &options)
       short_text(options.sigma) + " bins " + std::to_string(options.bins);
 }
 
-std::unique_ptr<PairEntropy> make_cuda_order(const PairEntropyOptions &options, Precision precision,
-                                             int device, int nthreads)
+std::unique_ptr<OrderParameter> make_cuda_order(const PairEntropyOptions &options,
+                                                Precision precision, int device, int nthreads)
 {
   check_options(options);
-  return std::make_unique<CudaPairEntropy>(options, precision, device, nthreads);
+  OrderOnCuda order = {[=] {
+                         return make_resident_order(options, precision);
+                       },
+                       precision,
+                       {}};
+  order.is_global = true;
+  order.check_input = [](const OrderInput &in) {
+    check_volume(in.volume);
+  };
+  return make_order_on_cuda(std::move(order), device, nthreads);
 }
 
 }    // namespace gpucoord

@@ -33,7 +33,7 @@ GPUCOORD_SELECT_KERNELS(PairEntropyKernels, get_pair_entropy_kernels, select_pai
 
 namespace {
 
-  template <class Real> class HostPairEntropy : public HostOrder<PairEntropy> {
+  template <class Real> class HostPairEntropy : public HostOrder {
    public:
     HostPairEntropy(const PairEntropyOptions &options_in, int nthreads_in) :
         options(options_in), nthreads(std::max(1, nthreads_in)), range(reach(options)),
@@ -47,7 +47,7 @@ namespace {
     }
 
     int exchange_columns() const override { return 1; }
-    const std::vector<double> &distribution() const override { return g; }
+    std::vector<double> global_vector() const override { return g; }
     std::size_t bytes() const override
     {
       return bytes_of(integral, bins_a, bins_b, tasks, scratch, npartners, moments_of_part, moments,
@@ -248,11 +248,11 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<PairEntropy> make_host_order(const PairEntropyOptions &options, Precision precision,
-                                             int nthreads)
+std::unique_ptr<OrderParameter> make_host_order(const PairEntropyOptions &options,
+                                                Precision precision, int nthreads)
 {
   check_options(options);
-  return make_in_precision<PairEntropy, HostPairEntropy>(precision, options, nthreads);
+  return make_in_precision<OrderParameter, HostPairEntropy>(precision, options, nthreads);
 }
 
 }    // namespace gpucoord

@@ -20,7 +20,7 @@ namespace {
 
   const double PI = std::acos(-1.0);
 
-  class ReferencePairEntropy : public HostOrder<PairEntropy> {
+  class ReferencePairEntropy : public HostOrder {
    public:
     explicit ReferencePairEntropy(const PairEntropyOptions &options_in) :
         opt(options_in), spacing(opt.cutoff / opt.bins), g(opt.bins)
@@ -28,7 +28,7 @@ namespace {
     }
 
     int exchange_columns() const override { return 1; }
-    const std::vector<double> &distribution() const override { return g; }
+    std::vector<double> global_vector() const override { return g; }
     std::size_t bytes() const override { return bytes_of(g, values); }
 
    private:
@@ -139,7 +139,7 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<PairEntropy> make_reference_order(const PairEntropyOptions &options)
+std::unique_ptr<OrderParameter> make_reference_order(const PairEntropyOptions &options)
 {
   check_options(options);
   return std::make_unique<ReferencePairEntropy>(options);

@@ -32,7 +32,7 @@ namespace {
   }
 
   template <class Real>
-  class CudaResidentPairEntropy : public CudaResidentOrder<Real, ResidentPairEntropy> {
+  class CudaResidentPairEntropy : public CudaResidentOrder<Real, ResidentOrderParameter> {
    public:
     CudaResidentPairEntropy(const PairEntropyOptions &options, Precision precision) :
         Shared(pairs_within(range_of<Real>(options)), precision, 0), bins(options.bins),
@@ -98,7 +98,10 @@ namespace {
       this->copy(g_of_host.data(), g.data(), bins, stream);
       Shared::enqueue_result(stream);
     }
-    const double *distribution() const override { return g_of_host.data(); }
+    std::vector<double> global_vector() const override
+    {
+      return {g_of_host.data(), g_of_host.data() + bins};
+    }
 
     // Includes the virial of the density, also for atoms without rows.
     void add_peratom(double *peratom, const int *row_of_atom, int nthreads,
@@ -141,7 +144,7 @@ namespace {
     }
 
    private:
-    using Shared = CudaResidentOrder<Real, ResidentPairEntropy>;
+    using Shared = CudaResidentOrder<Real, ResidentOrderParameter>;
     using Shared::any;
     using Shared::has_rows;
     using Shared::pairs;
@@ -169,13 +172,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentPairEntropy> make_resident_order(const PairEntropyOptions &options,
-                                                         Precision precision)
+std::unique_ptr<ResidentOrderParameter> make_resident_order(const PairEntropyOptions &options,
+                                                            Precision precision)
 {
   check_options(options);
   check_kernels();
-  return make_in_precision<ResidentPairEntropy, CudaResidentPairEntropy>(precision, options,
-                                                                         precision);
+  return make_in_precision<ResidentOrderParameter, CudaResidentPairEntropy>(precision, options,
+                                                                            precision);
 }
 
 }    // namespace gpucoord
