@@ -17,6 +17,7 @@
 #include "../pairs/resident_pairs.h"
 #include "../pairs/row_outputs.cuh"
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/resident_order_parameter.h"
 #include "gpucoord/switch_table.h"
 
@@ -278,9 +279,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   }
   std::size_t bytes() const override
   {
-    return pairs->bytes() + number_in_range.bytes() + points_in_range.bytes() + numbers.bytes() +
-        point_numbers.bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
-        packed.bytes() + sums_host.bytes() + rows_host.bytes() + atoms_host.bytes();
+    return bytes_of(*pairs, number_in_range, points_in_range, numbers, point_numbers, sums,
+                    gradients, block_sums, packed, sums_host, rows_host, atoms_host);
   }
   std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
 

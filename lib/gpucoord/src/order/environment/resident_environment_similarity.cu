@@ -163,8 +163,7 @@ namespace {
 
     std::size_t bytes() const override
     {
-      return Shared::bytes() + vectors.bytes() + first.bytes() + symmetric.bytes() +
-          type_table.bytes() + named_types.bytes();
+      return Shared::bytes() + bytes_of(vectors, first, symmetric, type_table, named_types);
     }
 
    private:

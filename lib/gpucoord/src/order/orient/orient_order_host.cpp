@@ -182,7 +182,6 @@ namespace {
       }
       in.exchange.reduce(total.data(), size + 1, AtomFunction::Reduction::SUM);
       const double n = total[size], norm = std::sqrt(dot(total.data(), total.data(), size));
-      values.f = values.value;
       lambda.clear(in.nall, size + 1);
       if (n == 0.0) return;
       result.value = norm / std::fabs(n);

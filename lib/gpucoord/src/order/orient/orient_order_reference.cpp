@@ -188,10 +188,9 @@ namespace {
         if (atom.n != 0.0) ++result.natoms_with_partners;
         values.value[a.index[k]] = atom.order;
       }
-      if (opt.order == OrderKind::GLOBAL) {
+      if (opt.order == OrderKind::GLOBAL)
         result.value = total.order;
-        values.f = values.value;
-      } else
+      else
         evaluate_function(in, result);
       values.write(a, numbers, want, peratom, 1);
       if (numbers.w_hat)

@@ -193,10 +193,10 @@ namespace {
     }
     std::size_t bytes() const override
     {
-      return Shared::bytes() + partner_s.bytes() + partner_ds.bytes() + partner_product.bytes() +
-          partner_derivative.bytes() + means.bytes() + back_of_points.bytes() + weight.bytes() +
-          norm.bytes() + direct.bytes() + uniform.bytes() + sums_of_blocks.bytes() +
-          sums_of_rows.bytes() + rows_of_host.bytes() + by_class.bytes();
+      return Shared::bytes() +
+          bytes_of(partner_s, partner_ds, partner_product, partner_derivative, means,
+                   back_of_points, weight, norm, direct, uniform, sums_of_blocks, sums_of_rows,
+                   rows_of_host, by_class);
     }
 
    private:

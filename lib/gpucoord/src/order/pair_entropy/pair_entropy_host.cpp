@@ -11,6 +11,7 @@
 #include "gpucoord/pair_entropy.h"
 
 #include "../host_order.h"
+#include "../order_values.h"
 #include "pair_entropy_integral.h"
 #include "pair_entropy_kernels_host.h"
 
@@ -50,8 +51,8 @@ namespace {
     std::vector<double> global_vector() const override { return g; }
     std::size_t bytes() const override
     {
-      return bytes_of(integral, bins_a, bins_b, tasks, scratch, npartners, moments_of_part, moments,
-                      g, dSdsum, coefficients);
+      return bytes_of(integral, bins_a, bins_b, tasks, scratch, values, moments_of_part, moments, g,
+                      dSdsum, coefficients);
     }
 
    private:
@@ -69,9 +70,11 @@ namespace {
       if (two) bins_b.build(grid, cells.x, cells.b, nthreads);
       result.timings.bins = seconds() - start;
 
-      npartners.assign(in.nall, 0);
+      values.value.assign(in.nall, 0.0);
       sum_moments(grid, two ? bins_b : bins_a);
-      write_partners(in, numbers, want, peratom, result);
+      for (int k = 0; k < cells.a.nowned; ++k)
+        if (values.value[cells.a.index[k]] > 0.0) ++result.natoms_with_partners;
+      values.write(cells.a, numbers, want, peratom, nthreads);
       std::vector<double> sums(options.bins + 2);
       integral.sum_gaussians(moments.data(), sums.data(), nthreads);
       sums[options.bins] = cells.a.nowned;
@@ -146,8 +149,8 @@ namespace {
       for_each_part(nparts, grid, [&](std::int64_t part, const CellTask &task) {
         for_each_atom(grid, bins_a, partners, task,
                       [&](int row, const PairEntropyCandidates<Real> &candidates) {
-                        npartners[row] = kernels.sum_moments(constants, candidates,
-                                                             moments_of_part[part].data());
+                        values.value[row] = kernels.sum_moments(constants, candidates,
+                                                                moments_of_part[part].data());
                       });
       });
       moments.resize(ncells);
@@ -157,20 +160,6 @@ namespace {
         for (std::int64_t part = 0; part < nparts; ++part)
           for (int n = 0; n < NMOMENTS; ++n) sum.v[n] += moments_of_part[part][c].v[n];
         moments[c] = sum;
-      }
-    }
-
-    void write_partners(const OrderInput &in, const OrderNumbers &numbers, unsigned want,
-                        double *peratom, OrderResult &result) const
-    {
-      const AtomList &a = in.cells.a;
-      for (int k = 0; k < a.nowned; ++k) {
-        const int row = a.index[k];
-        if (npartners[row] > 0) ++result.natoms_with_partners;
-        if (numbers.order) numbers.order[row] = npartners[row];
-        if (numbers.f) numbers.f[row] = npartners[row];
-        if (peratom)
-          peratom[peratom_columns(want) * static_cast<std::size_t>(row)] += npartners[row];
       }
     }
 
@@ -239,7 +228,7 @@ namespace {
     CellBins bins_a, bins_b;
     CellTasks tasks;
     std::vector<CandidateMemory<Real>> scratch;                    // [threads]
-    std::vector<int> npartners;                                    // by row, within the cutoff
+    OrderValues values;                                            // v: partners within the cutoff
     std::vector<std::vector<PowerRow<double>>> moments_of_part;    // [parts][cells]
     std::vector<PowerRow<double>> moments;                         // [cells] of the rank
     std::vector<double> g, dSdsum;                                 // [bins] g and dS/dsums

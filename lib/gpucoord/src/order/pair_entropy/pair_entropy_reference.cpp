@@ -52,7 +52,6 @@ namespace {
         }
         if (values.value[i] > 0.0) ++result.natoms_with_partners;
       }
-      values.f = values.value;
       values.write(a, numbers, want, peratom, 1);
       sums[opt.bins] = a.nowned;
       sums[opt.bins + 1] = b.nowned;

@@ -139,8 +139,9 @@ namespace {
     }
     std::size_t bytes() const override
     {
-      return Shared::bytes() + sums_of_cells.bytes() + gaussians.bytes() + g.bytes() +
-          dSdsum.bytes() + g_of_host.bytes() + derivatives_of_cells.bytes() + sums_of_all.bytes();
+      return Shared::bytes() +
+          bytes_of(sums_of_cells, gaussians, g, dSdsum, g_of_host, derivatives_of_cells,
+                   sums_of_all);
     }
 
    private:
