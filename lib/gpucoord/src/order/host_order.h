@@ -16,9 +16,9 @@ class HostOrder : public OrderParameter {
   OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                        const OrderNumbers &numbers) final
   {
+    nskipped = nexchanged = 0;
     check_input(in);
     const double start = seconds();
-    nskipped = 0;
     OrderResult result = count(in, want, want & DERIVATIVES ? peratom : nullptr, numbers);
     result.timings.pairs = seconds() - start - result.timings.bins;
     return result;
@@ -44,6 +44,7 @@ class HostOrder : public OrderParameter {
                               const OrderNumbers &) = 0;
 
  private:
+  // Evaluates, and counts the exchanges.
   OrderResult count(const OrderInput &in, unsigned want, double *peratom,
                     const OrderNumbers &numbers)
   {
