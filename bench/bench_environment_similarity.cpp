@@ -51,12 +51,12 @@ int main(int argc, char **argv)
   const int threads = std::atoi(argv[5]), repeats = std::atoi(argv[6]);
 #ifdef GPUCOORD_HAS_CUDA
   if (!std::strcmp(argv[1], "resident")) {
-    const auto order = make_resident_environment_similarity(options, precision);
+    const auto order = make_resident_order(options, precision);
     print(crystal, time_resident(*order, options.function, precision, crystal, SKIN, repeats));
     return 0;
   }
 #endif
-  const auto order = make_host_environment_similarity(options, precision, threads);
+  const auto order = make_host_order(options, precision, threads);
   print(crystal, time_on_host(*order, crystal, SKIN, threads, repeats));
   return 0;
 }

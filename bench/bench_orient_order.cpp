@@ -51,15 +51,15 @@ int main(int argc, char **argv)
   cubic.kind = gpucoord::SwitchKind::CUBIC;
   cubic.d0 = 1.2;
   cubic.dmax = DMAX;
-  const gpucoord::SwitchTable table{gpucoord::Switch(cubic)};
+  options.table = gpucoord::Switch(cubic);
 #ifdef GPUCOORD_HAS_CUDA
   if (!std::strcmp(argv[1], "resident")) {
-    const auto order = make_resident_orient_order(table, options, precision);
+    const auto order = make_resident_order(options, precision);
     print(crystal, time_resident(*order, options.function, precision, crystal, SKIN, repeats));
     return 0;
   }
 #endif
-  const auto order = make_host_orient_order(table, options, precision, threads);
+  const auto order = make_host_order(options, precision, threads);
   print(crystal, time_on_host(*order, crystal, SKIN, threads, repeats));
   return 0;
 }

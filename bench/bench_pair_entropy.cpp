@@ -73,7 +73,7 @@ Found time_host(gpucoord::Precision precision, const PeriodicAtoms &crystal, int
   in.exchange.reduce = [](double *, int, gpucoord::AtomFunction::Reduction) {
   };
   std::vector<double> peratom(4 * static_cast<std::size_t>(crystal.nowned));
-  const auto entropy = make_host_pair_entropy(make_options(), precision, threads);
+  const auto entropy = make_host_order(make_options(), precision, threads);
   std::vector<double> derivatives, virial;
   for (int k = 0; k <= repeats; ++k) {
     const auto evaluate = [&](unsigned want) {
@@ -101,7 +101,7 @@ Found time_resident(gpucoord::Precision precision, const PeriodicAtoms &crystal,
   atoms.volume = crystal.nowned / DENSITY;
   gpucoord::DeviceSelection selection;
   selection.skin = SKIN;
-  const auto entropy = make_resident_pair_entropy(make_options(), precision);
+  const auto entropy = make_resident_order(make_options(), precision);
   std::vector<double> derivatives, virial, rebuild;
   for (int k = 0; k <= repeats; ++k) {
     const double found = milliseconds_on_gpu(1, [&] {

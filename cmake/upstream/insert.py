@@ -109,6 +109,21 @@ def part(name):
     return (HERE / name).read_text().splitlines()
 
 
+def order_parameters():
+    """Return name, page, description of the compute of each order parameter."""
+    listed = (TOP / "lib/gpucoord/include/gpucoord/order_parameters.def").read_text()
+    return [(style, "compute_" + style.replace("/", "_"), f"{text}, with derivatives and virial") for style, text in
+            re.findall(r'^GPUCOORD_ORDER_PARAMETER\(\w+, \w+, ([\w/]+),\s+"([^"]+)"', listed, re.MULTILINE)]
+
+
+def package_details():
+    for line in part("Packages_details.rst"):
+        if line == "* order parameters":
+            yield from (f"* :doc:`compute {name} <{page}>`" for name, page, _ in order_parameters())
+        else:
+            yield line
+
+
 def styles():
     """Return kind, name, page, description of each style; and the names of those with KOKKOS."""
     rows = []
@@ -116,10 +131,10 @@ def styles():
         if line and not line.startswith("#"):
             kind, name, page, *description = line.split(None, 3)
             rows.append((kind, name, page, "".join(description)))
+    rows += [("compute", *row) for row in order_parameters()]
     kokkos = set()
-    orders = (TOP / "lib/gpucoord/include/gpucoord/order_parameters.def").read_text()
-    listed = (TOP / "src/GPUCOORD/coord_styles.h").read_text() + re.sub(
-        r"^GPUCOORD_ORDER_PARAMETER\(\w+, \w+, ", "ORDER_PARAMETER(", orders, flags=re.MULTILINE)
+    listed = (TOP / "src/GPUCOORD/coord_styles.h").read_text() + "".join(
+        f"ORDER_PARAMETER({name},\n" for name, _, _ in order_parameters())
     for header in sorted((TOP / "src/KOKKOS").glob("*.h")):
         text = header.read_text()
         for kind, name in re.findall(r"^(\w+)Style\((\S+)/kk,", text, re.MULTILINE):
@@ -171,7 +186,7 @@ def package_pages(tree):
     yield List(tree, f"doc/src/{table}").insert(row, [part("Packages.rst")])
     details = List(tree, "doc/src/Packages_details.rst")
     details.insert(r"^   \* :ref:`([A-Z0-9-]+) <PKG-", [["   * :ref:`GPUCOORD <PKG-GPUCOORD>`"]], end=r"^\s*$")
-    yield details.insert(r"^\.\. _PKG-([A-Z0-9-]+):", [part("Packages_details.rst")], end=r"(?!)")
+    yield details.insert(r"^\.\. _PKG-([A-Z0-9-]+):", [[*package_details()]], end=r"(?!)")
     build = List(tree, "doc/src/Build_package.rst")
     yield build.insert(r"^   \* :ref:`([A-Z0-9-]+) <", [["   * :ref:`GPUCOORD <gpucoord>`"]], end=r"^\s*$")
     extras = List(tree, "doc/src/Build_extras.rst")

@@ -19,6 +19,7 @@
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
 
+#include "gpucoord/option_error.h"
 #include "gpucoord/printable.h"
 
 #include "atom.h"
@@ -330,6 +331,51 @@ void CoordArguments::need_first(int position, const char *keyword, int iarg) con
 {
   if (position)
     error->all(FLERR, iarg, "Compute {} takes one {}, but a second one is given", style, keyword);
+}
+
+// Returns the index of the value, and sets iarg to the first argument after it.
+int CoordArguments::first_value(int &iarg, int narg, char **arg)
+{
+  const std::string keyword = arg[iarg];
+  need_first(position(keyword), keyword.c_str(), iarg);
+  if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute " + style + " " + keyword, error);
+  iarg += 2;
+  return positions[keyword] = iarg - 1;
+}
+
+double CoordArguments::read_number(int &iarg, int narg, char **arg)
+{
+  const std::string keyword = arg[iarg];
+  const int k = first_value(iarg, narg, arg);
+  return read_number(k, arg[k], keyword);
+}
+
+int CoordArguments::read_integer(int &iarg, int narg, char **arg)
+{
+  const std::string keyword = arg[iarg];
+  const int k = first_value(iarg, narg, arg);
+  if (!utils::is_integer(arg[k]))
+    error->all(FLERR, k, "Compute {} {} must be an integer, not '{}'", style, keyword, arg[k]);
+  return utils::inumeric(FLERR, arg[k], false, lmp);
+}
+
+void CoordArguments::need(const std::string &keyword, const std::string &for_example) const
+{
+  if (!position(keyword))
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND, "Compute {} needs {}, for example: {}", style,
+               keyword, for_example);
+}
+
+void CoordArguments::check_order(const std::function<void()> &check)
+{
+  image = Image::ALL;
+  if (!function) function.emplace();    // default: sum
+  try {
+    check();
+  } catch (const gpucoord::OptionError &e) {
+    const int at = position(e.field);
+    error->all(FLERR, at ? at : LammpsCompat::WHOLE_COMMAND, "Compute {}: {}", style, e.what());
+  }
 }
 
 void CoordArguments::unknown_keyword(int iarg, const char *text) const

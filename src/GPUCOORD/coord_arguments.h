@@ -17,6 +17,7 @@
 #include "gpucoord/switch_table.h"
 #include "gpucoord_parse.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -94,12 +95,23 @@ class CoordArguments : protected Pointers {
   // 0: not given
   void need_first(int position, const char *keyword, int iarg) const;
   double read_number(int iarg, const char *text, const std::string &what) const;
+  // Read the value of a keyword that compute coord/gpu lacks, and set iarg to the first argument
+  // after it. Raise an error if the keyword has already been given.
+  double read_number(int &iarg, int narg, char **arg);
+  int read_integer(int &iarg, int narg, char **arg);
+  // Raises an error if the keyword was not given.
+  void need(const std::string &keyword, const std::string &for_example) const;
+  // Sets what all order parameters have, then calls check() of the options. Its OptionError is
+  // raised at the keyword with the name of the field, if there is one.
+  void check_order(const std::function<void()> &check);
 
   const std::vector<std::string> keywords;
-  // Returns the index of the argument of a shared keyword for errors; 0: not given.
+  std::map<std::string, int> positions;    // index of the argument of a keyword for errors
+  // Returns this index; 0: not given.
   int position(const std::string &keyword) const;
 
  private:
+  int first_value(int &iarg, int narg, char **arg);
   bool has_single() const { return style == "coord/gpu"; }    // order parameters: as mixed
   void check_engine(char **arg) const;
   void read_function(Function &, int &iarg, int narg, char **arg);
@@ -109,7 +121,6 @@ class CoordArguments : protected Pointers {
   void read_pairs_file(int iarg, const char *name);
 
   const std::string example;
-  std::map<std::string, int> positions;
 };
 
 }    // namespace LAMMPS_NS

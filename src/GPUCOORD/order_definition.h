@@ -45,17 +45,16 @@ class OrderDefinition {
   virtual std::string why_not_in(Domain *) const { return ""; }
 
   // Returns a one-line description of the order parameter, without its function.
-  virtual std::string description() const = 0;
+  virtual std::string describe() const = 0;
   // Returns the range of partners, for warnings; "": that of the arguments.
   virtual std::string range_of_partners() const { return ""; }
   // Return the results if no atom has a partner, and if group2 is empty, for warnings.
   virtual std::string without_partners() const { return "all order parameters are 0"; }
   virtual std::string with_empty_group2() const { return without_partners(); }
 
-  // Elements of the vector after W. They are set after an evaluation with the virial.
+  // Length of OrderParameter::global_vector(), which is in the vector after W, and set after an
+  // evaluation with the virial.
   virtual int nvector() const { return 0; }
-  virtual void set_vector(const gpucoord::OrderParameter &, double * /*to*/) const {}
-  virtual void set_vector(const gpucoord::ResidentOrderParameter &, double * /*to*/) const {}
 
   // Columns of the array after f. An evaluation requests them, and then copies them from the
   // request to column 'first' on. compute_columns() follows the first pass of
@@ -68,6 +67,37 @@ class OrderDefinition {
   }
   virtual void set_columns(int /*nlocal*/, double ** /*array*/, int /*first*/) const {}
   virtual double memory_usage() const { return 0.0; }
+};
+
+// An order parameter with these options of the library.
+template <class Options> class OrderOf : public OrderDefinition {
+ public:
+  template <class Arguments>
+  OrderOf(const Arguments &args, const gpucoord::SwitchTable & /*table*/) :
+      options(args.options), precision(args.precision)
+  {
+  }
+  std::unique_ptr<gpucoord::OrderParameter> make_host(int nthreads) const override
+  {
+    return make_host_order(options, precision, nthreads);
+  }
+  std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device, int nthreads) const override
+  {
+    return make_cuda_order(options, precision, device, nthreads);
+  }
+  std::unique_ptr<gpucoord::OrderParameter> make_reference() const override
+  {
+    return make_reference_order(options);
+  }
+  std::unique_ptr<gpucoord::ResidentOrderParameter> make_resident() const override
+  {
+    return make_resident_order(options, precision);
+  }
+  std::string describe() const override { return description(options); }
+
+ protected:
+  Options options;
+  const gpucoord::Precision precision;
 };
 
 }    // namespace LAMMPS_NS

@@ -23,6 +23,7 @@
 #include "domain.h"
 #include "error.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace LAMMPS_NS;
@@ -72,7 +73,7 @@ DeviceChoice &OrderEvaluator::device_choice() const
 
 std::string OrderEvaluator::description() const
 {
-  const std::string text = order->description();
+  const std::string text = order->describe();
   return order->is_global() ? text : text + ", function " + data.function->description();
 }
 
@@ -174,7 +175,8 @@ gpucoord::Contribution OrderEvaluator::evaluate_reference(const LocalEvaluation 
 
 void OrderEvaluator::set_vector(double *to) const
 {
-  order->set_vector(*backend_of_order->operator->(), to);
+  const std::vector<double> numbers = (*backend_of_order)->global_vector();
+  std::copy(numbers.begin(), numbers.end(), to);
 }
 
 void OrderEvaluator::set_columns(double **array, int first) const

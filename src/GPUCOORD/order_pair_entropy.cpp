@@ -14,43 +14,57 @@
 
 // Pair entropy of all atoms, compute coord/pairentropy.
 
+#include "coord_arguments.h"
 #include "order_evaluator.h"
-#include "pair_entropy_arguments.h"
 
 #include "domain.h"
 #include "fmt/format.h"
 
 #include "gpucoord/pair_entropy.h"
 
-#include <algorithm>
+#include <string>
 
 using namespace LAMMPS_NS;
 
 namespace {
 
-class PairEntropy : public OrderDefinition {
+class PairEntropyArguments : public CoordArguments {
  public:
-  PairEntropy(const PairEntropyArguments &args, const gpucoord::SwitchTable & /*table*/) :
-      options(args.options), precision(args.precision)
+  PairEntropyArguments(LAMMPS *lmp, int narg, char **arg) :
+      CoordArguments(lmp, "coord/pairentropy",
+                     {"cutoff", "sigma", "bins", "group2", "precision", "device", "check"})
   {
+    read(narg, arg);
+    for (const char *const keyword : {"cutoff", "sigma", "bins"})
+      need(keyword, "cutoff 2.5 sigma 0.05 bins 100");
+    check_order([this] {
+      gpucoord::check_options(options);
+    });
+    cutoff = gpucoord::reach(options);
+  }
+  MessageTerms terms() const override { return ORDER_PARAMETERS; }
+  const char *range_word() const override
+  {
+    static_assert(gpucoord::GAUSSIAN_REACH == 8.0, "see the words");
+    return "cutoff + 8 sigma";
   }
 
-  std::unique_ptr<gpucoord::OrderParameter> make_host(int nthreads) const override
+  gpucoord::PairEntropyOptions options;
+
+ private:
+  void read_own(int &iarg, int narg, char **arg) override
   {
-    return gpucoord::make_host_pair_entropy(options, precision, nthreads);
+    const std::string keyword = arg[iarg];
+    if (keyword == "bins")
+      options.bins = read_integer(iarg, narg, arg);
+    else
+      (keyword == "cutoff" ? options.cutoff : options.sigma) = read_number(iarg, narg, arg);
   }
-  std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device, int nthreads) const override
-  {
-    return gpucoord::make_cuda_pair_entropy(options, precision, device, nthreads);
-  }
-  std::unique_ptr<gpucoord::OrderParameter> make_reference() const override
-  {
-    return gpucoord::make_reference_pair_entropy(options);
-  }
-  std::unique_ptr<gpucoord::ResidentOrderParameter> make_resident() const override
-  {
-    return gpucoord::make_resident_pair_entropy(options, precision);
-  }
+};
+
+class PairEntropy : public OrderOf<gpucoord::PairEntropyOptions> {
+ public:
+  using OrderOf::OrderOf;
   bool is_global() const override { return true; }
   std::string why_not_in(Domain *domain) const override
   {
@@ -64,7 +78,6 @@ class PairEntropy : public OrderDefinition {
                        "directions, but the boundary is {} - use boundary p p p",
                        boundary);
   }
-  std::string description() const override { return gpucoord::description(options); }
   std::string range_of_partners() const override
   {
     return fmt::format("cutoff {:.10g}", options.cutoff);
@@ -74,20 +87,6 @@ class PairEntropy : public OrderDefinition {
 
   // g(r_k)
   int nvector() const override { return options.bins; }
-  void set_vector(const gpucoord::OrderParameter &order, double *to) const override
-  {
-    std::copy_n(static_cast<const gpucoord::PairEntropy &>(order).distribution().data(),
-                options.bins, to);
-  }
-  void set_vector(const gpucoord::ResidentOrderParameter &order, double *to) const override
-  {
-    std::copy_n(static_cast<const gpucoord::ResidentPairEntropy &>(order).distribution(),
-                options.bins, to);
-  }
-
- private:
-  const gpucoord::PairEntropyOptions options;
-  const gpucoord::Precision precision;
 };
 
 }    // namespace

@@ -20,6 +20,7 @@
 #include "atom.h"
 #include "comm.h"
 
+#include <algorithm>
 #include <vector>
 
 using namespace LAMMPS_NS;
@@ -98,7 +99,8 @@ void ResidentOrderEvaluator::finish(LocalEvaluation &local)
 
 void ResidentOrderEvaluator::set_vector(double *to) const
 {
-  host.definition().set_vector(*resident, to);
+  const std::vector<double> numbers = resident->global_vector();
+  std::copy(numbers.begin(), numbers.end(), to);
 }
 
 /* ----------------------------------------------------------------------

@@ -241,10 +241,13 @@ def lmp_program(ranks=1, threads=1):
     return [os.environ["GPUCOORD_LMP"], *kokkos(ranks, threads)]
 
 
-# The styles of order parameters.
+# The styles of order parameters, each with its example
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                        "../../lib/gpucoord/include/gpucoord/order_parameters.def"), encoding="utf-8") as listed:
-    ORDER_STYLES = re.findall(r'^GPUCOORD_ORDER_PARAMETER\(\w+, \w+, ([\w/]+),', listed.read(), re.MULTILINE)
+    ORDER_STYLES = dict(re.findall(r'^GPUCOORD_ORDER_PARAMETER\(\w+, \w+, ([\w/]+),\s+"[^"]+",\s+"([^"]+)"', listed.read(),
+                                   re.MULTILINE))
+# Texts of messages.
+VARIABLES = ", ".join(["coord/gpu", *ORDER_STYLES]) + " or coord/custom"
 
 # Device of the tests: 'device host' or 'device cuda' is added to every command compute coord/gpu, compute of an order
 # parameter, compute potential/grid and pair_style coord, also as a sub-style, that names no device.

@@ -67,6 +67,12 @@ inline OrientOrderOptions order_options(int l, OrderKind kind,
   return o;
 }
 
+inline OrientOrderOptions with_table(OrientOrderOptions options, const SwitchTable &table)
+{
+  options.table = table;
+  return options;
+}
+
 // One function for each form of the derivatives of S.
 inline std::vector<AtomFunctionOptions> order_functions()
 {
@@ -279,13 +285,15 @@ inline OrderBackend host_order(Precision precision, int nthreads = 1)
 {
   return {std::string("host ") + name_of(precision),
           [=](const SwitchTable &table, const OrientOrderOptions &options) {
-            return gpucoord::make_host_orient_order(table, options, precision, nthreads);
+            return gpucoord::make_host_order(with_table(options, table), precision, nthreads);
           }};
 }
 
 inline OrderBackend reference_order()
 {
-  return {"reference", gpucoord::make_reference_orient_order};
+  return {"reference", [](const SwitchTable &table, const OrientOrderOptions &options) {
+            return gpucoord::make_reference_order(with_table(options, table));
+          }};
 }
 
 // The backends that calculate in double.

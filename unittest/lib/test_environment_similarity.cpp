@@ -42,9 +42,12 @@ struct EnvironmentBackend {
 // The backends that calculate in double.
 std::vector<EnvironmentBackend> double_backends()
 {
-  return {{"reference", gpucoord::make_reference_environment_similarity},
+  return {{"reference",
+           [](const EnvironmentOptions &options) {
+             return gpucoord::make_reference_order(options);
+           }},
           {"host", [](const EnvironmentOptions &options) {
-             return gpucoord::make_host_environment_similarity(options, Precision::DOUBLE, 1);
+             return gpucoord::make_host_order(options, Precision::DOUBLE, 1);
            }}};
 }
 
@@ -206,7 +209,7 @@ TEST(EnvironmentSimilarity, atoms_of_another_structure_have_less)
       const EnvironmentOptions options =
           options_of(gpucoord::make_environments(crystal.structure, a, a * std::sqrt(8.0 / 3)),
                      0.1 * other.nearest, 8.0);
-      const auto order = gpucoord::make_host_environment_similarity(options, Precision::DOUBLE, 1);
+      const auto order = gpucoord::make_host_order(options, Precision::DOUBLE, 1);
       const OrderResults r = run(*order, crystal_system(other, gpucoord::reach(options)), VALUE);
       // The neighbors of an atom of diamond are among those of an atom of bcc.
       if (crystal.name == "diamond" && other.name == "bcc")
@@ -422,11 +425,10 @@ testing::Environment *const print_worst_errors =
 void check_host(const OrderSystem &s, const EnvironmentOptions &options, const std::string &what,
                 double scale = 0.1)
 {
-  const OrderResults exact =
-      run(*gpucoord::make_reference_environment_similarity(options), s, EVERYTHING);
+  const OrderResults exact = run(*gpucoord::make_reference_order(options), s, EVERYTHING);
   for (const Precision precision : ORDER_PRECISIONS) {
-    const auto host = gpucoord::make_host_environment_similarity(options, precision, 1);
-    const auto threaded = gpucoord::make_host_environment_similarity(options, precision, 4);
+    const auto host = gpucoord::make_host_order(options, precision, 1);
+    const auto threaded = gpucoord::make_host_order(options, precision, 4);
     for (const unsigned want : ALL_WANTS) {
       const OrderResults r = run(*host, s, want);
       const OrderErrors e = errors_of(r, exact, want, scale);
@@ -610,7 +612,7 @@ void expect_error(const EnvironmentOptions &options, const std::string &field,
   for (const EnvironmentBackend &backend : double_backends()) try {
       backend.make(options);
       ADD_FAILURE() << message;
-    } catch (const gpucoord::EnvironmentError &e) {
+    } catch (const gpucoord::OptionError &e) {
       EXPECT_EQ(e.field, field);
       EXPECT_EQ(e.what(), message);
     }
@@ -651,7 +653,7 @@ TEST(EnvironmentSimilarity, bad_options_are_errors)
   try {
     gpucoord::make_environments(CrystalStructure::HCP, 1.0);
     ADD_FAILURE();
-  } catch (const gpucoord::EnvironmentError &e) {
+  } catch (const gpucoord::OptionError &e) {
     EXPECT_EQ(e.field, "c");
   }
 }

@@ -504,15 +504,16 @@ testing::Environment *const print_worst_orders =
     testing::AddGlobalTestEnvironment(new PrintWorstOrders);
 
 // scale: as in errors_of()
-void check_host(const OrderSystem &s, const SwitchTable &table, const OrientOrderOptions &options,
-                const std::string &what, double scale = 0.0)
+void check_host(const OrderSystem &s, const SwitchTable &table,
+                const OrientOrderOptions &without_table, const std::string &what,
+                double scale = 0.0)
 {
+  const OrientOrderOptions options = with_table(without_table, table);
   if (vanishes(options.l, options.order, s.two)) return;
-  const OrderResults exact =
-      run_order(*gpucoord::make_reference_orient_order(table, options), s, EVERYTHING);
+  const OrderResults exact = run_order(*gpucoord::make_reference_order(options), s, EVERYTHING);
   for (const Precision precision : ORDER_PRECISIONS) {
-    const auto host = gpucoord::make_host_orient_order(table, options, precision, 1);
-    const auto threaded = gpucoord::make_host_orient_order(table, options, precision, 4);
+    const auto host = gpucoord::make_host_order(options, precision, 1);
+    const auto threaded = gpucoord::make_host_order(options, precision, 4);
     for (const unsigned want : ALL_WANTS) {
       const OrderResults r = run_order(*host, s, want);
       const OrderErrors e = errors_of(r, exact, want, scale);

@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-using gpucoord::PairEntropy;
-using gpucoord::PairEntropyError;
+using gpucoord::OptionError;
 using gpucoord::PairEntropyOptions;
 
 namespace {
@@ -95,26 +94,30 @@ Exact exact_of(const OrderSystem &s, double volume, const PairEntropyOptions &o)
 
 struct Backend {
   std::string name;
-  std::function<std::unique_ptr<PairEntropy>(const PairEntropyOptions &)> make;
+  std::function<std::unique_ptr<OrderParameter>(const PairEntropyOptions &)> make;
 };
 
 Backend host(Precision precision, int nthreads = 1)
 {
   return {std::string("host ") + name_of(precision), [=](const PairEntropyOptions &o) {
-            return gpucoord::make_host_pair_entropy(o, precision, nthreads);
+            return gpucoord::make_host_order(o, precision, nthreads);
           }};
 }
 
 std::vector<Backend> double_backends()
 {
-  return {{"reference", gpucoord::make_reference_pair_entropy}, host(Precision::DOUBLE)};
+  return {{"reference",
+           [](const PairEntropyOptions &options) {
+             return gpucoord::make_reference_order(options);
+           }},
+          host(Precision::DOUBLE)};
 }
 
 struct Results : OrderResults {
   Numbers g;
 };
 
-Results run(PairEntropy &entropy, const OrderSystem &s, double volume, unsigned want,
+Results run(OrderParameter &entropy, const OrderSystem &s, double volume, unsigned want,
             const OrderExchange &exchange)
 {
   const auto rows = rows_of(s);
@@ -128,11 +131,12 @@ Results run(PairEntropy &entropy, const OrderSystem &s, double volume, unsigned 
   OrderInput in = order_input(s, *rows, exchange);
   in.volume = volume;
   r.sum = entropy.evaluate(in, want, want & DERIVATIVES ? r.peratom.data() : nullptr, numbers);
-  r.g = entropy.distribution();
+  r.g = entropy.global_vector();
   return r;
 }
 
-Results run(PairEntropy &entropy, const OrderSystem &s, double volume, unsigned want = EVERYTHING)
+Results run(OrderParameter &entropy, const OrderSystem &s, double volume,
+            unsigned want = EVERYTHING)
 {
   return run(entropy, s, volume, want, exchange_alone(s));
 }
@@ -450,7 +454,7 @@ TEST(PairEntropy, options)
     for (const Backend &backend : double_backends()) try {
         backend.make(c.options);
         ADD_FAILURE() << c.message;
-      } catch (const PairEntropyError &e) {
+      } catch (const OptionError &e) {
         EXPECT_EQ(e.field, c.field);
         EXPECT_NE(std::string(e.what()).find(c.message), std::string::npos) << e.what();
       }

@@ -76,13 +76,13 @@ TestedOrder tested(const std::string &name, const std::vector<Environment> &envi
   TestedOrder order;
   order.name = name;
   order.make_host = [=] {
-    return make_host_environment_similarity(options, Precision::DOUBLE, 2);
+    return make_host_order(options, Precision::DOUBLE, 2);
   };
   order.make_resident = [=](Precision precision) {
-    return make_resident_environment_similarity(options, precision);
+    return make_resident_order(options, precision);
   };
   order.make_cuda = [=](Precision precision) {
-    return make_cuda_environment_similarity(options, precision, 0, 2);
+    return make_cuda_order(options, precision, 0, 2);
   };
   order.function = options.function;
   order.tolerance_float = 2e-5;
@@ -223,14 +223,14 @@ TEST(ResidentEnvironmentSimilarity, reports_a_position_that_is_not_finite)
 TEST(ResidentEnvironmentSimilarity, throws_for_bad_options_and_missing_types)
 {
   EnvironmentOptions options;
-  EXPECT_THROW(make_resident_environment_similarity(options, Precision::MIXED), EnvironmentError);
-  EXPECT_THROW(make_cuda_environment_similarity(options, Precision::MIXED, 0, 1), EnvironmentError);
+  EXPECT_THROW(make_resident_order(options, Precision::MIXED), OptionError);
+  EXPECT_THROW(make_cuda_order(options, Precision::MIXED, 0, 1), OptionError);
   options.environments = {{{{0.5, 0.0, 0.0}, 2}}};
   options.sigma = 0.1;
   const System s(100, 0, 6.0, 4);
   Loaded loaded(s, false);
   loaded.atoms.type = nullptr;
-  const auto order = make_resident_environment_similarity(options, Precision::MIXED);
+  const auto order = make_resident_order(options, Precision::MIXED);
   EXPECT_THROW(order->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr),
                std::invalid_argument);
 }

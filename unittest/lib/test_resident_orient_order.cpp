@@ -34,17 +34,18 @@ OrientOrderOptions order_options(int l, OrderKind order)
 
 TestedOrder tested(const SwitchTable &table, int l, OrderKind kind)
 {
-  const OrientOrderOptions options = order_options(l, kind);
+  OrientOrderOptions options = order_options(l, kind);
+  options.table = table;
   TestedOrder order;
   order.name = description(options);
   order.make_host = [=] {
-    return make_host_orient_order(table, options, Precision::DOUBLE, 2);
+    return make_host_order(options, Precision::DOUBLE, 2);
   };
   order.make_resident = [=](Precision precision) {
-    return make_resident_orient_order(table, options, precision);
+    return make_resident_order(options, precision);
   };
   order.make_cuda = [=](Precision precision) {
-    return make_cuda_orient_order(table, options, precision, 0, 2);
+    return make_cuda_order(options, precision, 0, 2);
   };
   order.function = options.function;
   order.is_global = kind == OrderKind::GLOBAL;

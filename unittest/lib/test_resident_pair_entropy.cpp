@@ -44,7 +44,7 @@ struct Found {
 };
 
 // Evaluates by a backend for host arrays. version: version of the input; 0: unknown
-Found run(PairEntropy &entropy, const System &s, double volume, bool two, unsigned want,
+Found run(OrderParameter &entropy, const System &s, double volume, bool two, unsigned want,
           const Reduce &reduce, std::int64_t version = 0)
 {
   Found found;
@@ -68,7 +68,7 @@ Found run(PairEntropy &entropy, const System &s, double volume, bool two, unsign
   found.v.resize(s.nlocal);
   found.value = result.value;
   std::copy_n(result.virial, 6, found.virial);
-  found.g = entropy.distribution();
+  found.g = entropy.global_vector();
   found.any_partners = result.natoms_with_partners > 0;
   return found;
 }
@@ -78,19 +78,19 @@ void alone(double *, int, AtomFunction::Reduction) {}
 Found on_host(const PairEntropyOptions &options, const System &s, double volume, bool two,
               unsigned want, const Reduce &reduce = alone)
 {
-  const auto host = make_host_pair_entropy(options, Precision::DOUBLE, 2);
+  const auto host = make_host_order(options, Precision::DOUBLE, 2);
   return run(*host, s, volume, two, want, reduce);
 }
 
 // A resident pair entropy with the atoms of a System.
 struct OnDevice {
-  const std::unique_ptr<ResidentPairEntropy> entropy;
+  const std::unique_ptr<ResidentOrderParameter> entropy;
   const PairEntropyOptions options;
   DeviceExchange exchange;
   std::unique_ptr<OnGpu<double>> v;    // the same for all evaluations
 
   OnDevice(const PairEntropyOptions &options_in, Precision precision) :
-      entropy(make_resident_pair_entropy(options_in, precision)), options(options_in)
+      entropy(make_resident_order(options_in, precision)), options(options_in)
   {
   }
   // Without the numbers of partners, all other results have the same bits.
@@ -123,7 +123,7 @@ struct OnDevice {
     found.any_partners = entropy->any_partners();
     found.v = v->get();
     found.v.resize(s.nlocal);
-    found.g.assign(entropy->distribution(), entropy->distribution() + options.bins);
+    found.g = entropy->global_vector();
     const int columns = peratom_columns(want);
     found.peratom.assign(static_cast<std::size_t>(s.nlocal) * columns, 0.0);
     if (columns == 0) return found;
@@ -191,7 +191,7 @@ void check_entropy(const PairEntropyOptions &options, const System &s, double de
   for (const Precision precision : ORDER_PRECISIONS) {
     OnDevice device(options, precision);
     device.entropy->rebuild(loaded.atoms, selection(two, SKIN), 0, nullptr);
-    const auto from_host_arrays = make_cuda_pair_entropy(options, precision, 0, 2);
+    const auto from_host_arrays = make_cuda_order(options, precision, 0, 2);
     for (const unsigned want : WANTS) {
       const std::string description =
           label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
@@ -383,7 +383,7 @@ TEST(ResidentPairEntropy, equals_the_host_with_other_ranks)
       ASSERT_EQ(announced.size(), 1u);
       EXPECT_EQ(announced[0].kind, DeviceExchange::Kind::REDUCE);
       EXPECT_EQ(sizes, std::vector<int>(2, announced[0].n)) << description;    // two evaluations
-      const auto backend = make_cuda_pair_entropy(USUAL, precision, 0, 2);
+      const auto backend = make_cuda_order(USUAL, precision, 0, 2);
       compare(run(*backend, s, volume, false, want, reduce), expected, want, tolerance(precision),
               description + ", host arrays");
     }
@@ -470,7 +470,7 @@ TEST(ResidentPairEntropy, equals_the_host_after_moves_and_changes_of_the_volume)
 TEST(ResidentPairEntropy, equals_the_host_from_host_arrays_of_one_version)
 {
   System s(4000, 1500, 4.0, 12);
-  const auto backend = make_cuda_pair_entropy(USUAL, Precision::DOUBLE, 0, 2);
+  const auto backend = make_cuda_order(USUAL, Precision::DOUBLE, 0, 2);
   const unsigned want = DERIVATIVES | VIRIAL;
   const auto compare_now = [&](std::int64_t version, const std::string &when) {
     compare(run(*backend, s, 1300.0, false, want, alone, version),
@@ -494,6 +494,6 @@ TEST(ResidentPairEntropy, needs_a_volume)
   const OnGpu<double> v(std::vector<double>(s.nlocal));
   EXPECT_THROW(device.entropy->evaluate_first(loaded.atoms, 0, {}, v.data(), nullptr),
                std::invalid_argument);
-  const auto backend = make_cuda_pair_entropy(USUAL, Precision::MIXED, 0, 2);
+  const auto backend = make_cuda_order(USUAL, Precision::MIXED, 0, 2);
   EXPECT_THROW(run(*backend, s, 0.0, false, VALUE, alone), std::invalid_argument);
 }

@@ -48,8 +48,7 @@ ARGUMENTS = [
     ("[]", MISSING),
     ("[c_nix] harmonic k 1 s0 2", ": compute nix does not exist - define it before the fix"),
     ("c_cv [c_nix] harmonic k 1 s0 2", ": compute nix does not exist - define it before the fix"),
-    ("[c_ke] harmonic k 1 s0 2", "biases collective variables (computes of style coord/gpu, coord/orientorder, coord/envsim, "
-     "coord/pairentropy or coord/custom), but compute ke is of style ke"),
+    ("[c_ke] harmonic k 1 s0 2", f"biases collective variables (computes of style {coordtest.VARIABLES}), but compute ke is of style ke"),
     ("[c_cv[1]] harmonic k 1 s0 2", "takes a whole variable, c_cv, not c_cv[1]"),
     ("c_cv [c_cv] harmonic k 1 1 s0 2 2", ": compute cv is given twice - give each variable once"),
     ("[c_cv,c_cw] harmonic k 1 1 s0 2 2", ": variables are separated by blanks, not by commas: c_cv c_cw, not c_cv,c_cw"),

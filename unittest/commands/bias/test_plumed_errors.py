@@ -42,8 +42,7 @@ READS_NOT = "PLUMED file {{file}} does not read the variable {0} - add a line su
 MISSING = "Illegal fix coord/plumed command: missing argument(s)"
 ARGUMENTS = [
     ("[c_nix] plumedfile {file}", ": compute nix does not exist - define it before the fix"),
-    ("[c_ke] plumedfile {file}", "takes collective variables (computes of style coord/gpu, coord/orientorder, coord/envsim, "
-     "coord/pairentropy or coord/custom), but compute ke is of style ke"),
+    ("[c_ke] plumedfile {file}", f"takes collective variables (computes of style {coordtest.VARIABLES}), but compute ke is of style ke"),
     ("[c_cv[1]] plumedfile {file}", "takes a whole variable, c_cv, not c_cv[1]"),
     ("c_cv [c_cv] plumedfile {file}", ": compute cv is given twice - give each variable once"),
     ("c_cv as x c_cw as [x] plumedfile {file}", ": the name x is given twice - give each variable another name, as c_ID as "

@@ -143,10 +143,9 @@ namespace {
     Evaluations evaluations;
   };
 
-  // Interface: OrderParameter or an interface derived from it.
-  template <class Interface> class FakeOrderOf : public Interface {
+  class FakeOrder : public OrderParameter {
    public:
-    explicit FakeOrderOf(std::unique_ptr<Interface> host_in) : host(std::move(host_in)) {}
+    explicit FakeOrder(std::unique_ptr<OrderParameter> host_in) : host(std::move(host_in)) {}
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                          const OrderNumbers &numbers) override
@@ -160,22 +159,11 @@ namespace {
     }
     int exchange_columns() const override { return host->exchange_columns(); }
     std::size_t bytes() const override { return host->bytes() + MEMORY; }
-
-   protected:
-    const std::unique_ptr<Interface> host;
+    std::vector<double> global_vector() const override { return host->global_vector(); }
 
    private:
+    const std::unique_ptr<OrderParameter> host;
     Evaluations evaluations;
-  };
-
-  template <class Interface> class FakeOrder : public FakeOrderOf<Interface> {
-   public:
-    using FakeOrderOf<Interface>::FakeOrderOf;
-  };
-  template <> class FakeOrder<PairEntropy> : public FakeOrderOf<PairEntropy> {
-   public:
-    using FakeOrderOf::FakeOrderOf;
-    const std::vector<double> &distribution() const override { return host->distribution(); }
   };
 
   class FakeMap : public PotentialMap {
@@ -253,15 +241,12 @@ std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Prec
   return std::make_unique<FakeMultisite>(make_host_multisite(model, precision, nthreads));
 }
 
-#define UNPACK(...) __VA_ARGS__
-#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ORDER, RESIDENT, PARAMETERS,      \
-                                 ARGUMENTS)                                                   \
-  std::unique_ptr<ORDER> make_cuda_##NAME(UNPACK PARAMETERS, Precision precision, int device, \
-                                          int nthreads)                                       \
-  {                                                                                           \
-    start(device);                                                                            \
-    return std::make_unique<FakeOrder<ORDER>>(                                                \
-        make_host_##NAME(UNPACK ARGUMENTS, precision, nthreads));                             \
+#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, EXAMPLE, OPTIONS)                  \
+  std::unique_ptr<OrderParameter> make_cuda_order(const OPTIONS &options, Precision precision, \
+                                                  int device, int nthreads)                    \
+  {                                                                                            \
+    start(device);                                                                             \
+    return std::make_unique<FakeOrder>(make_host_order(options, precision, nthreads));         \
   }
 #include "gpucoord/order_parameters.def"
 

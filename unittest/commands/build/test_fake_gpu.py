@@ -27,9 +27,9 @@ class WithFakeGPUs(unittest.TestCase):
     def setUp(self):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
-        styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), ("compute", "coord/orientorder"), ("compute", "coord/envsim"),
-                                                   ("compute", "coord/pairentropy"), ("compute", "potential/grid"), ("pair", "coord"),
-                                                   ("pair", "multisite"), ("fix", "coord/bias"))
+        styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), *(("compute", order) for order in coordtest.ORDER_STYLES),
+                                                   ("compute", "potential/grid"), ("pair", "coord"), ("pair", "multisite"),
+                                                   ("fix", "coord/bias"))
                   for name in coordtest.names_of(style)]
         self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 

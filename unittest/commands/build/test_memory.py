@@ -84,9 +84,8 @@ class Case:
 CASES = {
     "compute coord/gpu": [Case(f"compute x all coord/gpu {words} {FUNCTION}", output=OUTPUT + PERATOM)
                           for words in ("", "engine allpairs", "function more_than rational 10 nn 12 mm 24")],
-    "compute coord/orientorder": [Case("compute x all coord/orientorder l 6 order average " + FUNCTION)],
-    "compute coord/envsim": [Case("compute x all coord/envsim structure diamond 5.0 sigma 0.3 device {2}\n")],
-    "compute coord/pairentropy": [Case("compute x all coord/pairentropy cutoff 2.5 sigma 0.05 bins 100 device {2}\n")],
+    **{f"compute {style}": [Case(f"compute x all {style} {example} device {{2}}\n")]
+       for style, example in coordtest.ORDER_STYLES.items()},
     "compute coord/custom": [Case(CV + "compute x all coord/custom 2*a a c_cv\n", output=OUTPUT + PERATOM)],
     "compute coord/force": [Case(CV + "fix b all coord/bias c_cv harmonic k 1e-9 s0 2\ncompute x all coord/force b\n",
                                  output=PERATOM)],
@@ -101,7 +100,7 @@ CASES = {
     "pair multisite": [Case("", "pair_style none", MOLECULES, output="")],
 }
 ON_GPU = [name for name in CASES if name.split()[1] in (
-    "coord/gpu", "coord/orientorder", "coord/envsim", "coord/pairentropy", "potential/grid", "coord", "multisite")]
+    "coord/gpu", *coordtest.ORDER_STYLES, "potential/grid", "coord", "multisite")]
 
 
 def styles_of_package():

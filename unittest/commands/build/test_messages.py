@@ -32,9 +32,8 @@ CASES = {
     "compute coord/gpu": [ALL + OUTPUT + PERATOM, CV.format("all").replace("gpu", "gpu engine allpairs") + OUTPUT,
                           CV.format("all").replace("gpu", "gpu function max 100") + OUTPUT,
                           CV.format("a").replace("gpu", "gpu pairs b") + OUTPUT],
-    "compute coord/orientorder": ["compute c all coord/orientorder order average " + FUNCTION + OUTPUT + PERATOM],
-    "compute coord/envsim": ["compute c all coord/envsim structure diamond 4.0 sigma 0.1 device host\n" + OUTPUT],
-    "compute coord/pairentropy": ["compute c all coord/pairentropy cutoff 2.5 sigma 0.05 bins 100 device host\n" + OUTPUT],
+    **{f"compute {style}": [f"compute c all {style} {example} device host\n" + OUTPUT + PERATOM]
+       for style, example in coordtest.ORDER_STYLES.items()},
     "compute coord/custom": [ALL.replace(" c ", " d ") + "compute c all coord/custom 2*a a c_d\n" + OUTPUT + PERATOM],
     "compute coord/force": [ALL.replace(" c ", " d ") + "fix b all coord/bias c_d harmonic k 1 s0 2\n"
                             "compute c all coord/force b\n" + PERATOM],

@@ -205,6 +205,11 @@ class Tree(unittest.TestCase):
         sources that include a header of a later one."""
         text = pathlib.Path(REPOSITORY, "doc", "dev", "upstream", "README.md").read_text()
         patterns = re.findall(r"^\| (\d) [^|]+ \| `([^`]+)` \|$", text, re.MULTILINE)
+        # NAME and PAGE of each order parameter in their list.
+        orders = pathlib.Path(self.tree, "lib/gpucoord/include/gpucoord/order_parameters.def").read_text()
+        for name, style in re.findall(r"^GPUCOORD_ORDER_PARAMETER\(\w+, (\w+), ([\w/]+),", orders, re.MULTILINE):
+            patterns[:0] = [("3", f"lib/gpucoord/include/gpucoord/{name}.h"), ("3", f"doc/src/compute_{style.replace('/', '_')}.rst")]
+        patterns = [(part, pattern) for part, pattern in patterns if "NAME" not in pattern and "PAGE" not in pattern]
         unused, left, part_of = set(patterns), [], {}
         for path in state(self.tree):
             name = os.path.relpath(path, self.tree)

@@ -269,7 +269,6 @@ SYSTEMS = {
     "doc/src/compute_coord_envsim.rst": [Example(METAL)],
     "doc/src/compute_coord_gpu.rst": [Example(("" if NO_LABELS else "labelmap atom 1 Na 2 O 3 Zn 4 H").join([WATER, PARTS]), NO_LABELS)],
     "doc/src/compute_coord_orientorder.rst": [Example(CRYSTAL)],
-    "doc/src/compute_coord_pairentropy.rst": [Example(FLUID)],
     "doc/src/compute_potential_grid.rst": [Example([IONS_AND_SLAB] * 4)],
     "doc/src/fix_ave_potential_grid.rst": [Example(IONS_AND_SLAB, [("run 100000", "run 10")])],
     "doc/src/compute_coord_force.rst": [Example(WATER)],
@@ -281,6 +280,8 @@ SYSTEMS = {
     "doc/src/set_multisite.rst": [Example(molecules(1, ETHANE))],
     "doc/src/write_grid.rst": [Example([IONS_AND_SLAB] * 2, ONE_RUN)],
 }
+for style in coordtest.ORDER_STYLES:
+    SYSTEMS.setdefault(f"doc/src/compute_{style.replace('/', '_')}.rst", [Example(FLUID)])
 
 
 # ---------------------------------------------------------------- tests

@@ -29,8 +29,7 @@ def plugin_file():
 
 
 STYLES = sorted([["compute", "coord/custom"], ["compute", "coord/force"], ["compute", "coord/gpu"],
-          ["compute", "coord/orientorder"], ["compute", "coord/envsim"], ["compute", "coord/pairentropy"],
-          ["compute", "potential/grid"],
+          *(["compute", style] for style in coordtest.ORDER_STYLES), ["compute", "potential/grid"],
           ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]])
 

@@ -41,8 +41,7 @@ ARGUMENTS = [
     ("v-w v c_cv w [c_cw[2]]", " takes a whole variable, c_cw, not c_cw[2] - leave out the brackets"),
     ("v-w v c_cv w [c_cv]", ": compute cv is given twice, as v and as w - give each variable once"),
     ("v-w v c_cv w [c_nix]", ": compute nix does not exist - define it before this compute"),
-    ("v-w v c_cv w [c_ke]", " takes collective variables (computes of style coord/gpu, coord/orientorder, coord/envsim, "
-     "coord/pairentropy or coord/custom), but compute ke is of style ke"),
+    ("v-w v c_cv w [c_ke]", f" takes collective variables (computes of style {coordtest.VARIABLES}), but compute ke is of style ke"),
     ("v-w v c_cv w [c_d]", ": compute d cannot be a variable of itself - use another compute"),
 
     # the expression

@@ -18,9 +18,7 @@
 #include "gpucoord/types.h"
 
 #include <memory>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gpucoord {
@@ -47,17 +45,6 @@ struct EnvironmentOptions {
   AtomFunctionOptions function;    // S = sum of f(v_i)
 };
 
-// A bad option. field: the member of EnvironmentOptions, or a or c of make_environments(). what()
-// names the value, the limit and the way out.
-class GPUCOORD_API EnvironmentError : public std::invalid_argument {
- public:
-  EnvironmentError(std::string field_in, const std::string &message) :
-      std::invalid_argument(message), field(std::move(field_in))
-  {
-  }
-  const std::string field;
-};
-
 enum class CrystalStructure {
   FCC,        // 12 nearest neighbors
   BCC,        // 8 nearest and 6 next-nearest neighbors
@@ -68,10 +55,10 @@ enum class CrystalStructure {
 
 // Returns the environments of a structure with lattice constant a, and for HCP lattice constant c
 // along z (distance). Cubic axes are along x, y, z. HCP has a neighbor along x. Throws
-// EnvironmentError.
+// OptionError.
 GPUCOORD_API std::vector<Environment> make_environments(CrystalStructure, double a, double c = 0.0);
 
-// Throws EnvironmentError; for the function, AtomFunctionError.
+// Throws OptionError; for the function, AtomFunctionError.
 GPUCOORD_API void check_options(const EnvironmentOptions &);
 
 // Returns one line: '2 environments of 12 and 12 vectors, sigma 0.4, cutoff 8, lambda 100'.
@@ -84,25 +71,24 @@ GPUCOORD_API bool has_types(const EnvironmentOptions &);
 GPUCOORD_API double reach(const EnvironmentOptions &);
 
 // Makes the backend that runs on the host with nthreads OpenMP threads. The input needs types if a
-// vector has a type. Throws EnvironmentError and AtomFunctionError.
-GPUCOORD_API std::unique_ptr<OrderParameter>
-make_host_environment_similarity(const EnvironmentOptions &, Precision, int nthreads);
+// vector has a type. Throws OptionError and AtomFunctionError.
+GPUCOORD_API std::unique_ptr<OrderParameter> make_host_order(const EnvironmentOptions &, Precision,
+                                                             int nthreads);
 
 // Makes the CUDA backend on this GPU. device: -1 selects the current GPU. nthreads OpenMP threads
-// prepare copies. Throws DeviceError, EnvironmentError and AtomFunctionError.
-GPUCOORD_API std::unique_ptr<OrderParameter>
-make_cuda_environment_similarity(const EnvironmentOptions &, Precision, int device, int nthreads);
+// prepare copies. Throws DeviceError, OptionError and AtomFunctionError.
+GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_order(const EnvironmentOptions &, Precision,
+                                                             int device, int nthreads);
 
 // Makes an order parameter of resident atoms on the current GPU. Does not use
 // EnvironmentOptions::function. The atoms need types if a vector has a type; otherwise rebuild()
-// throws std::invalid_argument. Throws DeviceError, EnvironmentError and AtomFunctionError.
-GPUCOORD_API std::unique_ptr<ResidentOrderParameter>
-make_resident_environment_similarity(const EnvironmentOptions &, Precision);
+// throws std::invalid_argument. Throws DeviceError, OptionError and AtomFunctionError.
+GPUCOORD_API std::unique_ptr<ResidentOrderParameter> make_resident_order(const EnvironmentOptions &,
+                                                                         Precision);
 
 // Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
 // O(N^2).
-GPUCOORD_API std::unique_ptr<OrderParameter>
-make_reference_environment_similarity(const EnvironmentOptions &);
+GPUCOORD_API std::unique_ptr<OrderParameter> make_reference_order(const EnvironmentOptions &);
 
 }    // namespace gpucoord
 

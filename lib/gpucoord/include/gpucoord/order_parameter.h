@@ -8,11 +8,13 @@
 #include "gpucoord/atom_function.h"
 #include "gpucoord/contribution.h"
 #include "gpucoord/export.h"
+#include "gpucoord/option_error.h"
 #include "gpucoord/pairs.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace gpucoord {
 
@@ -75,6 +77,8 @@ class GPUCOORD_API OrderParameter {
   // Returns the largest number of columns of an exchange.
   virtual int exchange_columns() const = 0;
   virtual std::size_t bytes() const = 0;    // memory of the last evaluation, bytes
+  // Returns further results of the last evaluation, the same on all ranks.
+  virtual std::vector<double> global_vector() const { return {}; }
 };
 
 }    // namespace gpucoord

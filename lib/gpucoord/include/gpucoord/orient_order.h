@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 namespace gpucoord {
@@ -51,41 +50,29 @@ constexpr double smallest_norm(Precision precision)
 struct OrientOrderOptions {
   int l = 6;    // MIN_L to MAX_L
   OrderKind order = OrderKind::LOCAL;
+  SwitchTable table = SwitchTable(0);    // s(r) >= 0 with a finite dmax
   // CONNECTIONS: sigma, a function of u(i).u(j) instead of r; 1 below d0. If dmax is not given, it
   // is infinite.
   SwitchOptions connection;
   AtomFunctionOptions function;    // S = sum of f(v_i); GLOBAL: must be SUM
 };
 
-// A bad option. field: the member of OrientOrderOptions, or of its connection or function. what()
-// names the value, the limit and the way out.
-class GPUCOORD_API OrientOrderError : public std::invalid_argument {
- public:
-  OrientOrderError(std::string field_in, const std::string &message) :
-      std::invalid_argument(message), field(std::move(field_in))
-  {
-  }
-  const std::string field;
-};
-
-// Throws OrientOrderError; for the function, AtomFunctionError.
+// Throws OptionError; for the function, AtomFunctionError.
 GPUCOORD_API void check_options(const OrientOrderOptions &);
 
 // Returns one line: 'q6 average'.
 GPUCOORD_API std::string description(const OrientOrderOptions &);
 
-// Makes the backend that runs on the host with nthreads OpenMP threads. table: s(r) >= 0 with a
-// finite dmax. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
-GPUCOORD_API std::unique_ptr<OrderParameter>
-make_host_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision, int nthreads);
+// Makes the backend that runs on the host with nthreads OpenMP threads. Throws OptionError,
+// AtomFunctionError and std::invalid_argument.
+GPUCOORD_API std::unique_ptr<OrderParameter> make_host_order(const OrientOrderOptions &, Precision,
+                                                             int nthreads);
 
 // Makes the CUDA backend. device: -1 selects the current GPU. nthreads OpenMP threads prepare
-// copies and evaluate the function. Throws DeviceError, OrientOrderError, AtomFunctionError and
+// copies and evaluate the function. Throws DeviceError, OptionError, AtomFunctionError and
 // std::invalid_argument.
-GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &,
-                                                                    const OrientOrderOptions &,
-                                                                    Precision, int device,
-                                                                    int nthreads);
+GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_order(const OrientOrderOptions &, Precision,
+                                                             int device, int nthreads);
 
 class GPUCOORD_API ResidentOrientOrder : public ResidentOrderParameter {
  public:
@@ -94,21 +81,20 @@ class GPUCOORD_API ResidentOrientOrder : public ResidentOrderParameter {
   virtual void copy_harmonics(double *q, DeviceStream) = 0;
 };
 
-// Makes an order parameter of resident atoms on the current GPU. Does not use
-// OrientOrderOptions::function. Throws DeviceError and OrientOrderError; throws
-// std::invalid_argument if dmax is infinite.
-GPUCOORD_API std::unique_ptr<ResidentOrientOrder>
-make_resident_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision);
+// Makes a ResidentOrientOrder of resident atoms on the current GPU. Does not use
+// OrientOrderOptions::function. Throws DeviceError and OptionError; throws std::invalid_argument if
+// dmax is infinite.
+GPUCOORD_API std::unique_ptr<ResidentOrderParameter> make_resident_order(const OrientOrderOptions &,
+                                                                         Precision);
+
+// Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
+// O(N^2).
+GPUCOORD_API std::unique_ptr<OrderParameter> make_reference_order(const OrientOrderOptions &);
 
 // Sets w_hat, [n], to w_l/|q|^3 of each atom, or to 0 if |q| <= smallest. q: [n][2 l + 1] real
 // harmonics: q_l0, then for each m > 0 the real and the imaginary part of sqrt(2) q_lm
 GPUCOORD_API void set_w_hat(int l, const double *q, std::int64_t n, double smallest, double *w_hat,
                             int nthreads);
-
-// Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
-// O(N^2).
-GPUCOORD_API std::unique_ptr<OrderParameter>
-make_reference_orient_order(const SwitchTable &, const OrientOrderOptions &);
 
 }    // namespace gpucoord
 

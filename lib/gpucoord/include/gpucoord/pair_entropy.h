@@ -21,9 +21,7 @@
 #include "gpucoord/types.h"
 
 #include <memory>
-#include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace gpucoord {
 
@@ -45,18 +43,7 @@ constexpr double reach(const PairEntropyOptions &options)
   return options.cutoff + GAUSSIAN_REACH * options.sigma;
 }
 
-// A bad option. field: the member of PairEntropyOptions. what() names the value, the limit and the
-// way out.
-class GPUCOORD_API PairEntropyError : public std::invalid_argument {
- public:
-  PairEntropyError(std::string field_in, const std::string &message) :
-      std::invalid_argument(message), field(std::move(field_in))
-  {
-  }
-  const std::string field;
-};
-
-// Throws PairEntropyError.
+// Throws OptionError.
 GPUCOORD_API void check_options(const PairEntropyOptions &);
 
 // Returns one line: 'pair entropy cutoff 7 sigma 0.2 bins 140'.
@@ -69,43 +56,31 @@ constexpr int number_of_exchanges(const PairEntropyOptions &, unsigned)
 }
 
 // S is one number for all atoms. The value is S itself on each rank, and W of a rank is its share.
-// v_i is the number of partners of atom i within r_max. It is output only, and f(v_i) = v_i.
-// OrderInput::volume is required: evaluate() throws std::invalid_argument if it is not positive.
-// The virial of an atom includes a share of the change of S with the density. The atoms of a share
-// it equally; with two groups, the atoms of b share the same amount in addition. S is 0 if a or b
-// has no atoms.
-class GPUCOORD_API PairEntropy : public OrderParameter {
- public:
-  // Returns g(r_k) of the last evaluation, [bins], k = 1 to N.
-  virtual const std::vector<double> &distribution() const = 0;
-};
+// v_i is the number of partners of atom i within r_max. It is output only, and f(v_i) = v_i. The
+// global vector is g(r_k), [bins], k = 1 to N. OrderInput::volume is required: evaluate() throws
+// std::invalid_argument if it is not positive. The virial of an atom includes a share of the change
+// of S with the density. The atoms of a share it equally; with two groups, the atoms of b share the
+// same amount in addition. S is 0 if a or b has no atoms.
 
-// Makes the backend that runs on the host with nthreads OpenMP threads. Throws PairEntropyError.
-GPUCOORD_API std::unique_ptr<PairEntropy> make_host_pair_entropy(const PairEntropyOptions &,
-                                                                 Precision, int nthreads);
+// Makes the backend that runs on the host with nthreads OpenMP threads. Throws OptionError.
+GPUCOORD_API std::unique_ptr<OrderParameter> make_host_order(const PairEntropyOptions &, Precision,
+                                                             int nthreads);
 
 // Makes the CUDA backend. device: -1 selects the current GPU. nthreads OpenMP threads prepare
-// copies. Throws DeviceError and PairEntropyError.
-GPUCOORD_API std::unique_ptr<PairEntropy>
-make_cuda_pair_entropy(const PairEntropyOptions &, Precision, int device, int nthreads);
+// copies. Throws DeviceError and OptionError.
+GPUCOORD_API std::unique_ptr<OrderParameter> make_cuda_order(const PairEntropyOptions &, Precision,
+                                                             int device, int nthreads);
 
-// Atoms that are resident on a GPU. DeviceAtoms::volume is required: evaluate_first() throws
-// std::invalid_argument if it is not positive. Results are bitwise independent of the order of sums
-// over pairs, because these are sums of integers.
-class GPUCOORD_API ResidentPairEntropy : public ResidentOrderParameter {
- public:
-  // Returns g(r_k) of the evaluation, [bins], k = 1 to N, on the host. Call after result().
-  virtual const double *distribution() const = 0;
-};
-
-// Makes a pair entropy of resident atoms on the current GPU. Throws DeviceError and
-// PairEntropyError.
-GPUCOORD_API std::unique_ptr<ResidentPairEntropy>
-make_resident_pair_entropy(const PairEntropyOptions &, Precision);
+// Makes a pair entropy of resident atoms on the current GPU. DeviceAtoms::volume is required:
+// evaluate_first() throws std::invalid_argument if it is not positive. Results are bitwise
+// independent of the order of sums over pairs, because these are sums of integers. Throws
+// DeviceError and OptionError.
+GPUCOORD_API std::unique_ptr<ResidentOrderParameter> make_resident_order(const PairEntropyOptions &,
+                                                                         Precision);
 
 // Makes a backend of plain loops over all pairs in double, as a reference for testing the others.
 // O(N^2).
-GPUCOORD_API std::unique_ptr<PairEntropy> make_reference_pair_entropy(const PairEntropyOptions &);
+GPUCOORD_API std::unique_ptr<OrderParameter> make_reference_order(const PairEntropyOptions &);
 
 }    // namespace gpucoord
 

@@ -66,6 +66,9 @@ class GPUCOORD_API ResidentOrderParameter : public ResidentPairVariable, public 
   // previous result().
   virtual bool any_partners() const = 0;
 
+  // Call after result(). Like OrderParameter::global_vector().
+  virtual std::vector<double> global_vector() const { return {}; }
+
   // Returns the calls of DeviceExchange in the two evaluations on several ranks, in order. A rank
   // that fails can then make the calls that the others wait for.
   virtual std::vector<DeviceExchange::Call> exchanges(unsigned want) const = 0;

@@ -16,8 +16,6 @@
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
 
-#include <tuple>
-
 namespace gpucoord {
 
 namespace {
@@ -89,18 +87,15 @@ std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptio
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<OrderParameter> make_cuda_order(OrderOnCuda, int, int)
+std::unique_ptr<OrderParameter> make_order_on_cuda(OrderOnCuda, int, int)
 {
   throw DeviceError(NOT_BUILT);
 }
 
-#define UNPACK(...) __VA_ARGS__
-#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ORDER, RESIDENT, PARAMETERS, \
-                                 ARGUMENTS)                                              \
-  std::unique_ptr<RESIDENT> make_resident_##NAME(UNPACK PARAMETERS, Precision)           \
-  {                                                                                      \
-    std::ignore = std::tie ARGUMENTS;                                                    \
-    throw DeviceError(NOT_BUILT);                                                        \
+#define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, EXAMPLE, OPTIONS)             \
+  std::unique_ptr<ResidentOrderParameter> make_resident_order(const OPTIONS &, Precision) \
+  {                                                                                       \
+    throw DeviceError(NOT_BUILT);                                                         \
   }
 #include "gpucoord/order_parameters.def"
 

@@ -30,6 +30,7 @@ namespace {
 
     int exchange_columns() const override { return engine->exchange_columns(); }
     std::size_t bytes() const override;
+    std::vector<double> global_vector() const override { return engine->global_vector(); }
     OrderResult evaluate(const OrderInput &, unsigned want, double *peratom,
                          const OrderNumbers &) override;
     void complete_exchanges(const OrderInput &, unsigned want) override;
@@ -80,6 +81,7 @@ namespace {
     }
     int exchange_columns() const override { return backend->exchange_columns(); }
     std::size_t bytes() const override { return backend->bytes(); }
+    std::vector<double> global_vector() const override { return backend->global_vector(); }
 
    private:
     DeviceGuard<CudaOrder> backend;
@@ -103,7 +105,7 @@ std::size_t CudaOrder::bytes() const
 OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *peratom,
                                 const OrderNumbers &numbers)
 {
-  order.check_input(in);
+  if (order.check_input) order.check_input(in);
   if (!(want & DERIVATIVES)) peratom = nullptr;
   OrderResult result;
   const double start = seconds();
@@ -267,7 +269,7 @@ void CudaOrder::write(const AtomList &a, const OrderNumbers &numbers, unsigned w
   }
 }
 
-std::unique_ptr<OrderParameter> make_cuda_order(OrderOnCuda order, int device, int nthreads)
+std::unique_ptr<OrderParameter> make_order_on_cuda(OrderOnCuda order, int device, int nthreads)
 {
   return std::make_unique<GuardedOrder>(std::move(order), device, nthreads);
 }

@@ -22,10 +22,10 @@ struct OrderOnCuda {
   std::function<std::unique_ptr<ResidentOrderParameter>()> make;
   Precision precision;
   AtomFunctionOptions function;
-  bool is_global;    // S is one number of all atoms, not a sum over atoms
-  bool has_types;    // the engine reads types
-  // Throws std::invalid_argument if the order parameter does not support the input.
-  std::function<void(const OrderInput &)> check_input;
+  // Throws std::invalid_argument if the order parameter does not support the input; empty: it does.
+  std::function<void(const OrderInput &)> check_input = {};
+  bool has_types = false;    // the engine reads types
+  bool is_global = false;    // S is one number of all atoms, not a sum over atoms
 
   // The engine between its evaluations.
   struct Evaluated {
@@ -42,7 +42,7 @@ struct OrderOnCuda {
 
 // Makes the backend. device: -1 selects the current GPU. nthreads OpenMP threads prepare copies and
 // evaluate the function. Throws DeviceError.
-std::unique_ptr<OrderParameter> make_cuda_order(OrderOnCuda, int device, int nthreads);
+std::unique_ptr<OrderParameter> make_order_on_cuda(OrderOnCuda, int device, int nthreads);
 
 }    // namespace gpucoord
 

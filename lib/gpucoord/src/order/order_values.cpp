@@ -46,7 +46,7 @@ void OrderValues::write(const AtomList &a, const OrderNumbers &numbers, unsigned
     const int row = a.index[k];
     if (peratom) peratom[peratom_columns(want) * static_cast<std::size_t>(row)] += value[row];
     if (numbers.order) numbers.order[row] = value[row];
-    if (numbers.f) numbers.f[row] = f[row];
+    if (numbers.f) numbers.f[row] = f.empty() ? value[row] : f[row];
   }
 }
 

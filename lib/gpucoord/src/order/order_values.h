@@ -16,7 +16,7 @@ void set_bad(const AtomList &a, const double *v, const double *f, const double *
              OrderResult &);
 
 struct OrderValues {
-  std::vector<double> value, f, dSdv;    // by row: v, f(v), dS/dv
+  std::vector<double> value, f, dSdv;    // by row: v; f(v), dS/dv, empty without a function
 
   // Sets S, and f and dS/dv of the owned atoms of a.
   void evaluate(AtomFunction &, const AtomList &a, const AtomFunction::Reduce &, int nthreads,

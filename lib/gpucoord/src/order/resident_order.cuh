@@ -10,13 +10,16 @@
 
 #include "partners_in_range.h"
 
+#include "../core/make_in_precision.h"
 #include "../gpu/buffers.h"
 #include "../gpu/staging.h"
 #include "../pairs/add_to_peratom.h"
 #include "../pairs/resident_pairs.h"
 #include "../pairs/row_outputs.cuh"
 
+#include "gpucoord/bytes_of.h"
 #include "gpucoord/resident_order_parameter.h"
+#include "gpucoord/switch_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -112,6 +115,22 @@ namespace resident_order {
   }
 
 }    // namespace resident_order
+
+// A table whose functions only give the range of pairs. ntypes: each of the types 1 to ntypes has
+// its own functions, which makes it a class; 0: types are ignored.
+inline SwitchTable pairs_within(double range, int ntypes = 0)
+{
+  SwitchOptions options;
+  options.kind = SwitchKind::CUBIC;
+  options.dmax = range;
+  if (ntypes == 0) return Switch(options);
+  SwitchTable table(ntypes);
+  for (int i = 1; i <= ntypes; ++i) {
+    const int number = table.add(Switch(options));
+    for (int j = 1; j <= i; ++j) table.set(i, j, number);
+  }
+  return table;
+}
 
 // Interface: ResidentOrderParameter or an interface derived from it.
 //
@@ -254,11 +273,15 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     wait(stream);
   }
 
+  // The weights of the atoms, before the forces.
+  std::vector<DeviceExchange::Call> exchanges(unsigned want) const override
+  {
+    return std::vector<DeviceExchange::Call>(want & (DERIVATIVES | VIRIAL) ? 1 : 0);
+  }
   std::size_t bytes() const override
   {
-    return pairs->bytes() + number_in_range.bytes() + points_in_range.bytes() + numbers.bytes() +
-        point_numbers.bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
-        packed.bytes() + sums_host.bytes() + rows_host.bytes() + atoms_host.bytes();
+    return bytes_of(*pairs, number_in_range, points_in_range, numbers, point_numbers, sums,
+                    gradients, block_sums, packed, sums_host, rows_host, atoms_host);
   }
   std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
 
@@ -401,6 +424,13 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     out.total = total.data();
     out.is_first = true;
     return out;
+  }
+  // Sets the members of the arguments of the force kernel about its outputs.
+  template <class Forces> void set_outputs(const Request &request, double unit, Forces &forces)
+  {
+    forces.out = outputs(request, unit);
+    forces.has_two_groups = pairs->has_two_groups();
+    forces.columns = peratom_columns(wanted);
   }
   void no_forces(cudaStream_t stream) { clear(total.data(), 1, stream); }
   // Returns the template argument WANT of the force kernel.

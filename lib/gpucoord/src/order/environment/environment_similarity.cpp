@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace gpucoord {
 
@@ -54,8 +55,8 @@ std::vector<Environment> make_environments(CrystalStructure structure, double a,
 {
   const auto check = [](const char *field, double value) {
     const std::string name = std::string("the lattice constant ") + field;
-    check_positive<EnvironmentError>(field, name, value);
-    check_range<EnvironmentError>(field, name, value);
+    check_positive<OptionError>(field, name, value);
+    check_range<OptionError>(field, name, value);
   };
   check("a", a);
   if (structure == CrystalStructure::HCP) check("c", c);
@@ -95,36 +96,34 @@ std::vector<Environment> make_environments(CrystalStructure structure, double a,
 void check_options(const EnvironmentOptions &options)
 {
   if (options.environments.empty())
-    throw EnvironmentError("environments", "there is no environment: give at least one");
+    throw OptionError("environments", "there is no environment: give at least one");
   for (std::size_t e = 0; e < options.environments.size(); ++e) {
     const Environment &environment = options.environments[e];
     const std::string name = "environment " + std::to_string(e + 1);
     if (environment.empty())
-      throw EnvironmentError("environments", name + " has no vectors: give at least one");
+      throw OptionError("environments", name + " has no vectors: give at least one");
     for (std::size_t k = 0; k < environment.size(); ++k) {
       const EnvironmentVector &v = environment[k];
       const std::string what = "vector " + std::to_string(k + 1) + " of " + name;
-      if (!std::isfinite(length(v)))
-        throw EnvironmentError("environments", what + " is not finite");
+      if (!std::isfinite(length(v))) throw OptionError("environments", what + " is not finite");
       if (length(v) == 0.0)
-        throw EnvironmentError("environments",
-                               what + " has length 0: leave out the atom in the center");
+        throw OptionError("environments", what + " has length 0: leave out the atom in the center");
       if (v.type < 0)
-        throw EnvironmentError("environments",
-                               what + " has atom type " + std::to_string(v.type) +
-                                   " but types begin with 1, and 0 is any type");
+        throw OptionError("environments",
+                          what + " has atom type " + std::to_string(v.type) +
+                              " but types begin with 1, and 0 is any type");
     }
   }
-  check_positive<EnvironmentError>("sigma", "sigma", options.sigma);
+  check_positive<OptionError>("sigma", "sigma", options.sigma);
   if (!(options.lambda >= MIN_LAMBDA && options.lambda <= MAX_LAMBDA))
-    throw EnvironmentError("lambda",
-                           "lambda is " + short_text(options.lambda) + " but must be " +
-                               short_text(MIN_LAMBDA) + " to " + short_text(MAX_LAMBDA));
-  check_positive<EnvironmentError>("cutoff", "cutoff", options.cutoff);
-  check_range<EnvironmentError>("sigma", "sigma", options.sigma);
-  check_range<EnvironmentError>("cutoff", "cutoff times sigma", options.cutoff * options.sigma);
-  check_range<EnvironmentError>("environments", "the longest vector plus cutoff times sigma",
-                                reach(options));
+    throw OptionError("lambda",
+                      "lambda is " + short_text(options.lambda) + " but must be " +
+                          short_text(MIN_LAMBDA) + " to " + short_text(MAX_LAMBDA));
+  check_positive<OptionError>("cutoff", "cutoff", options.cutoff);
+  check_range<OptionError>("sigma", "sigma", options.sigma);
+  check_range<OptionError>("cutoff", "cutoff times sigma", options.cutoff * options.sigma);
+  check_range<OptionError>("environments", "the longest vector plus cutoff times sigma",
+                           reach(options));
   const AtomFunction function(options.function);
 }
 
@@ -170,39 +169,25 @@ bool equals_its_inverse(const Environment &environment)
   return vectors == inverse;
 }
 
-void check_input(const EnvironmentOptions &options, const OrderInput &in)
+void check_types(const EnvironmentOptions &options, const OrderInput &in)
 {
   if (has_types(options) && !in.cells.types.type && in.nall > 0)
     throw std::invalid_argument("the environments have atom types, but the input has none");
 }
 
-void make_missing_exchanges(int nexchanged, const EnvironmentOptions &options,
-                            AtomFunction &function, const OrderInput &in, unsigned want)
-{
-  int nexchange = 0;
-  const auto reduce = [&](double *values, int n, AtomFunction::Reduction by) {
-    if (nexchange++ >= nexchanged) in.exchange.reduce(values, n, by);
-  };
-  function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
-  if (!(want & (DERIVATIVES | VIRIAL)) || nexchange < nexchanged) return;
-  const int columns = static_cast<int>(options.environments.size());
-  std::vector<double> zeros(static_cast<std::size_t>(in.nall) * columns, 0.0);
-  in.exchange.forward(zeros.data(), columns);
-}
-
-std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const EnvironmentOptions &options,
-                                                                 Precision precision, int device,
-                                                                 int nthreads)
+std::unique_ptr<OrderParameter> make_cuda_order(const EnvironmentOptions &options,
+                                                Precision precision, int device, int nthreads)
 {
   check_options(options);
-  return make_cuda_order({[=] {
-                            return make_resident_environment_similarity(options, precision);
-                          },
-                          precision, options.function, false, has_types(options),
-                          [=](const OrderInput &in) {
-                            check_input(options, in);
-                          }},
-                         device, nthreads);
+  OrderOnCuda order = {[=] {
+                         return make_resident_order(options, precision);
+                       },
+                       precision, options.function};
+  order.check_input = [=](const OrderInput &in) {
+    check_types(options, in);
+  };
+  order.has_types = has_types(options);
+  return make_order_on_cuda(std::move(order), device, nthreads);
 }
 
 }    // namespace gpucoord

@@ -1,26 +1,14 @@
-// Part of GPUCOORD, GPL-2.0. The host backend of environment similarity: OpenMP over blocks of
-// atoms, SIMD over partners.
-//
-// Pass 1 computes k_e of each atom. Pass 2 computes forces from dS/dk_e of the atom and of its
-// partners; dS/dk_e of ghost atoms is exchanged before it. Every owned atom sums over all its
-// partners in a fixed order, and blocks of atoms are added in order.
+// Part of GPUCOORD, GPL-2.0. The host backend of environment similarity: SIMD over partners.
 
 #include "gpucoord/environment_similarity.h"
 
-#include "../order_host.h"
-#include "../order_values.h"
+#include "../order_sums.h"
 #include "environment_kernels_host.h"
 #include "environment_similarity_options.h"
 
-#include "../../core/clock.h"
 #include "../../core/instruction_set.h"
-#include "../../pairs/weights_host.h"
+#include "../../core/make_in_precision.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -71,148 +59,51 @@ namespace {
     std::vector<char> is_symmetric;
   };
 
-  template <class Real> class HostEnvironmentSimilarity : public OrderParameter {
+  template <class Real> class HostEnvironmentSimilarity : public HostSums<Real> {
    public:
-    HostEnvironmentSimilarity(const EnvironmentOptions &options_in, int nthreads_in) :
-        options(options_in), nthreads(std::max(1, nthreads_in)), environments(options),
-        table(environments.table()), function(options.function),
-        kernels(select_environment_kernels<Real>()), pairs(reach(options), reach(options), nthreads)
+    HostEnvironmentSimilarity(const EnvironmentOptions &options_in, int nthreads) :
+        HostSums<Real>(static_cast<int>(options_in.environments.size()), reach(options_in),
+                       options_in.function, nthreads),
+        options(options_in), environments(options), table(environments.table()),
+        kernels(select_environment_kernels<Real>())
     {
-    }
-
-    int exchange_columns() const override { return table.n; }
-    std::size_t bytes() const override
-    {
-      return bytes_of(similarity, weight, rounded, values, pairs);
-    }
-
-    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
-                         const OrderNumbers &numbers) override
-    {
-      check_input(options, in);
-      if (!(want & DERIVATIVES)) peratom = nullptr;
-      OrderResult result;
-      const double start = seconds();
-      pairs.find(in.cells);
-      const double found = seconds();
-      sum_environments(in);
-      for (std::size_t b = 0; b < pairs.partners_a.nblocks(); ++b) {
-        const Block &block = pairs.partners_a.block(b);
-        for (std::size_t k = 0; k < block.atom.size(); ++k)
-          if (block.first[k + 1] > block.first[k]) ++result.natoms_with_partners;
-      }
-      const auto reduce = [&](double *sums, int n, AtomFunction::Reduction by) {
-        in.exchange.reduce(sums, n, by);
-        ++nexchanged;
-      };
-      values.evaluate(function, in.cells.a, reduce, nthreads, result);
-      values.write(in.cells.a, numbers, want, peratom, nthreads);
-      if (want & (DERIVATIVES | VIRIAL)) {
-        set_weights(in);
-        add_forces(in, want, peratom, result);
-      }
-      result.timings.bins = found - start;
-      result.timings.pairs = seconds() - found;
-      nexchanged = 0;
-      return result;
-    }
-
-    void complete_exchanges(const OrderInput &in, unsigned want) override
-    {
-      make_missing_exchanges(nexchanged, options, function, in, want);
-      nexchanged = 0;
     }
 
    private:
-    using Block = PartnerBlock<Real>;
-
-    void sum_environments(const OrderInput &in)
+    void check_input(const OrderInput &in) const override { check_types(options, in); }
+    void sum(const PartnerVectors<Real> &partners, const int *types, double *k) const override
     {
-      similarity.clear(in.nall, table.n);
-      values.value.assign(in.nall, 0.0);
-      for_each_block(pairs.partners_a, nthreads, [&](const Block &block, std::size_t) {
-        for (std::size_t i = 0; i < block.atom.size(); ++i) {
-          double *const k = similarity[block.atom[i]];
-          kernels.sum(table, block.vectors_of(i), in.cells.types.type, k);
-          for (int e = 0; e < table.n; ++e) k[e] /= environments.nvectors(e);
-          values.value[block.atom[i]] = joined_similarity(options.lambda, table.n, k);
-        }
-      });
+      kernels.sum(table, partners, types, k);
+      for (int e = 0; e < table.n; ++e) k[e] /= environments.nvectors(e);
     }
-
-    // Sets the weights dS/dk_e over n_e.
-    void set_weights(const OrderInput &in)
+    double value(const double *k) const override
     {
-      const AtomList &a = in.cells.a;
-      weight.clear(in.nall, table.n);
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (a.nowned > 1024)
-      for (int i = 0; i < a.nowned; ++i) {
-        const int row = a.index[i];
-        for (int e = 0; e < table.n; ++e) {
-          const double factor =
-              environment_weight(options.lambda, similarity[row][e], values.value[row]);
-          weight[row][e] = values.dSdv[row] * factor / environments.nvectors(e);
-        }
-      }
-      in.exchange.forward(weight.all.data(), table.n);
-      ++nexchanged;
+      return joined_similarity(options.lambda, table.n, k);
     }
-
-    void add_forces(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
+    // dS/dk_e over n_e, because the kernel does not divide by n_e.
+    double weight(int e, double k, double v, double dSdv) const override
     {
-      const double unit =
-          unit_of(weight.all.data(), static_cast<std::int64_t>(weight.all.size()), nthreads);
-      if (unit == 0.0) return;
-      // Weights far below rounding would give denormal numbers, which are many times slower.
-      const double minimum = std::sqrt(static_cast<double>(std::numeric_limits<Real>::min()));
-      rounded.resize(weight.all.size());
-#pragma omp parallel for schedule(static) num_threads(nthreads)
-      for (std::size_t k = 0; k < rounded.size(); ++k) {
-        const double w = weight.all[k] / unit;
-        rounded[k] = std::fabs(w) < minimum ? Real(0) : static_cast<Real>(w);
-      }
-      const bool two = in.cells.b.index != nullptr;
-      const std::vector<Real> nothing(table.n, Real(0));
-      const int *const types = in.cells.types.type;
-      const auto pass = [&](const PartnersInRangeHost<Real> &partner_blocks, bool with_own,
-                            bool with_others, double virial_scale) {
-        add_forces_of_blocks(
-            partner_blocks, nthreads, unit, virial_scale, want, peratom, result,
-            [&](const Block &block, std::size_t k, double *sums) {
-              const int row = block.atom[k];
-              const Real *const own = rounded.data() + static_cast<std::size_t>(row) * table.n;
-              kernels.sum_forces(table, block.vectors_of(k), types, types ? types[row] : 0,
-                                 with_own ? own : nothing.data(),
-                                 with_others ? rounded.data() : nullptr, sums);
-            });
-      };
-      pass(pairs.partners_a, true, !two, two ? 1.0 : 0.5);
-      if (two && peratom) pass(pairs.partners_b, false, true, 0.0);
+      return dSdv * environment_weight(options.lambda, k, v) / environments.nvectors(e);
+    }
+    void sum_forces(const PartnerVectors<Real> &partners, const int *types, int own_type,
+                    const Real *own, const Real *others, double *forces) const override
+    {
+      kernels.sum_forces(table, partners, types, own_type, own, others, forces);
     }
 
     const EnvironmentOptions options;
-    const int nthreads;
     const Environments<Real> environments;
     const EnvironmentTable<Real> table;
-    AtomFunction function;
     const EnvironmentKernels<Real> kernels;
-    OrderPartners<Real> pairs;
-
-    int nexchanged = 0;               // exchanges and reductions so far in this evaluation
-    RowNumbers similarity, weight;    // k_e; dS/dk_e over n_e
-    std::vector<Real> rounded;        // weight over a unit, rounded
-    OrderValues values;
   };
 
 }    // namespace
 
-std::unique_ptr<OrderParameter> make_host_environment_similarity(const EnvironmentOptions &options,
-                                                                 Precision precision, int nthreads)
+std::unique_ptr<OrderParameter> make_host_order(const EnvironmentOptions &options,
+                                                Precision precision, int nthreads)
 {
   check_options(options);
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<HostEnvironmentSimilarity<double>>(options, nthreads);
-  return std::make_unique<HostEnvironmentSimilarity<float>>(options, nthreads);
+  return make_in_precision<OrderParameter, HostEnvironmentSimilarity>(precision, options, nthreads);
 }
 
 }    // namespace gpucoord

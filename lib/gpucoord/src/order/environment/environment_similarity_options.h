@@ -1,5 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Formulas and exchanges that the backends of environment similarity
-// share.
+// Part of GPUCOORD, GPL-2.0. Formulas that the backends of environment similarity share.
 
 #ifndef GPUCOORD_ENVIRONMENT_SIMILARITY_OPTIONS_H
 #define GPUCOORD_ENVIRONMENT_SIMILARITY_OPTIONS_H
@@ -16,7 +15,7 @@ namespace gpucoord {
 bool equals_its_inverse(const Environment &);
 
 // Throws std::invalid_argument if the input lacks types that the environments need.
-void check_input(const EnvironmentOptions &, const OrderInput &);
+void check_types(const EnvironmentOptions &, const OrderInput &);
 
 // Returns v = 1/lambda ln sum of exp(lambda k_e) over n environments. The largest exponent is
 // factored out to avoid overflow.
@@ -34,11 +33,6 @@ GPUCOORD_HD double environment_weight(double lambda, double k, double v)
 {
   return exp(lambda * (k - v));
 }
-
-// Performs the exchanges of an evaluation that follow the first nexchanged ones, with zeros, so
-// that other ranks do not wait.
-void make_missing_exchanges(int nexchanged, const EnvironmentOptions &, AtomFunction &,
-                            const OrderInput &, unsigned want);
 
 }    // namespace gpucoord
 

@@ -9,8 +9,6 @@
 #include "environment_arguments_cuda.h"
 #include "environment_similarity_options.h"
 
-#include "gpucoord/switch_table.h"
-
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -75,21 +73,6 @@ namespace {
       number_of_type.assign(types.back() + 1, 1);
       for (std::size_t k = 0; k < types.size(); ++k)
         number_of_type[types[k]] = static_cast<int>(k) + 2;
-    }
-
-    // All pairs have the same range. Each named type has its own functions, which makes it a class.
-    SwitchTable pairs_within(double range) const
-    {
-      SwitchOptions o;
-      o.kind = SwitchKind::CUBIC;
-      o.dmax = range;
-      if (n == 0) return Switch(o);
-      SwitchTable table(n);
-      for (int i = 1; i <= n; ++i) {
-        const int index = table.add(Switch(o));
-        for (int j = 1; j <= i; ++j) table.set(i, j, index);
-      }
-      return table;
     }
 
     int n = 0;    // 0: vectors have no types
@@ -173,22 +156,14 @@ namespace {
       }
       if (!has_rows) return this->no_forces(stream);
       forces.environments = arg;
-      forces.out = this->outputs(request, unit);
+      this->set_outputs(request, unit, forces);
       forces.gradient_scale = forces.virial_scale * scale;
-      forces.has_two_groups = pairs->has_two_groups();
-      forces.columns = peratom_columns(wanted);
       sum_environment_forces(forces, this->want_of_forces(), stream);
-    }
-
-    std::vector<DeviceExchange::Call> exchanges(unsigned want) const override
-    {
-      return std::vector<DeviceExchange::Call>(want & (DERIVATIVES | VIRIAL) ? 1 : 0);
     }
 
     std::size_t bytes() const override
     {
-      return Shared::bytes() + vectors.bytes() + first.bytes() + symmetric.bytes() +
-          type_table.bytes() + named_types.bytes();
+      return Shared::bytes() + bytes_of(vectors, first, symmetric, type_table, named_types);
     }
 
    private:
@@ -200,11 +175,10 @@ namespace {
     using Shared::pairs;
     using Shared::point_numbers;
     using Shared::stride;
-    using Shared::wanted;
 
     CudaResidentEnvironmentSimilarity(const EnvironmentOptions &options, const NamedTypes &types,
                                       Precision precision) :
-        Shared(types.pairs_within(reach(options)), precision,
+        Shared(pairs_within(reach(options), types.n), precision,
                static_cast<int>(options.environments.size())),
         scale(0.5 * std::sqrt(std::log2(std::exp(1.0))) / options.sigma)
     {
@@ -265,14 +239,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentOrderParameter>
-make_resident_environment_similarity(const EnvironmentOptions &options, Precision precision)
+std::unique_ptr<ResidentOrderParameter> make_resident_order(const EnvironmentOptions &options,
+                                                            Precision precision)
 {
   check_options(options);
   check_kernels();
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<CudaResidentEnvironmentSimilarity<double>>(options, precision);
-  return std::make_unique<CudaResidentEnvironmentSimilarity<float>>(options, precision);
+  return make_in_precision<ResidentOrderParameter, CudaResidentEnvironmentSimilarity>(
+      precision, options, precision);
 }
 
 }    // namespace gpucoord

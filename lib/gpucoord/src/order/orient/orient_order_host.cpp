@@ -12,15 +12,15 @@
 
 #include "gpucoord/orient_order.h"
 
+#include "../host_order.h"
 #include "../order_host.h"
 #include "order_kernels_host.h"
 #include "orient_order_options.h"
 #include "wigner.h"
 
 #include "../../atom_functions/threshold.h"
-#include "../../core/clock.h"
 #include "../../core/instruction_set.h"
-#include "../../pairs/weights_host.h"
+#include "../../core/make_in_precision.h"
 
 #include <omp.h>
 
@@ -49,15 +49,13 @@ namespace {
     for (int k = 0; k < n; ++k) to[k] += factor * a[k];
   }
 
-  template <class Real> class HostOrientOrder : public OrderParameter {
+  template <class Real> class HostOrientOrder : public HostOrder {
    public:
-    HostOrientOrder(const SwitchTable &table_in, const OrientOrderOptions &options_in,
-                    Precision precision, int nthreads_in) :
-        table(table_in),
+    HostOrientOrder(const OrientOrderOptions &options_in, Precision precision, int nthreads_in) :
         options(options_in), order(options.order), nthreads(std::max(1, nthreads_in)),
         size(2 * options.l + 1), floor(smallest_norm(precision)), function(options.function),
         kernels(select_order_kernels<Real>()), harmonics(make_harmonic_table<Real>(options.l)),
-        wigner(options.l), pairs(table, table.dmax(), nthreads)
+        wigner(options.l), pairs(options.table, options.table.dmax(), nthreads)
     {
       if (order != OrderKind::CONNECTIONS) return;
       const Switch sigma = make_endless_switch(options.connection);
@@ -69,58 +67,42 @@ namespace {
     int exchange_columns() const override { return size + 1; }
     std::size_t bytes() const override
     {
-      return bytes_of(weight, q, u, average, back, lambda, rounded, values, pairs);
-    }
-
-    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
-                         const OrderNumbers &numbers) override
-    {
-      check_groups(options, in);
-      if (!(want & DERIVATIVES)) peratom = nullptr;
-      OrderResult result;
-      const double start = seconds();
-      pairs.find(in.cells);
-      const double found = seconds();
-      sum_harmonics(in);
-      for (int k = 0; k < in.cells.a.nowned; ++k)
-        if (weight[in.cells.a.index[k]] != 0.0) ++result.natoms_with_partners;
-      if (uses_q_of_partners(order)) {
-        forward(in, order == OrderKind::AVERAGE ? q : u);
-        sum_over_partners();
-      }
-      if (order == OrderKind::GLOBAL)
-        set_global(in, result);
-      else
-        evaluate_function(in, result);
-      values.write(in.cells.a, numbers, want, peratom, nthreads);
-      if (numbers.w_hat) write_w_hat(in.cells.a, numbers.w_hat);
-      if (want & (DERIVATIVES | VIRIAL)) {
-        set_lambda(in, want, peratom, result);
-        add_forces(in, want, peratom, result);
-      }
-      result.timings.bins = found - start;
-      result.timings.pairs = seconds() - found;
-      nexchanged = 0;
-      return result;
-    }
-
-    void complete_exchanges(const OrderInput &in, unsigned want) override
-    {
-      make_missing_exchanges(nexchanged, options, function, in, want,
-                             {{size, columns_of_back(), size + 1}, false});
-      nexchanged = 0;
+      return bytes_of(weight, q, u, average, back, lambda, values, pairs);
     }
 
    private:
     using Block = PartnerBlock<Real>;
 
-    int columns_of_back() const { return order == OrderKind::AVERAGE ? size + 1 : 2; }
+    void check_input(const OrderInput &in) const override { check_groups(options, in); }
 
-    void forward(const OrderInput &in, RowNumbers &numbers)
+    OrderResult compute(const OrderInput &in, unsigned want, double *peratom,
+                        const OrderNumbers &numbers) override
     {
-      in.exchange.forward(numbers.all.data(), numbers.columns);
-      ++nexchanged;
+      OrderResult result;
+      const double start = seconds();
+      pairs.find(in.cells);
+      result.timings.bins = seconds() - start;
+      sum_harmonics(in);
+      for (int k = 0; k < in.cells.a.nowned; ++k)
+        if (weight[in.cells.a.index[k]] != 0.0) ++result.natoms_with_partners;
+      if (uses_q_of_partners(order)) {
+        in.exchange.forward((order == OrderKind::AVERAGE ? q : u).all.data(), size);
+        sum_over_partners();
+      }
+      if (order == OrderKind::GLOBAL)
+        set_global(in, result);
+      else
+        values.evaluate(function, in.cells.a, in.exchange.reduce, nthreads, result);
+      values.write(in.cells.a, numbers, want, peratom, nthreads);
+      if (numbers.w_hat) write_w_hat(in.cells.a, numbers.w_hat);
+      if (want & (DERIVATIVES | VIRIAL)) {
+        set_lambda(in, want, peratom, result);
+        add_forces(want, peratom, result);
+      }
+      return result;
     }
+
+    int columns_of_back() const { return order == OrderKind::AVERAGE ? size + 1 : 2; }
 
     // Runs work(row, partners) for each owned atom of a in parallel.
     template <class Work> void for_each_atom(const Work &work)
@@ -199,9 +181,7 @@ namespace {
         values.value[row] = std::sqrt(dot(q[row], q[row], size));
       }
       in.exchange.reduce(total.data(), size + 1, AtomFunction::Reduction::SUM);
-      ++nexchanged;
       const double n = total[size], norm = std::sqrt(dot(total.data(), total.data(), size));
-      values.f = values.value;
       lambda.clear(in.nall, size + 1);
       if (n == 0.0) return;
       result.value = norm / std::fabs(n);
@@ -211,15 +191,6 @@ namespace {
         add(1.0 / (norm * std::fabs(n)), total.data(), size, atom_terms);
         atom_terms[size] = result.value / n;
       }
-    }
-
-    void evaluate_function(const OrderInput &in, OrderResult &result)
-    {
-      const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
-        in.exchange.reduce(numbers, n, by);
-        ++nexchanged;
-      };
-      values.evaluate(function, in.cells.a, reduce, nthreads, result);
     }
 
     void write_w_hat(const AtomList &a, double *w_hat)
@@ -235,7 +206,7 @@ namespace {
       lambda.clear(in.nall, size + 1);
       if (uses_q_of_partners(order)) {
         set_back(in);
-        forward(in, back);
+        in.exchange.forward(back.all.data(), back.columns);
         add_forces_of_blocks(pairs.partners_a, nthreads, 1.0, 0.5, want, peratom, result,
                              [&](const Block &block, std::size_t k, double *sums) {
                                const int row = block.atom[k];
@@ -252,7 +223,7 @@ namespace {
           atom_terms[k] = weight[row] != 0.0 ? atom_terms[k] / weight[row] : 0.0;
         atom_terms[size] = dot(atom_terms, q[row], size);
       });
-      forward(in, lambda);
+      in.exchange.forward(lambda.all.data(), size + 1);
     }
 
     // Sets the numbers that pass 3 reads of partners. AVERAGE: dS/dq of the mean over 1 + N, and
@@ -317,33 +288,15 @@ namespace {
     }
 
     // Pass 4.
-    void add_forces(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
+    void add_forces(unsigned want, double *peratom, OrderResult &result)
     {
-      const double unit =
-          unit_of(lambda.all.data(), static_cast<std::int64_t>(lambda.all.size()), nthreads);
-      if (unit == 0.0) return;
-      rounded.resize(lambda.all.size());
-#pragma omp parallel for schedule(static) num_threads(nthreads)
-      for (std::size_t k = 0; k < rounded.size(); ++k)
-        rounded[k] = static_cast<Real>(lambda.all[k] / unit);
-      const bool two = in.cells.b.index != nullptr;
-      const std::vector<Real> nothing(lambda.columns, Real(0));
-      const auto pass = [&](const PartnersInRangeHost<Real> &partner_blocks, bool with_own,
-                            bool with_others, double virial_scale) {
-        add_forces_of_blocks(partner_blocks, nthreads, unit, virial_scale, want, peratom, result,
-                             [&](const Block &block, std::size_t k, double *sums) {
-                               const Real *const own = rounded.data() +
-                                   static_cast<std::size_t>(block.atom[k]) * lambda.columns;
-                               kernels.sum_forces(harmonics, block.partners(k),
-                                                  with_own ? own : nothing.data(),
-                                                  with_others ? rounded.data() : nullptr, sums);
-                             });
-      };
-      pass(pairs.partners_a, true, !two, two ? 1.0 : 0.5);
-      if (two && peratom) pass(pairs.partners_b, false, true, 0.0);
+      pairs.add_forces(lambda, 0.0, want, peratom, result,
+                       [&](const Block &block, std::size_t k, const Real *own, const Real *others,
+                           double *sums) {
+                         kernels.sum_forces(harmonics, block.partners(k), own, others, sums);
+                       });
     }
 
-    const SwitchTable table;
     const OrientOrderOptions options;
     const OrderKind order;
     const int nthreads, size;    // size: 2 l + 1
@@ -355,27 +308,23 @@ namespace {
     std::vector<std::unique_ptr<SwitchEvaluator>> connections;    // [threads] sigma of CONNECTIONS
     double connection_d0 = 0.0;
 
-    int nexchanged = 0;    // exchanges and reductions so far in this evaluation
     OrderPartners<Real> pairs;
     // By row. q: for GLOBAL, at first the sum. u: DOT and CONNECTIONS. average: the mean of
     // AVERAGE. back: the numbers of partners for pass 3. lambda: lambda/N, and its product with q.
     RowNumbers q, u, average, back, lambda;
-    std::vector<Real> rounded;     // lambda over a unit, rounded
     std::vector<double> weight;    // by row: N
     OrderValues values;
   };
 
 }    // namespace
 
-std::unique_ptr<OrderParameter> make_host_orient_order(const SwitchTable &table,
-                                                       const OrientOrderOptions &options,
-                                                       Precision precision, int nthreads)
+std::unique_ptr<OrderParameter> make_host_order(const OrientOrderOptions &options,
+                                                Precision precision, int nthreads)
 {
   check_options(options);
-  if (!table.has_end()) throw std::invalid_argument("order parameters need a finite dmax");
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<HostOrientOrder<double>>(table, options, precision, nthreads);
-  return std::make_unique<HostOrientOrder<float>>(table, options, precision, nthreads);
+  if (!options.table.has_end()) throw std::invalid_argument("order parameters need a finite dmax");
+  return make_in_precision<OrderParameter, HostOrientOrder>(precision, options, precision,
+                                                            nthreads);
 }
 
 }    // namespace gpucoord

@@ -1,28 +1,29 @@
 // Part of GPUCOORD, GPL-2.0. The definition of the order parameters as plain loops, a reference for
 // testing the backends.
-//
-// S depends on the vectors d_ij = x_j - x_i of ordered pairs of an atom i of a and a partner j. The
-// gradient g_ij = dS/dd_ij acts on atom j, and -g_ij on atom i. W is the sum of -g_ij (x) d_ij,
-// symmetrized.
 
 #include "gpucoord/orient_order.h"
 
 #include "../../atom_functions/threshold.h"
+#include "../host_order.h"
+#include "../order_values.h"
+#include "../reference_pairs.h"
 #include "orient_order_options.h"
+
+#include "gpucoord/bytes_of.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
 namespace gpucoord {
 
 namespace {
-
-  using Reduction = AtomFunction::Reduction;
 
   // Components m = 0 to l of a vector; those above l are 0. Component -m is (-1)^m times the
   // complex conjugate of component m.
@@ -156,105 +157,64 @@ namespace {
     std::array<Components, 3> dy;
   };
 
-  class ReferenceOrientOrder : public OrderParameter {
+  class ReferenceOrientOrder : public HostOrder {
    public:
-    ReferenceOrientOrder(const SwitchTable &table_in, const OrientOrderOptions &options) :
-        table(table_in), opt(options), harmonics(options.l), function(options.function)
+    explicit ReferenceOrientOrder(const OrientOrderOptions &options) :
+        opt(options), harmonics(options.l), function(options.function)
     {
-      for (const Switch &f : table.functions())
+      for (const Switch &f : opt.table.functions())
         switches.push_back(std::make_unique<SwitchEvaluator>(f));
       if (opt.order == OrderKind::CONNECTIONS)
         sigma = std::make_unique<SwitchEvaluator>(make_endless_switch(opt.connection));
     }
 
-    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
-                         const OrderNumbers &numbers) override
+    int exchange_columns() const override { return COLUMNS; }
+    std::size_t bytes() const override { return bytes_of(atoms, values); }
+
+   private:
+    void check_input(const OrderInput &in) const override { check_groups(opt, in); }
+
+    OrderResult compute(const OrderInput &in, unsigned want, double *peratom,
+                        const OrderNumbers &numbers) override
     {
-      nexchanged = 0;
-      check_groups(opt, in);
+      const AtomList &a = in.cells.a;
       atoms.assign(in.nall, Atom());
       total = Atom();
       find_orders(in);
       OrderResult result;
-      for (int k = 0; k < in.cells.a.nowned; ++k)
-        if (atoms[in.cells.a.index[k]].n != 0.0) ++result.natoms_with_partners;
-      evaluate_function(in, numbers, result);
+      values.value.assign(in.nall, 0.0);
+      for (int k = 0; k < a.nowned; ++k) {
+        const Atom &atom = atoms[a.index[k]];
+        if (atom.n != 0.0) ++result.natoms_with_partners;
+        values.value[a.index[k]] = atom.order;
+      }
+      if (opt.order == OrderKind::GLOBAL)
+        result.value = total.order;
+      else
+        evaluate_function(in, result);
+      values.write(a, numbers, want, peratom, 1);
       if (numbers.w_hat)
-        for (int k = 0; k < in.cells.a.nowned; ++k)
-          numbers.w_hat[in.cells.a.index[k]] = w_hat(atoms[in.cells.a.index[k]].q);
-      if (want & DERIVATIVES)
-        for (int k = 0; k < in.cells.a.nowned; ++k) {
-          const std::size_t i = in.cells.a.index[k];
-          peratom[peratom_columns(want) * i] += atoms[i].order;
-        }
+        for (int k = 0; k < a.nowned; ++k) numbers.w_hat[a.index[k]] = w_hat(atoms[a.index[k]].q);
       if (want & (DERIVATIVES | VIRIAL)) {
         find_lambda(in);
         add_derivatives(in, want, peratom, result);
       }
-      nexchanged = 0;
       return result;
     }
 
-    void complete_exchanges(const OrderInput &in, unsigned want) override
-    {
-      nskipped = nexchanged;
-      nexchanged = 0;
-      atoms.assign(in.nall, Atom());
-      total = Atom();
-      if (opt.order == OrderKind::GLOBAL)
-        reduce_total(in);
-      else {
-        if (reads_partners()) forward(in);
-        function.evaluate(0, nullptr, nullptr, nullptr, reduce_of(in), 1);
-        if (want & (DERIVATIVES | VIRIAL)) {
-          if (reads_partners()) forward(in);
-          forward(in);
-        }
-      }
-      nexchanged = nskipped = 0;
-    }
-
-    int exchange_columns() const override { return COLUMNS; }
-    std::size_t bytes() const override { return sizeof(Atom) * atoms.capacity(); }
-
-   private:
     // Returns whether v_i depends on q_lm of the partners.
     bool reads_partners() const
     {
       return opt.order != OrderKind::LOCAL && opt.order != OrderKind::GLOBAL;
     }
 
-    static const AtomList &partners_of(const OrderInput &in)
-    {
-      return in.cells.b.index ? in.cells.b : in.cells.a;
-    }
-
-    // ---- exchanges. An exchange that threw an exception is not counted.
-
-    template <class Exchange> void make(const Exchange &exchange)
-    {
-      if (nexchanged >= nskipped) exchange();
-      ++nexchanged;
-    }
-
     void forward(const OrderInput &in)
     {
       std::vector<double> rows(static_cast<std::size_t>(COLUMNS) * in.nall + 1);
       if (in.nall) std::memcpy(rows.data(), atoms.data(), sizeof(Atom) * in.nall);
-      make([&] {
-        in.exchange.forward(rows.data(), COLUMNS);
-      });
+      in.exchange.forward(rows.data(), COLUMNS);
       if (in.nall)
         std::memcpy(static_cast<void *>(atoms.data()), rows.data(), sizeof(Atom) * in.nall);
-    }
-
-    AtomFunction::Reduce reduce_of(const OrderInput &in)
-    {
-      return [this, &in](double *numbers, int n, Reduction reduction) {
-        make([&] {
-          in.exchange.reduce(numbers, n, reduction);
-        });
-      };
     }
 
     void reduce_total(const OrderInput &in)
@@ -265,7 +225,7 @@ namespace {
         sums[2 * m + 1] = total.q[m].imag();
       }
       sums[2 * (opt.l + 1)] = total.n;
-      reduce_of(in)(sums, 2 * (opt.l + 1) + 1, Reduction::SUM);
+      in.exchange.reduce(sums, 2 * (opt.l + 1) + 1, AtomFunction::Reduction::SUM);
       for (int m = 0; m <= opt.l; ++m) total.q[m] = {sums[2 * m], sums[2 * m + 1]};
       total.n = sums[2 * (opt.l + 1)];
     }
@@ -277,13 +237,11 @@ namespace {
     {
       if (i == j) return false;
       const int *const type = in.cells.types.type;
-      const int index = type ? table.function_of(type[i], type[j]) : table.function_of(0, 0);
+      const int index = type ? opt.table.function_of(type[i], type[j])
+                             : opt.table.function_of(0, 0);
       if (index == SwitchTable::NONE) return false;
-      const double *const xi = in.cells.x + 3 * static_cast<std::size_t>(i);
-      const double *const xj = in.cells.x + 3 * static_cast<std::size_t>(j);
-      for (int k = 0; k < 3; ++k) pair.d[k] = xj[k] - xi[k];
-      pair.r = std::sqrt(pair.d[0] * pair.d[0] + pair.d[1] * pair.d[1] + pair.d[2] * pair.d[2]);
-      if (!(pair.r <= table.functions()[index].dmax())) return false;
+      pair.r = set_vector(in, i, j, pair.d);
+      if (!(pair.r <= opt.table.functions()[index].dmax())) return false;
       pair.s = (*switches[index])(pair.r, &pair.dsdr);
       harmonics.evaluate(pair.d, pair.r, pair.y, pair.dy);
       return true;
@@ -365,26 +323,12 @@ namespace {
       }
     }
 
-    void evaluate_function(const OrderInput &in, const OrderNumbers &numbers, OrderResult &result)
+    void evaluate_function(const OrderInput &in, OrderResult &result)
     {
-      const AtomList &a = in.cells.a;
-      std::vector<double> order(a.nowned + 1), f(a.nowned + 1), weight(a.nowned + 1, 1.0);
-      for (int k = 0; k < a.nowned; ++k) f[k] = order[k] = atoms[a.index[k]].order;
-      if (opt.order == OrderKind::GLOBAL)
-        result.value = total.order;
-      else
-        result.value =
-            function.evaluate(a.nowned, order.data(), f.data(), weight.data(), reduce_of(in), 1)
-                .value;
-      for (int k = 0; k < a.nowned; ++k) {
-        const int i = a.index[k];
-        atoms[i].weight = weight[k];
-        if (numbers.order) numbers.order[i] = order[k];
-        if (numbers.f) numbers.f[i] = f[k];
-        if (std::isfinite(f[k]) && std::isfinite(weight[k])) continue;
-        if (result.bad >= 0 && result.bad < i) continue;
-        result.bad = i;
-        result.order_of_bad = order[k];
+      values.evaluate(function, in.cells.a, in.exchange.reduce, 1, result);
+      for (int k = 0; k < in.cells.a.nowned; ++k) {
+        const int i = in.cells.a.index[k];
+        atoms[i].weight = values.dSdv[i];
       }
     }
 
@@ -465,45 +409,18 @@ namespace {
       }
     }
 
+    // The virial is symmetrized, because each pair's is not symmetric.
     void add_derivatives(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
     {
-      const AtomList &a = in.cells.a, &b = partners_of(in);
-      // sign: -1 for atom i and +1 for atom j, because d_ij = x_j - x_i. virial: virial of the
-      // rank; null: not added
-      const auto add_pair = [&](int row, double sign, const double *g, const double *d,
-                                double *virial) {
-        const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
-        double *const out = want & DERIVATIVES
-            ? peratom + peratom_columns(want) * static_cast<std::size_t>(row)
-            : nullptr;
-        if (out)
-          for (int k = 0; k < 3; ++k) out[1 + k] += sign * g[k];
-        for (int k = 0; k < 6; ++k) {
-          const double w = -0.5 * (g[first[k]] * d[second[k]] + g[second[k]] * d[first[k]]);
-          if (virial) virial[k] += w;
-          if (out && want & ATOM_VIRIAL) out[4 + k] += w;
-        }
-      };
-      double g[3];
-      for (int k = 0; k < a.nowned; ++k) {
-        const int i = a.index[k];
-        visit_pairs(in, i, b, [&](int j, const Pair &pair) {
-          find_gradient(atoms[i], atoms[j], pair, g);
-          add_pair(i, -1.0, g, pair.d, want & VIRIAL ? result.virial : nullptr);
-        });
-      }
-      if (!(want & DERIVATIVES)) return;
       Pair pair;
-      for (int k = 0; k < a.n; ++k)
-        for (int n = 0; n < b.nowned; ++n) {
-          const int i = a.index[k], j = b.index[n];
-          if (!set_pair(in, i, j, pair)) continue;
-          find_gradient(atoms[i], atoms[j], pair, g);
-          add_pair(j, 1.0, g, pair.d, nullptr);
-        }
+      add_gradients(in, want, true, peratom, result, [&](int i, int j, double *d, double *g) {
+        if (!set_pair(in, i, j, pair)) return false;
+        find_gradient(atoms[i], atoms[j], pair, g);
+        std::copy_n(pair.d, 3, d);
+        return true;
+      });
     }
 
-    const SwitchTable table;
     const OrientOrderOptions opt;
     const Harmonics harmonics;
     AtomFunction function;
@@ -511,17 +428,15 @@ namespace {
     std::unique_ptr<SwitchEvaluator> sigma;
     std::vector<Atom> atoms;    // [nall]
     Atom total;                 // GLOBAL: n is the sum of all N_i, order is S
-    // Exchanges so far in this evaluation. complete_exchanges() skips nskipped of them.
-    int nexchanged = 0, nskipped = 0;
+    OrderValues values;
   };
 
 }    // namespace
 
-std::unique_ptr<OrderParameter> make_reference_orient_order(const SwitchTable &table,
-                                                            const OrientOrderOptions &options)
+std::unique_ptr<OrderParameter> make_reference_order(const OrientOrderOptions &options)
 {
   check_options(options);
-  return std::make_unique<ReferenceOrientOrder>(table, options);
+  return std::make_unique<ReferenceOrientOrder>(options);
 }
 
 }    // namespace gpucoord

@@ -104,13 +104,12 @@ namespace {
   class CudaResidentOrientOrder : public CudaResidentOrder<Real, ResidentOrientOrder> {
    public:
     // The row of an atom has its harmonics and two further numbers.
-    CudaResidentOrientOrder(const SwitchTable &table, const OrientOrderOptions &options,
-                            Precision precision) :
-        Shared(table, precision, 2 * options.l + 1 + 2),
-        order(options.order), size(2 * options.l + 1)
+    CudaResidentOrientOrder(const OrientOrderOptions &options, Precision precision) :
+        Shared(options.table, precision, 2 * options.l + 1 + 2), order(options.order),
+        size(2 * options.l + 1)
     {
       get_order_launchers(options.l, launchers);
-      make_functions(table, precision, functions);
+      make_functions(options.table, precision, functions);
       if (order == OrderKind::CONNECTIONS) {
         const Switch sigma = make_endless_switch(options.connection);
         if (sigma.options().kind == SwitchKind::CUSTOM)
@@ -120,7 +119,7 @@ namespace {
             make_constants<double>(sigma);
         arg.connection.form = form_of(sigma);
       }
-      make_table(table);
+      make_table(options.table);
       arg.harmonics = make_harmonic_table<Real>(options.l);
       arg.order = order;
       arg.floor = smallest_norm(precision);
@@ -194,10 +193,10 @@ namespace {
     }
     std::size_t bytes() const override
     {
-      return Shared::bytes() + partner_s.bytes() + partner_ds.bytes() + partner_product.bytes() +
-          partner_derivative.bytes() + means.bytes() + back_of_points.bytes() + weight.bytes() +
-          norm.bytes() + direct.bytes() + uniform.bytes() + sums_of_blocks.bytes() +
-          sums_of_rows.bytes() + rows_of_host.bytes() + by_class.bytes();
+      return Shared::bytes() +
+          bytes_of(partner_s, partner_ds, partner_product, partner_derivative, means,
+                   back_of_points, weight, norm, direct, uniform, sums_of_blocks, sums_of_rows,
+                   rows_of_host, by_class);
     }
 
    private:
@@ -314,9 +313,7 @@ namespace {
       arg.point_numbers = point_numbers.data();
       forces.order = arg;
       forces.uniform = order == OrderKind::GLOBAL ? uniform.data() : nullptr;
-      forces.has_two_groups = pairs->has_two_groups();
-      forces.columns = peratom_columns(wanted);
-      forces.out = this->outputs(request, unit);
+      this->set_outputs(request, unit, forces);
       launchers.sum_forces(forces, this->want_of_forces(), stream);
     }
 
@@ -339,15 +336,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentOrientOrder> make_resident_orient_order(const SwitchTable &table,
-                                                                const OrientOrderOptions &options,
-                                                                Precision precision)
+std::unique_ptr<ResidentOrderParameter> make_resident_order(const OrientOrderOptions &options,
+                                                            Precision precision)
 {
   check_options(options);
   check_kernels();
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<CudaResidentOrientOrder<double>>(table, options, precision);
-  return std::make_unique<CudaResidentOrientOrder<float>>(table, options, precision);
+  return make_in_precision<ResidentOrderParameter, CudaResidentOrientOrder>(precision, options,
+                                                                            precision);
 }
 
 }    // namespace gpucoord

@@ -10,11 +10,13 @@
 
 #include "gpucoord/pair_entropy.h"
 
+#include "../host_order.h"
+#include "../order_values.h"
 #include "pair_entropy_integral.h"
 #include "pair_entropy_kernels_host.h"
 
-#include "../../core/clock.h"
 #include "../../core/instruction_set.h"
+#include "../../core/make_in_precision.h"
 #include "../../core/run_in_parallel.h"
 #include "../../pairs/cell_bins_host.h"
 #include "../../pairs/cell_tasks_host.h"
@@ -32,7 +34,7 @@ GPUCOORD_SELECT_KERNELS(PairEntropyKernels, get_pair_entropy_kernels, select_pai
 
 namespace {
 
-  template <class Real> class HostPairEntropy : public PairEntropy {
+  template <class Real> class HostPairEntropy : public HostOrder {
    public:
     HostPairEntropy(const PairEntropyOptions &options_in, int nthreads_in) :
         options(options_in), nthreads(std::max(1, nthreads_in)), range(reach(options)),
@@ -46,19 +48,19 @@ namespace {
     }
 
     int exchange_columns() const override { return 1; }
-    const std::vector<double> &distribution() const override { return g; }
+    std::vector<double> global_vector() const override { return g; }
     std::size_t bytes() const override
     {
-      return bytes_of(integral, bins_a, bins_b, tasks, scratch, npartners, moments_of_part, moments,
-                      g, dSdsum, coefficients);
+      return bytes_of(integral, bins_a, bins_b, tasks, scratch, values, moments_of_part, moments, g,
+                      dSdsum, coefficients);
     }
 
-    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
-                         const OrderNumbers &numbers) override
+   private:
+    void check_input(const OrderInput &in) const override { check_volume(in.volume); }
+
+    OrderResult compute(const OrderInput &in, unsigned want, double *peratom,
+                        const OrderNumbers &numbers) override
     {
-      nexchanged = 0;
-      check_volume(in.volume);
-      if (!(want & DERIVATIVES)) peratom = nullptr;
       OrderResult result;
       const double start = seconds();
       const CellsInput &cells = in.cells;
@@ -66,17 +68,18 @@ namespace {
       const CellGrid grid = make_cell_grid(cells.x, cells.a, cells.b, range, nthreads);
       bins_a.build(grid, cells.x, cells.a, nthreads);
       if (two) bins_b.build(grid, cells.x, cells.b, nthreads);
-      const double found = seconds();
+      result.timings.bins = seconds() - start;
 
-      npartners.assign(in.nall, 0);
+      values.value.assign(in.nall, 0.0);
       sum_moments(grid, two ? bins_b : bins_a);
-      write_partners(in, numbers, want, peratom, result);
+      for (int k = 0; k < cells.a.nowned; ++k)
+        if (values.value[cells.a.index[k]] > 0.0) ++result.natoms_with_partners;
+      values.write(cells.a, numbers, want, peratom, nthreads);
       std::vector<double> sums(options.bins + 2);
       integral.sum_gaussians(moments.data(), sums.data(), nthreads);
       sums[options.bins] = cells.a.nowned;
       sums[options.bins + 1] = two ? cells.b.nowned : cells.a.nowned;
       in.exchange.reduce(sums.data(), options.bins + 2, AtomFunction::Reduction::SUM);
-      ++nexchanged;
       const Density density = {sums[options.bins], sums[options.bins + 1], in.volume};
       const PairEntropyValue s = integral.evaluate(sums.data(), density, g.data(), dSdsum.data());
       result.value = s.value;
@@ -87,22 +90,9 @@ namespace {
         if (two && peratom) add_forces(grid, bins_b, bins_a, 1.0, want, peratom, nullptr);
         add_density_term(in, s.by_log_volume, density, want, peratom, result.virial);
       }
-      result.timings.bins = found - start;
-      result.timings.pairs = seconds() - found;
-      nexchanged = 0;
       return result;
     }
 
-    void complete_exchanges(const OrderInput &in, unsigned) override
-    {
-      if (nexchanged == 0) {
-        std::vector<double> zeros(options.bins + 2);
-        in.exchange.reduce(zeros.data(), options.bins + 2, AtomFunction::Reduction::SUM);
-      }
-      nexchanged = 0;
-    }
-
-   private:
     // Runs work(row, candidates) for the owned atoms of one task.
     template <class Work>
     void for_each_atom(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
@@ -159,8 +149,8 @@ namespace {
       for_each_part(nparts, grid, [&](std::int64_t part, const CellTask &task) {
         for_each_atom(grid, bins_a, partners, task,
                       [&](int row, const PairEntropyCandidates<Real> &candidates) {
-                        npartners[row] = kernels.sum_moments(constants, candidates,
-                                                             moments_of_part[part].data());
+                        values.value[row] = kernels.sum_moments(constants, candidates,
+                                                                moments_of_part[part].data());
                       });
       });
       moments.resize(ncells);
@@ -170,20 +160,6 @@ namespace {
         for (std::int64_t part = 0; part < nparts; ++part)
           for (int n = 0; n < NMOMENTS; ++n) sum.v[n] += moments_of_part[part][c].v[n];
         moments[c] = sum;
-      }
-    }
-
-    void write_partners(const OrderInput &in, const OrderNumbers &numbers, unsigned want,
-                        double *peratom, OrderResult &result) const
-    {
-      const AtomList &a = in.cells.a;
-      for (int k = 0; k < a.nowned; ++k) {
-        const int row = a.index[k];
-        if (npartners[row] > 0) ++result.natoms_with_partners;
-        if (numbers.order) numbers.order[row] = npartners[row];
-        if (numbers.f) numbers.f[row] = npartners[row];
-        if (peratom)
-          peratom[peratom_columns(want) * static_cast<std::size_t>(row)] += npartners[row];
       }
     }
 
@@ -249,11 +225,10 @@ namespace {
     const KeepNearBoxFunction<Real> keep_near_box;
     PairEntropyConstants<Real> constants;
 
-    int nexchanged = 0;    // number of sums over ranks that an evaluation has made
     CellBins bins_a, bins_b;
     CellTasks tasks;
     std::vector<CandidateMemory<Real>> scratch;                    // [threads]
-    std::vector<int> npartners;                                    // by row, within the cutoff
+    OrderValues values;                                            // v: partners within the cutoff
     std::vector<std::vector<PowerRow<double>>> moments_of_part;    // [parts][cells]
     std::vector<PowerRow<double>> moments;                         // [cells] of the rank
     std::vector<double> g, dSdsum;                                 // [bins] g and dS/dsums
@@ -262,13 +237,11 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<PairEntropy> make_host_pair_entropy(const PairEntropyOptions &options,
-                                                    Precision precision, int nthreads)
+std::unique_ptr<OrderParameter> make_host_order(const PairEntropyOptions &options,
+                                                Precision precision, int nthreads)
 {
   check_options(options);
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<HostPairEntropy<double>>(options, nthreads);
-  return std::make_unique<HostPairEntropy<float>>(options, nthreads);
+  return make_in_precision<OrderParameter, HostPairEntropy>(precision, options, nthreads);
 }
 
 }    // namespace gpucoord

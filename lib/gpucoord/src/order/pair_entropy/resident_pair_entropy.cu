@@ -8,8 +8,6 @@
 #include "pair_entropy_arguments_cuda.h"
 #include "pair_entropy_integral.h"
 
-#include "gpucoord/switch_table.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -25,15 +23,6 @@ namespace {
     return options.cutoff + DistanceCells<Real>::REACH * options.sigma;
   }
 
-  // All pairs within reach.
-  SwitchTable pairs_within(double range)
-  {
-    SwitchOptions options;
-    options.kind = SwitchKind::CUBIC;
-    options.dmax = range;
-    return Switch(options);
-  }
-
   // Returns the scale of integers (pair_entropy_arguments_cuda.h). It is not above 2^52, the
   // precision of their terms.
   double scale_of(double npairs)
@@ -43,7 +32,7 @@ namespace {
   }
 
   template <class Real>
-  class CudaResidentPairEntropy : public CudaResidentOrder<Real, ResidentPairEntropy> {
+  class CudaResidentPairEntropy : public CudaResidentOrder<Real, ResidentOrderParameter> {
    public:
     CudaResidentPairEntropy(const PairEntropyOptions &options, Precision precision) :
         Shared(pairs_within(range_of<Real>(options)), precision, 0), bins(options.bins),
@@ -109,7 +98,10 @@ namespace {
       this->copy(g_of_host.data(), g.data(), bins, stream);
       Shared::enqueue_result(stream);
     }
-    const double *distribution() const override { return g_of_host.data(); }
+    std::vector<double> global_vector() const override
+    {
+      return {g_of_host.data(), g_of_host.data() + bins};
+    }
 
     // Includes the virial of the density, also for atoms without rows.
     void add_peratom(double *peratom, const int *row_of_atom, int nthreads,
@@ -147,12 +139,13 @@ namespace {
     }
     std::size_t bytes() const override
     {
-      return Shared::bytes() + sums_of_cells.bytes() + gaussians.bytes() + g.bytes() +
-          dSdsum.bytes() + g_of_host.bytes() + derivatives_of_cells.bytes() + sums_of_all.bytes();
+      return Shared::bytes() +
+          bytes_of(sums_of_cells, gaussians, g, dSdsum, g_of_host, derivatives_of_cells,
+                   sums_of_all);
     }
 
    private:
-    using Shared = CudaResidentOrder<Real, ResidentPairEntropy>;
+    using Shared = CudaResidentOrder<Real, ResidentOrderParameter>;
     using Shared::any;
     using Shared::has_rows;
     using Shared::pairs;
@@ -180,14 +173,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentPairEntropy> make_resident_pair_entropy(const PairEntropyOptions &options,
-                                                                Precision precision)
+std::unique_ptr<ResidentOrderParameter> make_resident_order(const PairEntropyOptions &options,
+                                                            Precision precision)
 {
   check_options(options);
   check_kernels();
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<CudaResidentPairEntropy<double>>(options, precision);
-  return std::make_unique<CudaResidentPairEntropy<float>>(options, precision);
+  return make_in_precision<ResidentOrderParameter, CudaResidentPairEntropy>(precision, options,
+                                                                            precision);
 }
 
 }    // namespace gpucoord
