@@ -146,8 +146,8 @@ std::vector<Environment> parse_vectors(const std::string &text, const ReadType &
   return checked(std::move(all), "vectors");
 }
 
-// Reads ATOM and HETATM records of a PDB file. END and ENDMDL end an environment. angstrom: length of
-// one Angstrom, distance
+// Reads ATOM and HETATM records of a PDB file. END and ENDMDL end an environment. angstrom: length
+// of one Angstrom, distance
 std::vector<Environment> parse_pdb(const std::string &text, double angstrom)
 {
   std::vector<Environment> all;

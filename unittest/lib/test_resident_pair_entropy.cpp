@@ -85,12 +85,11 @@ Found on_host(const PairEntropyOptions &options, const System &s, double volume,
 // A resident pair entropy with the atoms of a System.
 struct OnDevice {
   const std::unique_ptr<ResidentOrderParameter> entropy;
-  const PairEntropyOptions options;
   DeviceExchange exchange;
   std::unique_ptr<OnGpu<double>> v;    // the same for all evaluations
 
-  OnDevice(const PairEntropyOptions &options_in, Precision precision) :
-      entropy(make_resident_order(options_in, precision)), options(options_in)
+  OnDevice(const PairEntropyOptions &options, Precision precision) :
+      entropy(make_resident_order(options, precision))
   {
   }
   // Without the numbers of partners, all other results have the same bits.
