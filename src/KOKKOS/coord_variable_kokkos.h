@@ -44,7 +44,7 @@ struct KokkosSpace {
 template <class Style> class CoordVariableKokkos : public Style {
  public:
   CoordVariableKokkos(LAMMPS *lmp, int narg, char **arg, const KokkosSpace &space) :
-      Style(lmp, narg, arg)
+      Style{lmp, narg, arg}
   {
     this->kokkosable = 1;
     this->atomKK = dynamic_cast<AtomKokkos *>(this->atom);
