@@ -247,7 +247,7 @@ void EnvsimArguments::read_structure(int &iarg, int narg, char **arg)
   if (end > narg) utils::missing_cmd_args(FLERR, command + " " + name, error);
   const auto constant = [&](int position, const char *symbol) {
     return read_number(position, arg[position],
-                  fmt::format("structure {} lattice constant {}", name, symbol));
+                       fmt::format("structure {} lattice constant {}", name, symbol));
   };
   const double a = constant(first, "a"), c = has_c ? constant(first + 1, "c") : 0.0;
   try {
