@@ -290,7 +290,8 @@ void ComputeCoordCustom::make_resident()
   }
 }
 
-// Collective. Compares numbers, because a later compute may have the address of a deleted one.
+// Collective. Compares serial numbers, because a later compute may have the address of a deleted
+// one.
 VariableRef ComputeCoordCustom::variable_of(const Child &child) const
 {
   auto *const compute = modify->get_compute_by_id(child.word.compute_id);

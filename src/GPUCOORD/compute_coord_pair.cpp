@@ -321,7 +321,7 @@ double ComputeCoordPair::finish_evaluation(const double *sums)
                          array_atom, atom->nlocal);
     if (data.function) data.numbers.copy_f(array_atom, 4, atom->nlocal);
   }
-  if (want & VIRIAL) set_vector(vector + 6);
+  if (want & VIRIAL) set_vector(vector + 6 + (data.function ? data.function->nbins() : 0));
   evaluator->set_columns(array_atom, 5);
   return scale * *value;
 }

@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 using namespace LAMMPS_NS;
 
@@ -121,6 +122,16 @@ void CoordPoints::finish(const double *sums)
         "or positions were set wrongly",
         name, ids[(bad - x) / 3]);
   evaluate(current_box(lmp, name), x);
+  const auto is_finite = [](const std::vector<double> &all) {
+    return std::all_of(all.begin(), all.end(), [](double one) {
+      return std::isfinite(one);
+    });
+  };
+  if (!is_in_setup && !(is_finite(values) && is_finite(gradients) && is_finite(virials)))
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: S or a derivative is not a finite number, although all positions are - use "
+               "atoms at positions where both are defined",
+               name);
   state = State::HOST;
   if (!must_print_value) return;
   must_print_value = false;
@@ -135,6 +146,8 @@ void CoordPoints::raise_missing() const
   std::vector<int> mine = rows_of_points(), all(mine.size());
   MPI_Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_INT, MPI_MAX, world);
   const auto missing = std::find(all.begin(), all.end(), NOT_HERE) - all.begin();
+  if (missing == static_cast<std::ptrdiff_t>(all.size()))
+    error->all(FLERR, Error::NOLASTLINE, "{}: two atoms have the same ID - use unique IDs", name);
   error->all(FLERR, Error::NOLASTLINE, "{}: atom {} does not exist - use IDs of atoms", name,
              ids[missing]);
 }
@@ -149,7 +162,8 @@ void CoordPoints::for_each_point(const gpucoord::ItemFactors &factors, const Vis
   const std::vector<int> here = rows_of_points();
   for (int k = 0; k < factors.n; ++k) {
     const double factor = factors.host_factor(k);
-    if (factor == 0.0) continue;
+    const bool has_item = !factors.item || factors.item[k] != gpucoord::ItemFactors::NO_ITEM;
+    if (factor == 0.0 || !has_item) continue;
     const std::size_t first = here.size() * (factors.item ? factors.item[k] : k);
     for (std::size_t p = 0; p < here.size(); ++p) visit(here[p], factor, first + p);
   }

@@ -50,7 +50,7 @@ class CoordPoints : public CoordVariable {
   // Called by the constructor of a style. ids: of the points
   void set_points(const std::vector<tagint> &ids_in, int nvalues);
 
-  // A style has these functions.
+  // A style has these functions, which must not be private: the /kk style calls them.
 
   // Returns what the values are, for the setup line.
   virtual std::string description() const = 0;

@@ -99,7 +99,7 @@ class CollectiveVariable {
 
   // Returns a number that distinguishes a variable from a later one at the same address.
   int serial() const { return my_serial; }
-  // Returns whether the variable with this address and number exists.
+  // Returns whether the variable with this address and serial number exists.
   static bool is_alive(const CollectiveVariable *, int serial);
   // Returns the name of a dynamic group of the variable, or "".
   virtual std::string dynamic_group() const = 0;

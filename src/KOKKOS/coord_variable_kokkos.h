@@ -123,6 +123,8 @@ template <class Style> class CoordVariableKokkos : public Style {
       make();
     } catch (const gpucoord::DeviceError &e) {
       failed = failure(e.what());
+    } catch (const std::bad_alloc &) {
+      failed = failure("out of memory");
     }
     const int mine = failed.empty() ? 0 : 1;
     int any;
@@ -260,6 +262,8 @@ template <class Style> class CoordPointsKokkos : public CoordVariableKokkos<Styl
       work();
     } catch (const gpucoord::DeviceError &e) {
       failed = this->failure(e.what());
+    } catch (const std::bad_alloc &) {
+      failed = this->failure("out of memory");
     }
   }
 

@@ -376,6 +376,9 @@ TEST(AtomFunction, weights_are_factors_of_the_sum_and_add_their_gradients)
   AtomFunction largest(with_beta(AtomFunctionKind::MAX, 1.0));
   EXPECT_THROW(largest.evaluate(n, x.data(), f.data(), dSds.data(), alone, 1, {w.data()}),
                std::invalid_argument);
+  EXPECT_THROW(
+      function.evaluate(n, x.data(), f.data(), dSds.data(), alone, 1, {nullptr, gradient.data()}),
+      std::invalid_argument);
 }
 
 TEST(AtomFunction, no_atoms_give_0)

@@ -120,8 +120,8 @@ class GPUCOORD_API AtomFunction {
   // Evaluates the n atoms of this rank. s: [n]. Sets dSds, [n], and f, [n]. f is f(s_i), the share
   // of the atom in the sum of exponentials (MIN, MAX, ALT_MIN), or (s_i - mean)^order (MOMENT).
   // Calls reduce equally often on all ranks, also if n is 0. If no rank has atoms, S is 0. Results
-  // do not depend on nthreads. Weights require is_sum(); dSds has them as factors, and f has not.
-  // Throws std::invalid_argument for other weights, and what reduce throws.
+  // do not depend on nthreads. Weights require is_sum() and no bins; dSds has them as factors,
+  // and f has not. Throws std::invalid_argument for other weights, and what reduce throws.
   Result evaluate(std::int64_t n, const double *s, double *f, double *dSds, const Reduce &reduce,
                   int nthreads, const AtomWeights & = {});
 

@@ -28,8 +28,8 @@ GPUCOORD_API bool can_be_resident(const AtomFunctionOptions &);
 // ghosts. Communication copies dS/ds.
 class GPUCOORD_API ResidentFunction : public ResidentNumbers {
  public:
-  // Allocates the numbers of these atoms and discards earlier ones. Enqueues a copy of the masks. S
-  // is a sum over the owned atoms whose mask has a bit of 'bits'. Throws DeviceError.
+  // Allocates the numbers of these atoms and discards earlier ones, and weights. Enqueues a copy of
+  // the masks. S is a sum over the owned atoms whose mask has a bit of 'bits'. Throws DeviceError.
   virtual void select(const DeviceAtoms &, int bits, DeviceStream) = 0;
   // Sets factors of the owned atoms, [nlocal], in device memory, which later evaluations read.
   virtual void set_weights(const AtomWeights &) = 0;

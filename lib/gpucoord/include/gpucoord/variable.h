@@ -81,8 +81,8 @@ class GPUCOORD_API ResidentPoints : public ResidentVariable {
   virtual void read_positions(const DeviceAtoms &, DeviceStream) = 0;
   // Waits. Returns these positions, [points][3].
   virtual const double *result() = 0;
-  // Enqueues the values and dS_k/dx at these positions of all atoms, [points][3]. Null: at those of
-  // this rank, which has all atoms.
+  // Enqueues the values and dS_k/dx at these positions of all atoms, [points][3], which are
+  // read before the function returns. Null: at those of this rank, which has all atoms.
   virtual void evaluate(const Box &, const double *positions, DeviceStream) = 0;
 };
 

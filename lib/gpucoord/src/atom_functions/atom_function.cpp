@@ -187,9 +187,11 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
                                             double *dSds, const Reduce &reduce, int nthreads,
                                             const AtomWeights &weights)
 {
-  if (weights.w && !is_sum())
+  if (weights.w && (!is_sum() || nbins() > 0))
     throw std::invalid_argument("function " + description() +
-                                " takes no weights of atoms - use a function that is a sum");
+                                " takes no weights of atoms - use a sum without bins");
+  if (weights.gradient && !weights.w)
+    throw std::invalid_argument("gradients of weights need the weights");
   Result result;
   parts->nthreads = nthreads;
   visit_atom_function(opt.kind, [&](auto definition) {

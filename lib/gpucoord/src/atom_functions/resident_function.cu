@@ -198,6 +198,7 @@ namespace {
       nlocal = atoms.nlocal;
       nall = atoms.nall;
       bits = bits_in;
+      weights = {};
       s_values.reserve(nlocal);
       f_values.reserve(nlocal);
       derivatives.reserve(nall);

@@ -105,6 +105,7 @@ std::size_t CudaOrder::bytes() const
 OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *peratom,
                                 const OrderNumbers &numbers)
 {
+  nexchanged = 0;
   if (order.check_input) order.check_input(in);
   if (!(want & DERIVATIVES)) peratom = nullptr;
   OrderResult result;
