@@ -164,15 +164,15 @@ void PartnerWarnings::warn_of_beta(const gpucoord::AtomFunction &function,
   const bool is_max = sign > 0;
   checks_beta = false;
   double mine = -HUGE_VAL, all;
-  for (const double index : s) mine = MAX(mine, sign * index);
+  for (const double one : s) mine = MAX(mine, sign * one);
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
-  const double index = sign * all;
-  if (!std::isfinite(index)) return;
-  if (std::fabs(value - index) > FAR * MAX(1.0, std::fabs(index)) && comm->me == 0)
+  const double extreme = sign * all;
+  if (!std::isfinite(extreme)) return;
+  if (std::fabs(value - extreme) > FAR * MAX(1.0, std::fabs(extreme)) && comm->me == 0)
     error->warning(FLERR,
                    "{}: function {} gives {:.6g}, but the {} of the {} is {:.6g} - give a {} beta",
                    owner, function.description(), value, is_max ? "largest" : "smallest",
-                   args.terms().plural, index, is_max ? "smaller" : "larger");
+                   args.terms().plural, extreme, is_max ? "smaller" : "larger");
 }
 
 /* ----------------------------------------------------------------------

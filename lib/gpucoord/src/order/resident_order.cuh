@@ -126,8 +126,8 @@ inline SwitchTable pairs_within(double range, int ntypes = 0)
   if (ntypes == 0) return Switch(options);
   SwitchTable table(ntypes);
   for (int i = 1; i <= ntypes; ++i) {
-    const int number = table.add(Switch(options));
-    for (int j = 1; j <= i; ++j) table.set(i, j, number);
+    const int index = table.add(Switch(options));
+    for (int j = 1; j <= i; ++j) table.set(i, j, index);
   }
   return table;
 }
