@@ -2,6 +2,7 @@
 // hills, saved states, and errors about words.
 
 #include "gpucoord/bias.h"
+#include "gpucoord/device_terms.h"
 
 #include "bias_files.h"
 

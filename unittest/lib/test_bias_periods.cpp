@@ -2,6 +2,7 @@
 // period, sums over images, and files.
 
 #include "gpucoord/bias.h"
+#include "gpucoord/device_terms.h"
 
 #include "bias_files.h"
 

@@ -9,9 +9,7 @@
 
 #include "gpucoord/archive.h"
 #include "gpucoord/export.h"
-#include "gpucoord/metadynamics.h"
 #include "gpucoord/period.h"
-#include "gpucoord/restraint.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +22,7 @@
 namespace gpucoord {
 
 class Words;
+struct DeviceTerms;
 
 // Information about the caller that a bias needs.
 struct BiasContext {
@@ -50,7 +49,7 @@ struct Step {
   enum class Phase {
     SETUP,           // before the first timestep of a run or minimization
     STEP,            // more evaluations follow in this timestep
-    LAST_OF_STEP,    // hills are deposited in this evaluation
+    LAST_OF_STEP,    // deposits are made in this evaluation
     MINIMIZATION     // an iteration of a minimization; time does not advance
   };
   Phase phase = Phase::LAST_OF_STEP;
@@ -73,24 +72,6 @@ struct BiasState {
   double work = 0.0;              // sum of the changes of V at fixed S, energy
   std::vector<double> s, dVdS;    // one per variable
   std::vector<double> own;        // further values, whose number and meaning depend on the kind
-};
-
-// A bias in a form that a GPU evaluates without the host (resident_bias.h): one term of V for each
-// variable, or values on a grid. Pointers are valid until the bias is evaluated or destroyed.
-struct DeviceTerms {
-  std::vector<Restraint> now;     // with the parameters of this evaluation
-  std::vector<Restraint> last;    // with the parameters of the previous evaluation
-  bool moves = false;             // these parameters differ; the difference of V counts as work
-
-  struct Grid {
-    std::vector<GridAxis> axes;
-    std::vector<Interval> interval;                 // one per axis, or empty; V is constant beyond
-    const std::vector<double> *values = nullptr;    // Metadynamics::grid_values()
-    std::int64_t version = 0;                       // changes when the values change
-  };
-  Grid grid;
-
-  bool has_grid() const { return grid.values != nullptr; }
 };
 
 class GPUCOORD_API Bias {
@@ -116,8 +97,8 @@ class GPUCOORD_API Bias {
   // Returns a warning for a user who evaluates the bias on stored configurations, or "".
   virtual std::string warning_of_rerun() const { return ""; }
 
-  // Returns whether only rank 0 keeps hills and files. If so, only rank 0 calls begin(), evaluate()
-  // and outputs that are computed on demand. The other ranks call set_state() with the
+  // Returns whether only rank 0 keeps deposits and files. If so, only rank 0 calls begin(),
+  // evaluate() and outputs that are computed on demand. The other ranks call set_state() with the
   // state of rank 0 after begin() and evaluate().
   virtual bool on_rank_0() const { return false; }
   // Returns whether parameters change in time.
@@ -127,7 +108,7 @@ class GPUCOORD_API Bias {
   // Returns the files that the bias writes. A file may have one writer only. With on_rank_0(),
   // valid only on rank 0.
   struct File {
-    std::string kind;    // "hills file"
+    std::string kind;    // "grid file"
     std::string path;
   };
   virtual std::vector<File> written_files() const { return {}; }
@@ -144,16 +125,17 @@ class GPUCOORD_API Bias {
   // Sets the parameters of the next evaluation. Called on all ranks. value_of: evaluates one of
   // caller_variables(). Throws std::runtime_error.
   virtual void set(const Step &, const std::function<double(const std::string &)> & /*value_of*/) {}
-  // Deposits a hill if one is due, then computes V and dV/dS and stores them in state(). s:
+  // Makes a deposit if one is due, then computes V and dV/dS and stores them in state(). s:
   // [nvariables()]. Throws std::runtime_error, also if V or dV/dS is not finite.
   void evaluate(const Step &, const double *s);
   // Throws std::runtime_error if the state is not finite.
   void check() const { check_finite(now.energy, now.s.data(), now.dVdS.data()); }
 
   // Returns whether the host must evaluate the bias in this timestep: because a GPU cannot evaluate
-  // this kind of bias, or because there is more to do, such as the deposit of a hill.
+  // this kind of bias, or because there is more to do, such as a deposit.
   virtual bool needs_host(const Step &) const { return true; }
-  // If not needs_host(): sets the form for a GPU, with the parameters of this evaluation.
+  // If not needs_host(): sets the form for a GPU (device_terms.h), with the parameters of this
+  // evaluation.
   virtual void on_device(const Step &, DeviceTerms &) const {}
 
   const BiasState &state() const { return now; }
@@ -181,7 +163,7 @@ class GPUCOORD_API Bias {
  protected:
   explicit Bias(const Words &);
   // A bias that the caller implements.
-  Bias(BiasContext, std::string kind);
+  Bias(BiasContext, std::string kind, int stride = 1);
 
   // Returns V at s, and sets dVdS; both arrays: [nvariables()]. During the call, state() is that of
   // the previous evaluation. The caller then stores V, s and dV/dS in it.
@@ -199,8 +181,8 @@ class GPUCOORD_API Bias {
   }
   // Parameters of the command that a restart file contains, so that a change is noticed.
   struct Setting {
-    std::string name;    // "biasfactor"
-    std::string text;    // "biasfactor 5" or "no biasfactor"
+    std::string name;    // "temp"
+    std::string text;    // "temp 300" or "no temp"
   };
   virtual std::vector<Setting> settings() const { return {}; }
   // Warns of settings that differ from those of load(). Returns whether any differ.

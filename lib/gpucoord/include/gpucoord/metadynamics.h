@@ -11,6 +11,7 @@
 #define GPUCOORD_METADYNAMICS_H
 
 #include "gpucoord/export.h"
+#include "gpucoord/grid_axis.h"
 #include "gpucoord/period.h"
 
 #include <cstddef>
@@ -21,11 +22,9 @@
 
 namespace gpucoord {
 
-constexpr int MAX_METAD_VARIABLES = 3;
-
 struct Hill {
-  double center[MAX_METAD_VARIABLES] = {};
-  double sigma[MAX_METAD_VARIABLES] = {};
+  double center[MAX_SAMPLED_VARIABLES] = {};
+  double sigma[MAX_SAMPLED_VARIABLES] = {};
   double height = 0.0;         // height in the bias, energy
   double file_height = 0.0;    // in a hills file; well-tempered: height biasf/(biasf - 1)
 };
@@ -36,20 +35,8 @@ inline double height_of_bias(double file_height, double biasfactor)
   return biasfactor > 1.0 ? file_height * ((biasfactor - 1.0) / biasfactor) : file_height;
 }
 
-// An axis with the points lo, lo + (hi - lo)/bins, ..., hi, in units of S.
-struct GridAxis {
-  double lo = 0.0, hi = 0.0;
-  int bins = 0;
-  bool is_periodic = false;    // hi is an image of lo
-  double spacing() const { return (hi - lo) / bins; }
-};
-
-struct Interval {
-  double lo, hi;
-};
-
 struct MetadynamicsOptions {
-  std::vector<std::string> names;    // 1 to MAX_METAD_VARIABLES variables
+  std::vector<std::string> names;    // 1 to MAX_SAMPLED_VARIABLES variables
   std::vector<double> sigma;         // > 0, one per variable
   double height = 0.0;               // height of the first hill, > 0, energy
   double biasfactor = -1.0;          // > 1: well-tempered; -1: all hills have the same height

@@ -4,6 +4,7 @@
 #define GPUCOORD_RESIDENT_BIAS_H
 
 #include "gpucoord/bias.h"
+#include "gpucoord/device_terms.h"
 #include "gpucoord/export.h"
 #include "gpucoord/types.h"
 #include "gpucoord/variable.h"

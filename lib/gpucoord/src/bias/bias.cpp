@@ -11,15 +11,10 @@
 
 namespace gpucoord {
 
-Bias::Bias(const Words &words) :
-    context(words.context()), kind_name(words.kind()), every(words.stride())
-{
-  now.s.assign(nvariables(), 0.0);
-  now.dVdS.assign(nvariables(), 0.0);
-}
+Bias::Bias(const Words &words) : Bias(words.context(), words.kind(), words.stride()) {}
 
-Bias::Bias(BiasContext context_in, std::string kind) :
-    context(std::move(context_in)), kind_name(std::move(kind)), every(1)
+Bias::Bias(BiasContext context_in, std::string kind, int stride) :
+    context(std::move(context_in)), kind_name(std::move(kind)), every(stride)
 {
   now.s.assign(nvariables(), 0.0);
   now.dVdS.assign(nvariables(), 0.0);

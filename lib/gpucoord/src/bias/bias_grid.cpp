@@ -92,8 +92,8 @@ std::vector<int> BiasGrid::points_near(const Hill &hill, int k) const
 void BiasGrid::add(const Hill &hill)
 {
   // Grid points within reach of the hill, as a box.
-  std::vector<int> near[MAX_METAD_VARIABLES] = {{0}, {0}, {0}};
-  Period period[MAX_METAD_VARIABLES];
+  std::vector<int> near[MAX_SAMPLED_VARIABLES] = {{0}, {0}, {0}};
+  Period period[MAX_SAMPLED_VARIABLES];
   bool is_periodic = false;
   for (int k = 0; k < n; ++k) {
     near[k] = points_near(hill, k);
@@ -108,7 +108,7 @@ void BiasGrid::add(const Hill &hill)
     for (const int b : near[1])
       for (const int a : near[0]) {
         const std::size_t point = a + row * b + plane * c;
-        double s[MAX_METAD_VARIABLES], z[MAX_METAD_VARIABLES];
+        double s[MAX_SAMPLED_VARIABLES], z[MAX_SAMPLED_VARIABLES];
         position(point, s);
         const double e = stretched_exponential(hill, n, period, s, z);
         if (e == 0.0) continue;
@@ -126,7 +126,7 @@ void BiasGrid::add(const Hill &hill)
 
 double BiasGrid::evaluate(const double *s, double *dVdS) const
 {
-  HermiteAxis shape[MAX_METAD_VARIABLES];
+  HermiteAxis shape[MAX_SAMPLED_VARIABLES];
   for (int k = 0; k < n; ++k) shape[k] = hermite_axis(axes[k]);
   return evaluate_hermite(n, shape, values.data(), s, dVdS);
 }
@@ -200,7 +200,7 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
   for (std::size_t point = 0; point < npoints(); ++point) {
     if (is_image(point)) continue;
     const double *const at_point = &values[point * nderivatives];
-    double s[MAX_METAD_VARIABLES];
+    double s[MAX_SAMPLED_VARIABLES];
     position(point, s);
     for (int k = 0; k < n; ++k) text += " " + number_text(s[k]);
     text += " " + number_text(at_point[0]);
@@ -299,7 +299,7 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
         throw bad(line_number,
                   std::to_string(words.size()) + " columns in place of " +
                       std::to_string(n + order.size()));
-      double found, s[MAX_METAD_VARIABLES];
+      double found, s[MAX_SAMPLED_VARIABLES];
       position(point, s);
       for (int k = 0; k < n; ++k)
         if (!to_number(words[k], found) || !(std::fabs(found - s[k]) < 1e-3 * axes[k].spacing()))

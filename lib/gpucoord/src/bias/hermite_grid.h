@@ -7,7 +7,7 @@
 
 #include "../core/config.h"
 
-#include "gpucoord/metadynamics.h"
+#include "gpucoord/grid_axis.h"
 
 #include <cmath>
 #include <cstddef>
@@ -41,8 +41,8 @@ GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double
   const int nderivatives = 1 << n;
   // Cubic Hermite polynomials of the two ends of a bin: [variable][end][factor of the value, of the
   // derivative].
-  double basis[MAX_METAD_VARIABLES][2][2], derivative[MAX_METAD_VARIABLES][2][2];
-  std::size_t stride[MAX_METAD_VARIABLES], corner = 0, points = 1;
+  double basis[MAX_SAMPLED_VARIABLES][2][2], derivative[MAX_SAMPLED_VARIABLES][2][2];
+  std::size_t stride[MAX_SAMPLED_VARIABLES], corner = 0, points = 1;
   for (int k = 0; k < n; ++k) {
     const double h = axes[k].spacing;
     int bin = static_cast<int>((s[k] - axes[k].lo) / h);

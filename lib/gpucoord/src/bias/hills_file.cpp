@@ -301,7 +301,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
                     "convert them and this line, or give another file");
         result.names_units = true;
       } else if (!words.empty() && words[0][0] != '#') {
-        double columns_read[2 * MAX_METAD_VARIABLES + 3];
+        double columns_read[2 * MAX_SAMPLED_VARIABLES + 3];
         is_hill = true;
         if (!have_header)
           throw bad("a hill comes before the line '#! FIELDS " + joined(expected, 0) + "'", repair);

@@ -26,7 +26,7 @@ static double sum_of_hills(const Hill *hills, std::size_t count, int n, const Pe
   double v = 0.0;
   std::fill(dVdS, dVdS + n, 0.0);
   for (std::size_t h = 0; h < count; ++h) {
-    double z[MAX_METAD_VARIABLES];
+    double z[MAX_SAMPLED_VARIABLES];
     const double e = stretched_exponential(hills[h], n, period, s, z);
     if (e == 0.0) continue;
     v += e - hill_offset(hills[h]);
@@ -75,7 +75,7 @@ struct Metadynamics::State {
 
   double value_at(const double *s) const
   {
-    double inside[MAX_METAD_VARIABLES], dVdS[MAX_METAD_VARIABLES];
+    double inside[MAX_SAMPLED_VARIABLES], dVdS[MAX_SAMPLED_VARIABLES];
     clamp(s, inside);
     return sum(inside, dVdS);
   }
@@ -83,14 +83,14 @@ struct Metadynamics::State {
   double value_at_point(std::size_t point) const
   {
     if (options.interval.empty()) return grid->value(point);
-    double s[MAX_METAD_VARIABLES];
+    double s[MAX_SAMPLED_VARIABLES];
     grid->position(point, s);
     return value_at(s);
   }
 
   const MetadynamicsOptions options;
   const int n;
-  Period period[MAX_METAD_VARIABLES];
+  Period period[MAX_SAMPLED_VARIABLES];
   std::unique_ptr<BiasGrid> grid;
   std::vector<Hill> hills;    // only without a grid
   std::int64_t nhills = 0;
@@ -113,7 +113,7 @@ double Metadynamics::evaluate(const double *s, double *dVdS) const
 {
   GPUCOORD_COUNT(METADYNAMICS);
   const auto &o = state->options;
-  double image[MAX_METAD_VARIABLES], inside[MAX_METAD_VARIABLES];
+  double image[MAX_SAMPLED_VARIABLES], inside[MAX_SAMPLED_VARIABLES];
   state->find_image(s, image);
   state->clamp(image, inside);
   for (int k = 0; k < state->n && !o.grid.empty(); ++k)

@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Metadynamics as a kind of bias: its keywords, hills file and restart.
 
 #include "gpucoord/bias.h"
+#include "gpucoord/device_terms.h"
 #include "gpucoord/hills_file.h"
 #include "gpucoord/metadynamics.h"
 
@@ -95,8 +96,8 @@ namespace {
 
   MetadynamicsBias::MetadynamicsBias(const Words &words) : Bias(words)
   {
-    if (nvariables() > MAX_METAD_VARIABLES)
-      words.fail("takes 1 to " + std::to_string(MAX_METAD_VARIABLES) + " variables, not " +
+    if (nvariables() > MAX_SAMPLED_VARIABLES)
+      words.fail("takes 1 to " + std::to_string(MAX_SAMPLED_VARIABLES) + " variables, not " +
                  std::to_string(nvariables()) + " - use several fixes");
     options.names = names();
     options.period = context.periods;

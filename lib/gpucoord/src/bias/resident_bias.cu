@@ -28,8 +28,8 @@ namespace {
       DeviceValue value;
       Restraint term, last_term;
     } variable[MAX_VARIABLES];
-    HermiteAxis axis[MAX_METAD_VARIABLES];
-    Interval interval[MAX_METAD_VARIABLES];
+    HermiteAxis axis[MAX_SAMPLED_VARIABLES];
+    Interval interval[MAX_SAMPLED_VARIABLES];
     const double *values;
     ResidentBias::State *state, *host;
   };
@@ -53,7 +53,7 @@ namespace {
 
   __device__ void evaluate_grid(const BiasKernelArguments &arg, ResidentBias::State &state)
   {
-    double image[MAX_METAD_VARIABLES], inside[MAX_METAD_VARIABLES];
+    double image[MAX_SAMPLED_VARIABLES], inside[MAX_SAMPLED_VARIABLES];
     for (int v = 0; v < arg.n; ++v) {
       image[v] = image_within(arg.axis[v], state.s[v]);
       inside[v] = fmin(fmax(image[v], arg.interval[v].lo), arg.interval[v].hi);
@@ -133,7 +133,7 @@ namespace {
         arg.variable[v].term = terms.now[v];
         arg.variable[v].last_term = terms.last[v];
       }
-      for (int k = 0; k < MAX_METAD_VARIABLES; ++k) {
+      for (int k = 0; k < MAX_SAMPLED_VARIABLES; ++k) {
         arg.axis[k] = axis[k];
         arg.interval[k] = interval[k];
       }
@@ -192,8 +192,8 @@ namespace {
     std::int64_t copied = 0;
     DeviceBuffer<State> device;
     PinnedBuffer<State> host;
-    HermiteAxis axis[MAX_METAD_VARIABLES] = {};
-    Interval interval[MAX_METAD_VARIABLES] = {};
+    HermiteAxis axis[MAX_SAMPLED_VARIABLES] = {};
+    Interval interval[MAX_SAMPLED_VARIABLES] = {};
     DeviceBuffer<double> values;
     std::int64_t version_of_grid = -1;    // -1: no grid
   };

@@ -3,6 +3,7 @@
 
 #include "gpucoord/bias.h"
 #include "gpucoord/counters.h"
+#include "gpucoord/device_terms.h"
 
 #include "../core/text_files.h"
 #include "words.h"

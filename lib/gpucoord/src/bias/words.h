@@ -5,6 +5,7 @@
 #define GPUCOORD_BIAS_WORDS_H
 
 #include "gpucoord/bias.h"
+#include "gpucoord/grid_axis.h"
 
 #include <cstddef>
 #include <cstdint>
