@@ -3,7 +3,7 @@
 #ifndef GPUCOORD_TEST_BIAS_FILES_H
 #define GPUCOORD_TEST_BIAS_FILES_H
 
-#include "gpucoord/hills_file.h"
+#include "gpucoord/deposit_file.h"
 #include "gpucoord/metadynamics.h"
 
 #include "bias_hills.h"
@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,6 +20,41 @@
 #include <unistd.h>
 
 using namespace gpucoord;
+
+// A file of deposits that are hills.
+class HillsFile : public DepositFile {
+ public:
+  HillsFile(const std::string &path, const MetadynamicsOptions &o, const std::string &program,
+            const std::string &units) :
+      DepositFile(path, hills_format(o), program, units),
+      options(o)
+  {
+  }
+  struct Existing : DepositFile::Existing {
+    std::vector<Hill> hills;
+  };
+  Existing read(std::int64_t count)
+  {
+    Existing found = {DepositFile::read(count), {}};
+    for (const Deposit &deposit : found.deposits) found.hills.push_back(hill_of(deposit));
+    return found;
+  }
+  // known: all hills of the file; null: they are not available
+  void append(double time, const Hill &hill, const std::vector<Hill> *known = nullptr)
+  {
+    const auto deposits = [&] {
+      std::optional<std::vector<Deposit>> result;
+      if (!known) return result;
+      result.emplace();
+      for (const Hill &one : *known) result->push_back(deposit_of(one, options));
+      return result;
+    };
+    DepositFile::append(deposit_of(hill, options, time), deposits);
+  }
+
+ private:
+  const MetadynamicsOptions options;
+};
 
 class Files : public testing::Test {
  protected:

@@ -30,7 +30,7 @@ TEST_F(Files, hills_read_back_to_the_last_bit)
   EXPECT_EQ(found.damaged, "");
   EXPECT_EQ(found.nlater, 0);
   EXPECT_TRUE(found.names_units);
-  EXPECT_EQ(found.other_biasfactor, 0.0);
+  for (const auto &deposit : found.deposits) EXPECT_EQ(deposit.row.back(), 8.0);
 }
 
 double last_time(const std::string &file_name)

@@ -10,6 +10,7 @@
 #ifndef GPUCOORD_METADYNAMICS_H
 #define GPUCOORD_METADYNAMICS_H
 
+#include "gpucoord/deposit_file.h"
 #include "gpucoord/export.h"
 #include "gpucoord/grid_axis.h"
 #include "gpucoord/period.h"
@@ -29,12 +30,6 @@ struct Hill {
   double file_height = 0.0;    // in a hills file; well-tempered: height biasf/(biasf - 1)
 };
 
-// Returns the height in the bias from the last two columns of a hills file.
-inline double height_of_bias(double file_height, double biasfactor)
-{
-  return biasfactor > 1.0 ? file_height * ((biasfactor - 1.0) / biasfactor) : file_height;
-}
-
 struct MetadynamicsOptions {
   std::vector<std::string> names;    // 1 to MAX_SAMPLED_VARIABLES variables
   std::vector<double> sigma;         // > 0, one per variable
@@ -51,6 +46,16 @@ struct MetadynamicsOptions {
 // Returns the largest sigma of a hill that does not overlap its own image.
 GPUCOORD_API double largest_sigma(const Period &);
 
+// Hills in a file. The last column, biasf, is the biasfactor.
+GPUCOORD_API DepositFormat hills_format(const MetadynamicsOptions &);
+// Returns the height in the bias from the last two columns.
+inline double height_of_bias(double file_height, double biasfactor)
+{
+  return biasfactor > 1.0 ? file_height * ((biasfactor - 1.0) / biasfactor) : file_height;
+}
+GPUCOORD_API Hill hill_of(const Deposit &);
+GPUCOORD_API Deposit deposit_of(const Hill &, const MetadynamicsOptions &, double time = 0.0);
+
 // The bias of all hills as a function of the variables. Energies are in the caller's units.
 class GPUCOORD_API Metadynamics {
  public:
@@ -66,7 +71,6 @@ class GPUCOORD_API Metadynamics {
 
   void add(const Hill &);
 
-  const MetadynamicsOptions &options() const;
   // Returns V and its mixed derivatives at the points of the grid, [points, first variable
   // fastest][2^n]. Bit k of the last index: derivative with respect to variable k. Needs a grid.
   const std::vector<double> &grid_values() const;

@@ -20,6 +20,48 @@ double largest_sigma(const Period &period)
   return 0.5 * period.length / std::sqrt(2.0 * HILL_END);
 }
 
+DepositFormat hills_format(const MetadynamicsOptions &options)
+{
+  DepositFormat format;
+  format.noun = "hill";
+  format.names = options.names;
+  format.period = options.period;
+  format.last_column = "biasf";
+  format.constants = {{"multivariate", "false"}, {"kerneltype", "stretched-gaussian"}};
+  if (options.interval.size() == 1)    // PLUMED supports an interval for one variable only
+    format.further_lines = "#! SET lower_int " + number_text(options.interval[0].lo) +
+        "\n#! SET upper_int " + number_text(options.interval[0].hi) + "\n";
+  format.about_units = "time and heights in these; heights are times biasfactor/(biasfactor - 1) "
+                       "where biasfactor > 1, so that the sum of hills is minus the free energy";
+  format.largest_sigma = largest_sigma;
+  format.keeps_none = "a bias on a grid";
+  return format;
+}
+
+Hill hill_of(const Deposit &deposit)
+{
+  Hill hill;
+  const std::size_t n = deposit.row.size() / 2 - 1;
+  std::copy_n(deposit.row.begin(), n, hill.center);
+  std::copy_n(deposit.row.begin() + n, n, hill.sigma);
+  hill.file_height = deposit.height();
+  hill.height = height_of_bias(hill.file_height, deposit.row.back());
+  return hill;
+}
+
+Deposit deposit_of(const Hill &hill, const MetadynamicsOptions &options, double time)
+{
+  const std::size_t n = options.names.size();
+  Deposit deposit = {time, {hill.center, hill.center + n}};
+  deposit.row.insert(deposit.row.end(), hill.sigma, hill.sigma + n);
+  // A hill from a file may have a different biasfactor, which is unknown. A biasfactor of -1 keeps
+  // its height in the bias.
+  const bool is_own = hill.height == height_of_bias(hill.file_height, options.biasfactor);
+  deposit.row.push_back(is_own ? hill.file_height : hill.height);
+  deposit.row.push_back(is_own ? options.biasfactor : -1.0);
+  return deposit;
+}
+
 static double sum_of_hills(const Hill *hills, std::size_t count, int n, const Period *period,
                            const double *s, double *dVdS)
 {
@@ -57,13 +99,6 @@ struct Metadynamics::State {
                 : sum_of_hills(hills.data(), hills.size(), n, period, s, dVdS);
   }
 
-  // Sets 'image' to the images of s within the grid.
-  void find_image(const double *s, double *image) const
-  {
-    for (int k = 0; k < n; ++k)
-      image[k] = grid ? image_within(hermite_axis(options.grid[k]), s[k]) : s[k];
-  }
-
   // Sets 'inside' to s, clamped to the interval.
   void clamp(const double *s, double *inside) const
   {
@@ -73,19 +108,13 @@ struct Metadynamics::State {
           : std::min(std::max(s[k], options.interval[k].lo), options.interval[k].hi);
   }
 
-  double value_at(const double *s) const
-  {
-    double inside[MAX_SAMPLED_VARIABLES], dVdS[MAX_SAMPLED_VARIABLES];
-    clamp(s, inside);
-    return sum(inside, dVdS);
-  }
-
   double value_at_point(std::size_t point) const
   {
     if (options.interval.empty()) return grid->value(point);
-    double s[MAX_SAMPLED_VARIABLES];
+    double s[MAX_SAMPLED_VARIABLES], inside[MAX_SAMPLED_VARIABLES], dVdS[MAX_SAMPLED_VARIABLES];
     grid->position(point, s);
-    return value_at(s);
+    clamp(s, inside);
+    return sum(inside, dVdS);
   }
 
   const MetadynamicsOptions options;
@@ -114,7 +143,8 @@ double Metadynamics::evaluate(const double *s, double *dVdS) const
   GPUCOORD_COUNT(METADYNAMICS);
   const auto &o = state->options;
   double image[MAX_SAMPLED_VARIABLES], inside[MAX_SAMPLED_VARIABLES];
-  state->find_image(s, image);
+  for (int k = 0; k < state->n; ++k)
+    image[k] = state->grid ? image_within(hermite_axis(o.grid[k]), s[k]) : s[k];
   state->clamp(image, inside);
   for (int k = 0; k < state->n && !o.grid.empty(); ++k)
     if (!(inside[k] >= o.grid[k].lo && inside[k] <= o.grid[k].hi))
@@ -154,11 +184,6 @@ void Metadynamics::add(const Hill &hill)
   ++state->nhills;
   add_to(state->checksum, hill, state->n);
   state->have_maximum = state->have_offset = false;
-}
-
-const MetadynamicsOptions &Metadynamics::options() const
-{
-  return state->options;
 }
 
 const std::vector<double> &Metadynamics::grid_values() const

@@ -16,7 +16,7 @@
 namespace gpucoord {
 
 // The words of a bias command. All errors are ParseError.
-class Words {
+class GPUCOORD_TEST_API Words {
  public:
   // words: see make_bias()
   Words(std::vector<std::string> words, const BiasContext &);

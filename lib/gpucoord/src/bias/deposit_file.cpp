@@ -1,0 +1,380 @@
+// Part of GPUCOORD, GPL-2.0. The file of deposits.
+
+#include "gpucoord/deposit_file.h"
+
+#include "../core/checksum.h"
+#include "../core/file_on_disk.h"
+#include "../core/text_files.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <stdexcept>
+
+namespace fs = std::filesystem;
+
+namespace gpucoord {
+
+// Version of the file format. Files of PLUMED do not state it.
+static constexpr int FORMAT = 1;
+
+DepositFile::DepositFile(std::string path_in, DepositFormat format_in, std::string program_in,
+                         std::string units_in) :
+    path(std::move(path_in)),
+    format(std::move(format_in)), plural(format.noun + "s"), name(plural + " file " + path),
+    program(std::move(program_in)), units(std::move(units_in)),
+    checksum(std::make_unique<Checksum>())
+{
+}
+
+DepositFile::~DepositFile()
+{
+  if (file) std::fclose(file);
+}
+
+static std::vector<std::string> columns(const DepositFormat &format)
+{
+  std::vector<std::string> result = {"time"};
+  result.insert(result.end(), format.names.begin(), format.names.end());
+  for (const auto &name : format.names) result.push_back("sigma_" + name);
+  result.insert(result.end(), {"height", format.last_column});
+  return result;
+}
+
+static std::string line_of(const Deposit &deposit)
+{
+  char text[32];
+  std::snprintf(text, sizeof(text), " %.12g", deposit.time);    // 0.014, not 0.014000000000000001
+  std::string line = text;
+  for (const double number : deposit.row) line += " " + number_text(number);
+  return line + "\n";
+}
+
+std::string DepositFile::header() const
+{
+  std::string text = "#! FIELDS " + joined(columns(format), 0) + "\n";
+  for (const auto &[keyword, value] : format.constants)
+    text += "#! SET " + keyword + " " + value + "\n";
+  for (std::size_t k = 0; k < format.period.size(); ++k)
+    if (format.period[k].exists())
+      text += "#! SET min_" + format.names[k] + " " + text_of_bound(format.period[k].lo) +
+          "\n#! SET max_" + format.names[k] + " " + text_of_bound(format.period[k].hi()) + "\n";
+  return text + format.further_lines + "# " + program + " units " + units + ": " +
+      format.about_units + "\n" + format_line(plural, FORMAT);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void DepositFile::open()
+{
+  std::error_code ignored;
+  const bool is_device = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
+  // With read access, the text of a file that another program deletes can still be saved.
+  file = std::fopen(path.c_str(), is_device ? "ab" : "a+b");
+  if (!file) throw std::runtime_error("cannot write " + name + ": " + last_error());
+  if (!is_device && !lock_file(file))
+    throw std::runtime_error(name +
+                             " is being written by another fix or run - use one file for each");
+  // Unbuffered: each fwrite() is one write().
+  std::setvbuf(file, nullptr, _IONBF, 0);
+  absolute_path = fs::absolute(path).string();
+}
+
+void DepositFile::write(const std::string &text, const std::string &way_out)
+{
+  if (std::fwrite(text.data(), 1, text.size(), file) == text.size()) {
+    size += static_cast<std::int64_t>(text.size());
+    checksum->add(text.data(), text.size());
+    return;
+  }
+  const std::string why = last_error();
+  shorten(file, size);    // remove the incomplete line, if possible
+  throw std::runtime_error("cannot write " + name + ": " + why + way_out);
+}
+
+std::string DepositFile::create()
+{
+  std::string backup;
+  try {
+    if (fs::is_regular_file(path)) {
+      open();    // throws if another writer has the file open
+      std::fclose(file);
+      file = nullptr;
+      backup = free_backup_name(path);
+      fs::rename(path, backup);
+    }
+  } catch (const fs::filesystem_error &e) {
+    throw std::runtime_error("cannot rename " + name +
+                             ", which already exists: " + e.code().message());
+  }
+  open();
+  write(header(), "");
+  return backup;
+}
+
+void DepositFile::check_on_disk(const Known &known)
+{
+  if (failure.empty()) {
+    const OnDisk found = look_up(absolute_path, file);
+    std::string problem;
+    if (found.error == ENOENT)
+      problem = "was deleted";
+    else if (found.error)
+      throw std::runtime_error(
+          "cannot check " + name + " before a " + format.noun +
+          " is added: " + std::strerror(found.error) + " - make " + absolute_path +
+          " accessible and continue from the last restart file, or with append yes");
+    else if (!found.is_regular)
+      return;
+    else if (!found.is_same)
+      problem = "was replaced by another file";
+    else if (found.size != size)
+      problem = "has " + std::to_string(found.size) + " bytes in place of the " +
+          std::to_string(size) + " that were written";
+    else
+      return;
+    problem = name + " was changed by another program during the run: it " + problem + " - ";
+    try {
+      failure = problem + save(known);
+    } catch (const std::runtime_error &e) {
+      // Keep the file open, because closing a deleted file loses its contents.
+      throw std::runtime_error(problem + "its " + plural +
+                               " cannot be saved under another name: " + e.what());
+    }
+    std::fclose(file);
+    file = nullptr;
+  }
+  throw std::runtime_error(failure);
+}
+
+// Saves the deposits of a changed file. Returns a text with their new location and the way out.
+std::string DepositFile::save(const Known &known) const
+{
+  const std::string saved = free_backup_name(absolute_path);
+  const std::string rename = "; rename that file to " + absolute_path +
+      " and continue from the last restart file, or with append yes";
+  NewFile copy(saved);
+  std::string result = "all its " + plural + " are in " + saved;
+  if (read_back(0, size, nullptr).value() == checksum->value()) {
+    read_back(0, size, &copy);
+    result += rename;
+  } else if (const auto deposits = known()) {
+    copy.add(header());
+    for (const Deposit &deposit : *deposits) copy.add(line_of({0.0, deposit.row}));
+    result += ", with time 0 because their text is lost" + rename;
+  } else {
+    read_back(0, std::numeric_limits<std::int64_t>::max(), &copy);
+    result = "text of its " + plural + " is lost, and " + format.keeps_none + " keeps no " +
+        plural + "; the remaining text is in " + saved + " - use a backup of the " + plural +
+        " file, and continue from a restart file of the same time";
+  }
+  copy.finish();
+  return result;
+}
+
+// Returns the checksum of the bytes from begin up to, not including, end, or up to the end of the
+// file. Also writes them to copy unless it is null.
+Checksum DepositFile::read_back(std::int64_t begin, std::int64_t end, NewFile *copy) const
+{
+  Checksum result;
+  std::string block(1 << 16, '\0');
+  std::fseek(file, static_cast<long>(begin), SEEK_SET);
+  while (begin < end) {
+    const auto wanted = std::min(end - begin, static_cast<std::int64_t>(block.size()));
+    const std::size_t count = std::fread(&block[0], 1, static_cast<std::size_t>(wanted), file);
+    if (count == 0) break;
+    result.add(block.data(), count);
+    if (copy) copy->add(block.substr(0, count));
+    begin += static_cast<std::int64_t>(count);
+  }
+  std::fseek(file, 0, SEEK_END);    // C requires this between reading and writing
+  return result;
+}
+
+void DepositFile::append(const Deposit &deposit, const Known &known)
+{
+  check_on_disk(known);
+  write(line_of(deposit),
+        " - it has all " + plural +
+            " before this one; make room, and continue from the last restart file");
+}
+
+/* ---------------------------------------------------------------------- */
+
+// Returns what is wrong with a line '#! SET min_NAME VALUE' or 'max_NAME', or "".
+std::string DepositFile::period_problem(const std::string &keyword, const std::string &value) const
+{
+  for (std::size_t k = 0; k < format.names.size(); ++k) {
+    const bool is_low = keyword == "min_" + format.names[k];
+    if (!is_low && keyword != "max_" + format.names[k]) continue;
+    const bool is_periodic = !format.period.empty() && format.period[k].exists();
+    if (!is_periodic)
+      return keyword + " is " + printable(value) + ", but " + format.names[k] +
+          " is not periodic here";
+    const double needed = is_low ? format.period[k].lo : format.period[k].hi();
+    double found;
+    if (!to_bound(value, found) || std::fabs(found - needed) > 1e-9 * format.period[k].length)
+      return keyword + " is " + printable(value) + ", but the variable has " +
+          text_of_bound(needed);
+  }
+  return "";
+}
+
+DepositFile::Existing DepositFile::read(std::int64_t count)
+{
+  require_regular_file(plural + " file", path);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read " + name + ": " + last_error());
+  const std::string why_unknown = stated_format(in, plural, FORMAT).why_unknown;
+  if (!why_unknown.empty())
+    throw std::runtime_error(name + ", " + why_unknown +
+                             " - continue with the version that wrote it, or give another file");
+  open();
+
+  Existing result;
+  const auto expected = columns(format);
+  std::string line;
+  std::int64_t bytes = 0;    // bytes up to the end of this line
+  Checksum sum;              // checksum of the bytes read so far
+  std::int64_t line_number = 0;
+  bool have_header = false;
+  int nbounds = 0, needed_bounds = 0;    // lines with the ends of periods
+  for (const Period &one : format.period) needed_bounds += one.exists() ? 2 : 0;
+
+  const auto bad = [&](const std::string &why, const std::string &way_out) {
+    return std::runtime_error(name + ", line " + std::to_string(line_number) + ": " + why + " - " +
+                              way_out);
+  };
+  const std::string repair = "repair it, or use a backup of it";
+
+  while (std::getline(in, line)) {
+    ++line_number;
+    // A run that is killed leaves a last line without an end. A malformed line only counts as such
+    // damage if it is the last one.
+    const bool has_end = !in.eof();
+    std::string problem = has_end ? "" : "it has no end";
+    Deposit deposit;
+    if (std::any_of(line.begin(), line.end(), [](unsigned char c) {
+          return std::iscntrl(c) && !std::isspace(c);
+        }))
+      problem = "it has bytes that are not text";
+    if (problem.empty()) {
+      const auto words = words_of(line);
+      if (words.size() > 2 && words[0] == "#!" && words[1] == "FIELDS") {
+        if (std::vector<std::string>(words.begin() + 2, words.end()) != expected)
+          throw bad("it has the columns '" + printable(joined(words, 2)) +
+                        "', but this fix needs '" + joined(expected, 0) + "'",
+                    "give another file");
+        have_header = true;
+      } else if (words.size() == 4 && words[0] == "#!" && words[1] == "SET") {
+        for (const auto &[keyword, value] : format.constants)
+          if (words[2] == keyword && words[3] != value)
+            throw bad(keyword + " is " + printable(words[3]) + ", but only " + value + " is known",
+                      "give another file");
+        const std::string why = period_problem(words[2], words[3]);
+        if (!why.empty()) throw bad(why, "give another file");
+        if (words[2].rfind("min_", 0) == 0 || words[2].rfind("max_", 0) == 0) ++nbounds;
+      } else if (words.size() > 3 && words[0] == "#" && words[1] == program &&
+                 words[2] == "units") {
+        const std::string found = words[3].substr(0, words[3].find(':'));
+        if (found != units)
+          throw bad("its times and heights are in units " + printable(found) +
+                        ", but this simulation has units " + units,
+                    "convert them and this line, or give another file");
+        result.names_units = true;
+      } else if (!words.empty() && words[0][0] != '#') {
+        const std::string early = "a " + format.noun + " comes before the line";
+        if (!have_header) throw bad(early + " '#! FIELDS " + joined(expected, 0) + "'", repair);
+        if (nbounds < needed_bounds)
+          throw bad(early + "s '#! SET min_NAME' and 'max_NAME' of each periodic variable",
+                    "give a file of " + plural + " of the same variables");
+        if (words.size() != expected.size())
+          problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") +
+              " in place of " + std::to_string(expected.size());
+        deposit.row.resize(words.size() - 1);
+        for (std::size_t k = 0; problem.empty() && k < words.size(); ++k)
+          if (!to_number(words[k], k ? deposit.row[k - 1] : deposit.time))
+            problem = "'" + printable(words[k]) + "' is not a number";
+        const std::size_t n = problem.empty() ? format.names.size() : 0;
+        for (std::size_t k = 0; k < n; ++k) {
+          const double sigma = deposit.row[n + k];
+          if (!(sigma > 0.0)) problem = "sigma " + short_text(sigma) + " is not above 0";
+          const Period period = format.period.empty() ? Period() : format.period[k];
+          if (period.exists() && sigma > format.largest_sigma(period))
+            throw bad("sigma " + short_text(sigma) + " is above " +
+                          short_text(format.largest_sigma(period), 6) + ", so that the " +
+                          format.noun + " overlaps its own image in the next period",
+                      "give another file");
+        }
+      }
+    }
+    if (!problem.empty()) {
+      if (in.peek() != std::ifstream::traits_type::eof()) throw bad(problem, repair);
+      result.damaged = problem;
+      break;
+    }
+    if (!deposit.row.empty()) {
+      if (count == ALL || static_cast<std::int64_t>(result.deposits.size()) < count)
+        result.deposits.push_back(deposit);
+      else
+        ++result.nlater;
+    }
+    bytes += static_cast<std::int64_t>(line.size()) + 1;
+    sum.add(line.data(), line.size());
+    sum.add("\n", 1);
+    if (!result.nlater) {    // keep all lines before the first later deposit
+      size = bytes;
+      *checksum = sum;
+    }
+  }
+
+  const auto ndeposits = static_cast<std::int64_t>(result.deposits.size());
+  if (count != ALL && ndeposits < count)
+    throw std::runtime_error(name + " ends after " + std::to_string(ndeposits) + " of the " +
+                             std::to_string(count) + " " + plural +
+                             " that were in the bias of the restart file - give the " + plural +
+                             " file of that run");
+
+  if (ndeposits == 0 && !result.nlater) {
+    // The file has at most a header. Start a new file.
+    in.clear();
+    in.seekg(0);
+    const std::string whole = header();
+    std::string found(whole.size() + 1, '\0');
+    in.read(&found[0], static_cast<std::streamsize>(found.size()));
+    found.resize(static_cast<std::size_t>(in.gcount()));
+    if (whole.compare(0, found.size(), found) == 0) {
+      size = 0;
+      *checksum = Checksum();
+    } else if (!have_header)
+      throw std::runtime_error("file " + path + " is not a " + plural +
+                               " file - give the name of one, or of a new file");
+  }
+  end_of_later_deposits = result.nlater ? bytes : size;
+  is_cut = result.nlater || !result.damaged.empty() || size == 0;
+  return result;
+}
+
+std::string DepositFile::resume()
+{
+  // Save the deposits before shortening the file: a run that is killed in between loses nothing.
+  std::string backup;
+  if (end_of_later_deposits > size) {
+    backup = free_backup_name(path);
+    NewFile saved(backup);
+    saved.add(header());
+    read_back(size, end_of_later_deposits, &saved);
+    saved.finish();
+  }
+  if (is_cut && !shorten(file, size))
+    throw std::runtime_error("cannot shorten " + name + ": " + last_error());
+  if (size == 0) write(header(), "");
+  return backup;
+}
+
+}    // namespace gpucoord
