@@ -1,4 +1,4 @@
-"""Part bias: microseconds of a timestep with each kind of bias, and its excess over the time in which
+"""Parts bias and bias-gpu. bias: microseconds of a timestep with each kind of bias, and its excess over the time in which
 the compute alone computes S and its derivatives.
 
 The system is a jittered simple cubic lattice, rational 6/12 with 65 neighbors, norm mean. It has no
@@ -6,7 +6,8 @@ pair potential and no integration, so that nothing else takes time. 8 atoms on t
 show the cost of a bias itself. 46,656 atoms, on the GPU if there is one, show that this cost is
 negligible. The time of the compute alone is a step in which compute reduce requests its derivatives,
 minus a step in which compute reduce requests positions. Metadynamics starts from hills files with a
-hundred and a million hills.
+hundred and a million hills. bias-gpu: microseconds in which the GPU evaluates a bias of resident
+variables.
 """
 
 import math
@@ -16,6 +17,7 @@ import re
 import statistics
 import tempfile
 
+from launch import SPREAD
 from results import Number
 
 SMALL, LARGE = 2, 36    # atoms along an edge of the lattice
@@ -114,3 +116,11 @@ def run(bench):
             is_bias = name not in list(took)[:2]
             cells += [took[name], took[name].value - took[ALONE].value if is_bias else None]
         table.row(name, *cells)
+
+
+def gpu(bench):
+    table = bench.table("evaluation", "variables", "kernels", "restraints, us", "grid, us", "kernels, us", precision="double",
+                        spread=SPREAD, gpus=True)
+    for variables in (1, 2, 3):
+        for kernels in (50, 340, 1000, 5000):
+            table.row(variables, kernels, *bench.program("bench/bench_bias", variables, kernels, 15))

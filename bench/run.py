@@ -38,6 +38,7 @@ PARTS = {
     "orders-host": Part("orders", "host", LIBRARY),
     "orders-gpu": Part("orders", "gpu", LIBRARY, gpus=1),
     "bias": Part("bias", "run"),
+    "bias-gpu": Part("bias", "gpu", ("bench/bench_bias",), gpus=1),
     "pair-host": Part("pair", "host"),
     "pair-gpu": Part("pair", "gpu", gpus=1),
     "kokkos": Part("kokkos", "run", gpus=1, kokkos=True),

@@ -82,6 +82,7 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
   for (const VariableRef &variable : variables)
     values.push_back(variable.compute->enqueue().item(variable.item));
   call([&] {
+    bias.on_device(step, terms);
     if (holder == Holder::HOST) {
       const gpucoord::BiasState &known = bias.state();
       State state = {};
@@ -90,9 +91,11 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
       state.energy = known.energy;
       state.work = known.work;
       state.bad_atom = -1;
+      if (terms.has_averages())
+        std::copy_n(known.own.begin() + terms.averages.first, 1 + 2 * known.s.size(),
+                    state.averages);
       resident->set(state, stream);
     }
-    bias.on_device(step, terms);
     resident->evaluate(values, terms, strength, stream);
   });
   holder = Holder::DEVICE;
@@ -126,6 +129,8 @@ void EnqueuedBias::set_state(const State &state)
   std::copy_n(state.dVdS, known.dVdS.size(), known.dVdS.begin());
   known.energy = state.energy;
   known.work = state.work;
+  if (terms.has_averages())
+    std::copy_n(state.averages, 1 + 2 * known.s.size(), known.own.begin() + terms.averages.first);
   bias.set_state(known);
 }
 

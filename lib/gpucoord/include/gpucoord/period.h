@@ -30,6 +30,12 @@ struct Period {
     const double d = a - b;
     return exists() ? d - length * std::rint(d / length) : d;
   }
+
+  // Returns s, or its image between lo and lo + length.
+  GPUCOORD_ALSO_ON_DEVICE double within(double s) const
+  {
+    return exists() ? s - length * std::floor((s - lo) / length) : s;
+  }
 };
 
 // Returns the end of a period or of an axis as PLUMED writes it: -pi, pi, or a number with 17

@@ -24,6 +24,7 @@ class GPUCOORD_API ResidentBias {
   struct State {
     double s[MAX_VARIABLES], dVdS[MAX_VARIABLES];    // S and dV/dS
     double energy, work;
+    double averages[1 + 2 * MAX_SAMPLED_VARIABLES];    // DeviceTerms::Averages
     // Errors of all evaluations since set().
     int bad_atom;    // see Totals
     int moved;
@@ -36,7 +37,8 @@ class GPUCOORD_API ResidentBias {
   // Sets the state that the next evaluation starts from.
   virtual void set(const State &, DeviceStream) = 0;
   // Enqueues the bias of the last evaluations of these variables, at most MAX_VARIABLES. The terms
-  // must not be empty. A grid whose version differs from the last call is copied, with a wait.
+  // must not be empty. A grid whose version differs from the last call is copied, with a wait;
+  // kernels are copied without.
   // strength: factor of the forces, must be finite
   virtual void evaluate(const std::vector<DeviceValue> &, const DeviceTerms &, double strength,
                         DeviceStream) = 0;
