@@ -34,7 +34,8 @@ class GPUCOORD_API ResidentBias {
   };
 
   virtual ~ResidentBias() = default;
-  // Sets the state that the next evaluation starts from.
+  // Sets the state that the next evaluation starts from. Evaluations before this one must be
+  // complete.
   virtual void set(const State &, DeviceStream) = 0;
   // Enqueues the bias of the last evaluations of these variables, at most MAX_VARIABLES. The terms
   // must not be empty. A grid whose version differs from the last call is copied, with a wait;

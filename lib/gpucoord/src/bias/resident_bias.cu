@@ -198,14 +198,17 @@ namespace {
     {
       device.reserve(1);
       host.reserve(1);
+      start.reserve(1);
     }
 
     void set(const State &state, DeviceStream stream) override
     {
-      check(cudaMemcpyAsync(device.data(), &state, sizeof(State), cudaMemcpyHostToDevice, stream),
+      start_is_copied.wait("copying data to the GPU");    // the previous one
+      start[0] = host[0] = state;
+      check(cudaMemcpyAsync(device.data(), start.data(), sizeof(State), cudaMemcpyHostToDevice,
+                            stream),
             "copying data to the GPU");
-      check(cudaStreamSynchronize(stream), "copying data to the GPU");
-      host[0] = state;
+      start_is_copied.record(stream);
       copied += sizeof(State);
     }
 
@@ -275,7 +278,7 @@ namespace {
 
     std::size_t bytes() const override
     {
-      return device.bytes() + host.bytes() + values.bytes() + rows.bytes();
+      return device.bytes() + host.bytes() + start.bytes() + values.bytes() + rows.bytes();
     }
     std::int64_t bytes_copied() const override { return copied; }
 
@@ -334,7 +337,8 @@ namespace {
 
     std::int64_t copied = 0;
     DeviceBuffer<State> device;
-    PinnedBuffer<State> host;
+    PinnedBuffer<State> host, start;    // the last state that a kernel wrote, and that of set()
+    Event start_is_copied;
     HermiteAxis axis[MAX_SAMPLED_VARIABLES] = {};
     Interval interval[MAX_SAMPLED_VARIABLES] = {};
     DeviceBuffer<double> values;
