@@ -30,6 +30,11 @@ struct Period {
     const double d = a - b;
     return exists() ? d - length * std::rint(d / length) : d;
   }
+  // Returns the image of s between lo and hi().
+  double wrapped(double s) const
+  {
+    return exists() ? s - length * std::floor((s - lo) / length) : s;
+  }
 };
 
 // Returns the end of a period or of an axis as PLUMED writes it: -pi, pi, or a number with 17
