@@ -579,10 +579,10 @@ TEST_F(Kinds, wrong_words)
 {
   std::string known;
   for (const auto &kind : bias_kinds()) known += (known.empty() ? "" : ", ") + kind;
-  EXPECT_EQ(known, "harmonic, moving, wall/upper, wall/lower, linear, metad");
-  const std::string unknown = "Unknown fix bias kind: opes - known are " + known;
+  EXPECT_EQ(known, "harmonic, moving, wall/upper, wall/lower, linear, metad, opes, opes/explore");
+  const std::string unknown = "Unknown fix bias kind: spring - known are " + known;
   const Wrong cases[] = {
-      {"[opes] k 1", unknown.c_str()},
+      {"[spring] k 1", unknown.c_str()},
       {"harmonic k 1 [K] 2", "Unknown fix bias harmonic keyword: K - known are k, s0, stride"},
       {"harmonic k 1 s0 2 [k] 3", "Fix bias harmonic keyword k is given twice"},
       {"[harmonic] s0 2", "Fix bias harmonic needs keyword k"},

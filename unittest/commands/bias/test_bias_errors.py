@@ -30,9 +30,11 @@ FIX = "fix b all coord/bias "
 METAD = "c_cv metad sigma 0.2 height 0.1 pace 10 file H"
 MOVE = FIX + "c_cv moving k 1 s0 {}\n"
 
-KINDS = "harmonic, moving, wall/upper, wall/lower, linear, metad"
+KINDS = "harmonic, moving, wall/upper, wall/lower, linear, metad, opes, opes/explore"
 TAKES = {"harmonic": "k, s0, stride", "moving": "k, s0, k/stop, s0/stop, steps, stride",
          "wall/upper": "k, s0, exponent, offset, stride", "linear": "k, s0, stride",
+         "opes": "barrier, pace, temp, sigma, sigma/adaptive, sigma/min, biasfactor, epsilon, cutoff, threshold, fixed_sigma, "
+                 "recursive, normalize, kernel, force, file, append, stride",
          "metad": "sigma, height, pace, biasfactor, temp, grid, bins, interval, file, append, write_grid, read_grid, "
                   "stride"}
 ONE = "one for the variable c_cv"
@@ -65,6 +67,7 @@ ARGUMENTS = [
     ("c_cv wall/upper k 1 s0 2 [power] 2", f"?wall/upper keyword: power - known are {TAKES['wall/upper']}"),
     ("c_cv linear k 1 [offset] 2", f"?linear keyword: offset - known are {TAKES['linear']}"),
     ("c_cv metad [k] 1", f"?metad keyword: k - known are {TAKES['metad']}"),
+    ("c_cv opes [k] 1", f"?opes keyword: k - known are {TAKES['opes']}"),
     ("c_cv harmonic [2.0]", f"?harmonic keyword: 2.0 - known are {TAKES['harmonic']}"),
     ("c_cv harmonic k 1 s0 2 [k] 1", "harmonic keyword k is given twice"),
     (METAD + " [file] H", "metad keyword file is given twice"),
@@ -77,6 +80,10 @@ ARGUMENTS = [
     ("c_cv [metad] sigma 1 pace 5 file H", "metad needs keyword height"),
     ("c_cv [metad] sigma 1 height 1 file H", "metad needs keyword pace"),
     ("c_cv [metad] sigma 1 height 1 pace 5", "metad needs keyword file"),
+    ("c_cv [opes] barrier 9 pace 5 temp 9000", "opes needs keyword file"),
+    ("c_cv [opes/explore] pace 5 temp 1 file H", "opes/explore needs keyword barrier"),
+    ("c_cv opes barrier 9 pace 5 temp 9000 biasfactor [inf] file H",
+     "opes biasfactor inf is not possible with adaptive sigma - use keyword sigma for a sigma that is not adaptive"),
 
     # Numbers of values.
     ("c_cv harmonic [k] s0 2", f"harmonic keyword k takes 1 value, {ONE}, but has 0"),

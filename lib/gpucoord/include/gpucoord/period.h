@@ -30,9 +30,8 @@ struct Period {
     const double d = a - b;
     return exists() ? d - length * std::rint(d / length) : d;
   }
-
-  // Returns s, or its image between lo and lo + length.
-  GPUCOORD_ALSO_ON_DEVICE double within(double s) const
+  // Returns the image of s between lo and hi().
+  double wrapped(double s) const
   {
     return exists() ? s - length * std::floor((s - lo) / length) : s;
   }

@@ -52,11 +52,7 @@ void DepositingBias::parse_temperature(const Words &words)
 void DepositingBias::parse_file(const Words &words)
 {
   path = words.values("file", 1, ", the name of the " + plural + " file")[0];
-  if (!words.has("append")) return;
-  const auto &text = words.values("append", 1, ", yes or no")[0];
-  if (text != "yes" && text != "no")
-    words.fail("append", 0, "append must be yes or no, not '" + text + "'");
-  append = text == "yes";
+  append = words.yes_no("append", false);
 }
 
 void DepositingBias::parse_sum_file(const Words &words, const std::string &keyword,
@@ -177,14 +173,16 @@ double DepositingBias::potential(const Step &step, const double *s, double *dVdS
   const double before = sum(s, dVdS);
   check_finite(before, s, dVdS);
   if (!is_deposit_due(step)) return before;
-  const Deposit deposit = propose(step.time, s, before);
+  std::vector<Deposit> round = {propose(step.time, s, before)};
+  complete(round);
+  const Deposit &deposit = round[0];
   // A later run could not read an infinite height.
   check_finite(before + deposit.height(), s, dVdS);
   // Write to the file first, so that no deposit that acts is lost.
   file->append(deposit, [this] {
     return kept_deposits();
   });
-  add_round({deposit});
+  add_round(round);
   set_last(deposit);
   const double v = sum(s, dVdS);
   check_finite(v, s, dVdS);

@@ -46,6 +46,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual DepositFormat format() const = 0;
   // Returns the deposit to make at s. v: V at s
   virtual Deposit propose(double time, const double *s, double v) const = 0;
+  // Completes deposits that depend on each other, before they are written and added.
+  virtual void complete(std::vector<Deposit> &) {}
   // Adds deposits to the sum, in this order.
   virtual void add_round(const std::vector<Deposit> &) = 0;
   // Returns V at s, and sets dVdS.
@@ -63,7 +65,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual void write_sum(const std::string & /*path*/) const {}
 
   double potential(const Step &, const double *s, double *dVdS) override;
-  bool is_deposit_due(const Step &) const;
+  virtual bool is_deposit_due(const Step &) const;
   bool continues(const BiasStart &start) const { return start.is_restarted || append; }
   std::int64_t ndeposits() const { return static_cast<std::int64_t>(now.own[COUNT]); }
   bool has_begun() const { return file != nullptr; }    // on this rank

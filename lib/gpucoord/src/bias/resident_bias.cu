@@ -83,7 +83,7 @@ namespace {
     for (int v = 0; v < arg.n; ++v) {
       const Period &period = arg.kernels.period[v];
       const double before = period.difference(state.s[v], mean[v]);
-      mean[v] = period.within(mean[v] + before / fmin(*samples, arg.longest));
+      mean[v] = period.wrapped(mean[v] + before / fmin(*samples, arg.longest));
       m2[v] += before * period.difference(state.s[v], mean[v]);
     }
   }

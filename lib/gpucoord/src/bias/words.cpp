@@ -159,6 +159,20 @@ int Words::integer(const std::string &keyword, int value, int minimum,
   return static_cast<int>(result);
 }
 
+std::string Words::choice(const std::string &keyword, const std::vector<std::string> &known) const
+{
+  const std::string list = joined(known, 0, " or ");
+  const std::string text = values(keyword, 1, ", " + list)[0];
+  if (std::find(known.begin(), known.end(), text) == known.end())
+    fail(keyword, 0, keyword + " must be " + list + ", not '" + text + "'");
+  return text;
+}
+
+bool Words::yes_no(const std::string &keyword, bool otherwise) const
+{
+  return has(keyword) ? choice(keyword, {"yes", "no"}) == "yes" : otherwise;
+}
+
 /* ---------------------------------------------------------------------- */
 
 void Words::fail_at(int position, const std::string &text) const

@@ -50,6 +50,10 @@ class GPUCOORD_TEST_API Words {
   double real(const std::string &keyword, int value) const;
   // Returns an integer from 'minimum' to 2^31 - 1. unit: "a number of steps"
   int integer(const std::string &keyword, int value, int minimum, const std::string &unit) const;
+  // Returns the value of a keyword, which must be one of these words.
+  std::string choice(const std::string &keyword, const std::vector<std::string> &known) const;
+  // Returns the value of a keyword yes or no, or 'otherwise' if it is not given.
+  bool yes_no(const std::string &keyword, bool otherwise) const;
   // Returns an explanation of a count for errors: ", one for the variable c_cv".
   std::string for_each_variable(const std::string &what) const;
 

@@ -1,0 +1,97 @@
+// Part of GPUCOORD, GPL-2.0. OPES: a bias from an estimate of the probability of S that reweighted
+// kernels make.
+//
+// Invernizzi and Parrinello, J. Phys. Chem. Lett. 11, 2731 (2020); OPES EXPLORE: J. Chem. Theory
+// Comput. 18, 3988 (2022). With G of opes_kernels.h, norm = sum of weights exp(V/kT), or number of
+// samples in OPES EXPLORE, and Z = mean over centers of kernels of P:
+//   P(S) = sum over kernels of h G/norm,    V = a kT ln(P/Z + epsilon).
+// Both sums begin with one sample of V = -barrier.
+
+#ifndef GPUCOORD_OPES_H
+#define GPUCOORD_OPES_H
+
+#include "gpucoord/deposit_file.h"
+#include "gpucoord/export.h"
+
+#include "opes_kernels.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpucoord {
+
+struct OpesOptions {
+  bool explore = false;
+  std::vector<std::string> names, labels;    // of variables: in files and for the user
+  std::vector<Period> period;                // one per variable, or empty
+  double kt = 1.0;
+  double barrier = 0.0;             // > 0, energy
+  double biasfactor = 0.0;          // > 1; HUGE_VAL: V flattens P
+  double epsilon = 0.0;             // > 0
+  double cutoff = 0.0;              // of a kernel, in sigmas
+  double threshold = 1.0;           // kernels closer than this are merged, in sigmas
+  std::vector<double> sigma;        // one per variable, or empty: adaptive
+  std::int64_t stride = 0;          // of adaptive sigma: timesteps of an average
+  std::vector<double> sigma_min;    // one per variable, or empty
+  bool fixed_sigma = false;         // sigma does not shrink
+  bool recursive = true;            // merged kernels are merged again
+  bool normalize = true;            // false: Z is 1
+  KernelForm form = KernelForm::SMOOTH;
+
+  // Returns V/(kT ln(P/Z)) for large P.
+  double a() const;
+  bool is_adaptive() const { return sigma.empty(); }
+  Period period_of(int variable) const { return period.empty() ? Period() : period[variable]; }
+  // Names and values of constants that PLUMED writes to files.
+  std::vector<std::pair<std::string, std::string>> constants() const;
+  std::string action(const char *what) const;    // "OPES_METAD_kernels"
+  DepositFormat format() const;
+};
+
+class GPUCOORD_TEST_API Opes {
+ public:
+  explicit Opes(const OpesOptions &);
+
+  // Returns V at s, and sets dVdS.
+  double evaluate(const double *s, double *dVdS) const;
+
+  // Adds s to the averages of adaptive sigma.
+  void average(const double *s);
+  // Returns whether there are enough samples for the first adaptive sigma.
+  bool is_ready() const;
+
+  // Returns the deposit at s, [centers, sigmas, height, V/kT], with sigma of one sample. v: V at s
+  Deposit propose(double time, const double *s, double v) const;
+  // Scales sigmas and heights of deposits that are added together.
+  void complete(std::vector<Deposit> &round);
+  void add(const Deposit &);
+
+  double rct() const;     // kT ln(mean weight)
+  double zed() const;     // Z
+  double neff() const;    // (1 + sum of weights)^2/(1 + sum of squares of weights)
+  const OpesKernels &all_kernels() const { return kernels; }
+  KernelSum sum_parameters() const;
+
+ private:
+  double inverse() const { return 1.0 / (norm() * zed()); }
+  double norm() const { return options.explore ? counter : weights; }
+  double raw_sigma(int variable) const;
+  double scale_of_squares() const;
+
+  const OpesOptions options;
+  const int n;              // variables
+  const KernelSum shape;    // without 'inverse'
+  OpesKernels kernels;
+  double counter = 1.0;                    // number of samples
+  double weights = 1.0, weights2 = 1.0;    // sums of exp(V/kT) and of its square
+  // Adaptive sigma: number of samples, means, and sums of squared deviations
+  std::int64_t nsamples = 0;
+  std::vector<double> sigma0, mean, squares;
+};
+
+}    // namespace gpucoord
+
+#endif

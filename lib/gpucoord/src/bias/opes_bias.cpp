@@ -1,0 +1,339 @@
+// Part of GPUCOORD, GPL-2.0. OPES as a kind of bias: its keywords, file and outputs.
+
+#include "../core/checksum.h"
+#include "../core/text_files.h"
+#include "depositing_bias.h"
+#include "opes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+namespace gpucoord {
+
+namespace {
+
+  // exp(-barrier/kT) and its power must not be 0.
+  constexpr double LARGEST_BARRIER = 700.0;    // kT
+
+  std::string list(const std::vector<double> &numbers)
+  {
+    std::string text;
+    for (const double number : numbers) text += " " + shortest_text(number);
+    return text;
+  }
+
+  class OpesBias : public DepositingBias {
+   public:
+    OpesBias(const Words &, bool explore);
+
+    std::string formula(std::int64_t first_step) const override;
+    std::size_t bytes() const override
+    {
+      return opes->all_kernels().rows().capacity() * sizeof(double);
+    }
+    std::string memory_advice() const override
+    {
+      return " for " + std::to_string(opes->all_kernels().size()) +
+          " kernels - use fewer variables, or a larger threshold, sigma or pace";
+    }
+
+    void begin_run(std::int64_t step) override
+    {
+      DepositingBias::begin_run(step);
+      averaged_step = step;
+    }
+
+   protected:
+    double potential(const Step &, const double *s, double *dVdS) override;
+    DepositFormat format() const override { return options.format(); }
+    Deposit propose(double time, const double *s, double v) const override
+    {
+      return opes->propose(time, s, v);
+    }
+    void complete(std::vector<Deposit> &round) override { opes->complete(round); }
+    void add_round(const std::vector<Deposit> &) override;
+    double sum(const double *s, double *dVdS) const override { return opes->evaluate(s, dVdS); }
+    std::uint64_t checksum() const override { return rows.value(); }
+    std::string restore(const std::vector<Deposit> &) override;
+    std::string too_large() const override { return "barrier"; }
+    std::vector<Setting> settings() const override;
+    bool is_deposit_due(const Step &step) const override
+    {
+      return DepositingBias::is_deposit_due(step) && opes->is_ready();
+    }
+
+   private:
+    void parse_energies(const Words &);
+    void parse_kernels(const Words &);
+    void parse_sigma(const Words &);
+    void show(double logweight);
+
+    enum { RCT, ZED, NEFF, KERNELS, LOGWEIGHT, NSHOWN };
+    std::size_t shown(int k) const { return static_cast<std::size_t>(CENTER + nvariables() + k); }
+
+    OpesOptions options;
+    std::unique_ptr<Opes> opes;
+    Checksum rows;                     // of the file
+    std::int64_t averaged_step = 0;    // last timestep in the averages of adaptive sigma
+  };
+
+  OpesBias::OpesBias(const Words &words, bool explore) : DepositingBias(words, "kernel", "kernels")
+  {
+    options.explore = explore;
+    options.names = names();
+    options.labels = labels();
+    options.period = context.periods;
+    parse_energies(words);
+    parse_kernels(words);
+    parse_sigma(words);
+    parse_file(words);
+    opes = std::make_unique<Opes>(options);
+    now.own.resize(shown(NSHOWN), 0.0);
+    show(0.0);
+    const char *const texts[] = {"rct", "zed", "neff", "kernels", "V/kT at the last kernel"};
+    for (int k = 0; k < NSHOWN; ++k)
+      add_output(texts[k], [this, k] {
+        return now.own[shown(k)];
+      });
+  }
+
+  void OpesBias::parse_energies(const Words &words)
+  {
+    const auto need_above_0 = [&words](const char *keyword) {
+      const double value = words.real(keyword);
+      if (!(value > 0.0))
+        words.fail(keyword, 0,
+                   std::string(keyword) + " is " + shortest_text(value) + " but must be > 0");
+      return value;
+    };
+    options.barrier = need_above_0("barrier");
+    parse_pace(words);
+    need_above_0("temp");
+    parse_temperature(words);
+    options.kt = context.boltzmann * temp;
+    const double barrier = options.barrier / options.kt;
+    const std::string barrier_in_kt =
+        "barrier " + shortest_text(options.barrier) + " is " + short_text(barrier, 4) + " kT";
+    options.biasfactor = barrier;
+    if (words.has("biasfactor")) {
+      const bool is_infinite = words.values("biasfactor", 1, "")[0] == "inf";
+      options.biasfactor = is_infinite ? HUGE_VAL : words.real("biasfactor");
+      if (is_infinite && options.explore)
+        words.fail("biasfactor", 0, "takes no biasfactor inf - use kind opes");
+      if (!(options.biasfactor > 1.0))
+        words.fail("biasfactor", 0,
+                   "biasfactor is " + shortest_text(options.biasfactor) +
+                       " but must be > 1, or inf");
+    } else if (!(barrier > 1.0))
+      words.fail("barrier", 0,
+                 barrier_in_kt +
+                     ", but biasfactor, which is barrier/kT, must be > 1 - check temp "
+                     "and units, or use keyword biasfactor");
+    if (!(barrier * std::max(1.0, 1.0 / options.a()) <= LARGEST_BARRIER))
+      words.fail("barrier", 0,
+                 barrier_in_kt + ", and " + short_text(barrier / options.a(), 4) +
+                     " kT/a with a = " + short_text(options.a(), 4) + ", but at most " +
+                     short_text(LARGEST_BARRIER) + " are possible - check temp and units");
+    options.epsilon = words.has("epsilon") ? need_above_0("epsilon")
+                                           : std::exp(-barrier / options.a());
+    options.cutoff = words.has("cutoff")
+        ? need_above_0("cutoff")
+        : std::sqrt(2.0 * barrier / (options.explore ? 1.0 : options.a()));
+  }
+
+  void OpesBias::parse_kernels(const Words &words)
+  {
+    if (words.has("threshold")) options.threshold = words.real("threshold");
+    if (!(options.threshold >= 0.0 && options.threshold < options.cutoff)) {
+      const std::string text = "threshold is " + shortest_text(options.threshold) +
+          " but must be >= 0 and below cutoff " + short_text(options.cutoff, 6);
+      if (words.has("threshold")) words.fail("threshold", 0, text);
+      words.fail(text);
+    }
+    options.fixed_sigma = words.yes_no("fixed_sigma", false);
+    options.recursive = words.yes_no("recursive", true);
+    options.normalize = words.yes_no("normalize", true);
+    if (words.has("kernel") && words.choice("kernel", {"smooth", "plumed"}) == "plumed")
+      options.form = KernelForm::PLUMED;
+    if (!words.has("force")) return;
+    if (options.form == KernelForm::SMOOTH)
+      words.fail("force", "keyword force needs kernel plumed");
+    if (words.choice("force", {"exact", "plumed"}) == "plumed")
+      options.form = KernelForm::PLUMED_FORCE;
+  }
+
+  void OpesBias::parse_sigma(const Words &words)
+  {
+    const auto widths = [this, &words](const char *keyword) {
+      const auto result = words.reals(keyword);
+      for (int v = 0; v < nvariables(); ++v)
+        if (!(result[v] > 0.0))
+          words.fail(keyword, v,
+                     std::string(keyword) + " is " + shortest_text(result[v]) + " but must be > 0");
+      return result;
+    };
+    if (words.has("sigma/min")) options.sigma_min = widths("sigma/min");
+    if (words.has("sigma")) {
+      if (words.has("sigma/adaptive"))
+        words.fail("sigma/adaptive", "keywords sigma and sigma/adaptive exclude each other");
+      options.sigma = widths("sigma");
+      for (int v = 0; v < nvariables() && !options.sigma_min.empty(); ++v)
+        if (options.sigma_min[v] > options.sigma[v])
+          words.fail("sigma/min", v,
+                     "sigma/min is " + shortest_text(options.sigma_min[v]) +
+                         ", which must not be above sigma " + shortest_text(options.sigma[v]));
+      return;
+    }
+    options.stride = 10 * static_cast<std::int64_t>(pace);
+    if (words.has("sigma/adaptive")) {
+      words.values("sigma/adaptive", 1, "");
+      options.stride = words.integer("sigma/adaptive", 0, pace, "a number of steps");
+    }
+    const std::string way_out = " - use keyword sigma for a sigma that is not adaptive";
+    if (std::isinf(options.biasfactor))
+      words.fail("biasfactor", 0, "biasfactor inf is not possible with adaptive sigma" + way_out);
+    if (stride() > 1)
+      words.fail("stride", 0,
+                 "stride " + std::to_string(stride()) +
+                     " is not possible with adaptive sigma, which needs S at every step" + way_out);
+    if (words.yes_no("append", false))
+      words.fail("append", 0,
+                 "append yes is not possible with adaptive sigma, whose averages are not in the "
+                 "kernels file - continue from a restart file");
+  }
+
+  std::string OpesBias::formula(std::int64_t /*first_step*/) const
+  {
+    const bool is_smooth = options.form == KernelForm::SMOOTH;
+    std::string text = "V = " + short_text(options.a(), 6) + " kT ln(P/Z + " +
+        short_text(options.epsilon, 6) + "), P = sum over kernels of h (exp(-d/2) - exp(-c^2/2)" +
+        (is_smooth ? " (1 + (c^2 - d)/2)" : "") +
+        ") for d < c^2, c = " + short_text(options.cutoff, 6) + ", d =";
+    for (int v = 0; v < nvariables(); ++v) {
+      const std::string k = "_" + std::to_string(v + 1);
+      text += (v ? " + (" : " (") + labels()[v] + " - s" + k + ")^2/sigma" + k + "^2";
+    }
+    if (options.form == KernelForm::PLUMED_FORCE)
+      text += "\n  forces are those of PLUMED, which are not the derivatives of this V";
+    text += "\n  divided by the " +
+        std::string(options.explore ? "number of samples" : "sum of exp(V/kT)") +
+        (options.normalize ? ", Z = mean of P at the kernels" : ", Z = 1") +
+        ", kT = " + short_text(options.kt) + " at temp " + short_text(temp) + "\n  barrier " +
+        short_text(options.barrier) + ", biasfactor " + short_text(options.biasfactor) +
+        ", a kernel every " + std::to_string(pace) + " steps, kernels closer than " +
+        short_text(options.threshold) + " sigma are merged" + (options.recursive ? "" : ", once") +
+        "\n  ";
+    text += options.is_adaptive()
+        ? "adaptive sigma of averages over " + std::to_string(options.stride) + " steps"
+        : "sigma" + list(options.sigma);
+    if (!options.sigma_min.empty()) text += ", at least" + list(options.sigma_min);
+    text += options.fixed_sigma ? ", fixed" : ", which shrinks with the number of samples";
+    return text + periods_in_words() + "\n  kernels file " + path + ": units " + context.units;
+  }
+
+  std::vector<Bias::Setting> OpesBias::settings() const
+  {
+    const auto number = [](const std::string &name, double value) {
+      return Setting{name, name + " " + shortest_text(value)};
+    };
+    const auto flag = [](const std::string &name, bool is_on) {
+      return Setting{name, name + (is_on ? " yes" : " no")};
+    };
+    const char *const forms[] = {"kernel smooth", "kernel plumed force exact",
+                                 "kernel plumed force plumed"};
+    return {number("barrier", options.barrier),
+            {"pace", "pace " + std::to_string(pace)},
+            number("temp", temp),
+            number("biasfactor", options.biasfactor),
+            number("epsilon", options.epsilon),
+            number("cutoff", options.cutoff),
+            number("threshold", options.threshold),
+            {"sigma",
+             options.is_adaptive() ? "sigma/adaptive " + std::to_string(options.stride)
+                                   : "sigma" + list(options.sigma)},
+            {"sigma/min",
+             options.sigma_min.empty() ? "no sigma/min" : "sigma/min" + list(options.sigma_min)},
+            flag("fixed_sigma", options.fixed_sigma),
+            flag("recursive", options.recursive),
+            flag("normalize", options.normalize),
+            {"kernel", forms[static_cast<int>(options.form)]},
+            {"stride", "stride " + std::to_string(stride())}};
+  }
+
+  /* ---------------------------------------------------------------------- */
+
+  std::string OpesBias::restore(const std::vector<Deposit> &deposits)
+  {
+    opes = std::make_unique<Opes>(options);
+    rows = {};
+    show(0.0);
+    add_round(deposits);
+    return "";
+  }
+
+  // Setup, minimizations, inner evaluations and repeated ones of a timestep do not count as samples.
+  double OpesBias::potential(const Step &step, const double *s, double *dVdS)
+  {
+    if (options.is_adaptive() && step.phase == Step::Phase::LAST_OF_STEP &&
+        step.timestep > averaged_step) {
+      opes->average(s);
+      averaged_step = step.timestep;
+    }
+    return DepositingBias::potential(step, s, dVdS);
+  }
+
+  void OpesBias::add_round(const std::vector<Deposit> &deposits)
+  {
+    for (const auto &deposit : deposits) {
+      opes->add(deposit);
+      for (const double number : deposit.row) rows.add(number);
+    }
+    if (!deposits.empty()) show(deposits.back().row.back());
+  }
+
+  void OpesBias::show(double logweight)
+  {
+    now.own[shown(RCT)] = opes->rct();
+    now.own[shown(ZED)] = opes->zed();
+    now.own[shown(NEFF)] = opes->neff();
+    now.own[shown(KERNELS)] = static_cast<double>(opes->all_kernels().size());
+    now.own[shown(LOGWEIGHT)] = logweight;
+  }
+
+  std::unique_ptr<Bias> make_opes(Words &words, bool explore)
+  {
+    words.parse({"barrier",
+                 "pace",
+                 "temp",
+                 "sigma",
+                 "sigma/adaptive",
+                 "sigma/min",
+                 "biasfactor",
+                 "epsilon",
+                 "cutoff",
+                 "threshold",
+                 {"fixed_sigma", 1},
+                 {"recursive", 1},
+                 {"normalize", 1},
+                 {"kernel", 1},
+                 {"force", 1},
+                 {"file", 1},
+                 {"append", 1}});
+    return std::make_unique<OpesBias>(words, explore);
+  }
+
+}    // namespace
+
+std::unique_ptr<Bias> make_opes_bias(Words &words)
+{
+  return make_opes(words, false);
+}
+
+std::unique_ptr<Bias> make_opes_explore_bias(Words &words)
+{
+  return make_opes(words, true);
+}
+
+}    // namespace gpucoord
