@@ -32,7 +32,13 @@ struct KernelSum {
   double epsilon = 0.0;
   double inverse = 0.0;    // 1/(norm Z), changes at each deposit
 
-  // Returns h G of a kernel with d < cutoff^2, and adds its derivatives. z: (S - center)/sigma^2 of
+  // Returns h G of a kernel with d < cutoff^2. e: exp(-d/2)
+  GPUCOORD_ALSO_ON_DEVICE double value(double h, double d, double e) const
+  {
+    return h * (e - (form == KernelForm::SMOOTH ? end * (1.0 + 0.5 * (cutoff2 - d)) : end));
+  }
+
+  // The same, and adds its derivatives. z: (S - center)/sigma^2 of
   // each variable
   GPUCOORD_ALSO_ON_DEVICE double add_kernel(double h, double d, const double *z,
                                             double *derivative) const
@@ -40,7 +46,7 @@ struct KernelSum {
     const double e = std::exp(-0.5 * d);
     const double slope = h * (form == KernelForm::PLUMED ? e : e - end);
     for (int v = 0; v < nvariables; ++v) derivative[v] -= slope * z[v];
-    return h * (e - (form == KernelForm::SMOOTH ? end * (1.0 + 0.5 * (cutoff2 - d)) : end));
+    return value(h, d, e);
   }
 
   // Returns V. Turns the derivatives of P into those of V.

@@ -31,7 +31,7 @@ struct Period {
     return exists() ? d - length * std::rint(d / length) : d;
   }
   // Returns the image of s between lo and hi().
-  double wrapped(double s) const
+  GPUCOORD_ALSO_ON_DEVICE double wrapped(double s) const
   {
     return exists() ? s - length * std::floor((s - lo) / length) : s;
   }

@@ -88,9 +88,8 @@ KernelSum Opes::sum_parameters() const
 
 double Opes::evaluate(const double *s, double *dVdS) const
 {
-  const double p = kernels.sum(s, dVdS) * inverse() + shape.epsilon;
-  for (int k = 0; k < n; ++k) dVdS[k] *= shape.akt * inverse() / p;
-  return shape.akt * std::log(p);
+  const double p = kernels.sum(s, dVdS);
+  return sum_parameters().potential(p, dVdS);
 }
 
 double Opes::zed() const

@@ -2,7 +2,7 @@
 // kernels make.
 //
 // Invernizzi and Parrinello, J. Phys. Chem. Lett. 11, 2731 (2020); OPES EXPLORE: J. Chem. Theory
-// Comput. 18, 3988 (2022). With G of opes_kernels.h, norm = sum of weights exp(V/kT), or number of
+// Comput. 18, 3988 (2022). With G of kernel_sum.h, norm = sum of weights exp(V/kT), or number of
 // samples in OPES EXPLORE, and Z = mean over centers of kernels of P:
 //   P(S) = sum over kernels of h G/norm,    V = a kT ln(P/Z + epsilon).
 // Both sums begin with one sample of V = -barrier.

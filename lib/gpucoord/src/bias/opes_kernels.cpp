@@ -22,9 +22,7 @@ double OpesKernels::value(const double *s, const double *kernel) const
 {
   const double d = distance2(s, kernel);
   if (!(d < shape.cutoff2)) return 0.0;
-  const double end =
-      shape.form == KernelForm::SMOOTH ? shape.end * (1.0 + 0.5 * (shape.cutoff2 - d)) : shape.end;
-  return kernel[0] * (std::exp(-0.5 * d) - end);
+  return shape.value(kernel[0], d, std::exp(-0.5 * d));
 }
 
 double OpesKernels::sum(const double *s, double *derivative) const
@@ -42,12 +40,7 @@ double OpesKernels::sum(const double *s, double *derivative) const
       z[k] = x / sigma;
     }
     if (!(d < shape.cutoff2)) continue;
-    const double e = std::exp(-0.5 * d);
-    const bool is_smooth = shape.form == KernelForm::SMOOTH;
-    total +=
-        kernel[0] * (e - (is_smooth ? shape.end * (1.0 + 0.5 * (shape.cutoff2 - d)) : shape.end));
-    const double slope = kernel[0] * (shape.form == KernelForm::PLUMED ? e : e - shape.end);
-    for (int k = 0; k < n; ++k) derivative[k] -= slope * z[k];
+    total += shape.add_kernel(kernel[0], d, z, derivative);
   }
   return total;
 }

@@ -1,38 +1,16 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of OPES: their sum and their compression.
-//
-// A kernel is h G(d), d = sum over the variables of ((S - center)/sigma)^2, and 0 for d >= cutoff^2.
-// S - center is the shortest difference if S is periodic.
 
 #ifndef GPUCOORD_OPES_KERNELS_H
 #define GPUCOORD_OPES_KERNELS_H
 
 #include "gpucoord/export.h"
-#include "gpucoord/grid_axis.h"
-#include "gpucoord/period.h"
+#include "gpucoord/kernel_sum.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace gpucoord {
-
-enum class KernelForm {
-  SMOOTH,         // G = exp(-d/2) - end (1 + (cutoff^2 - d)/2): value and slope end at 0
-  PLUMED,         // G = exp(-d/2) - end: the slope jumps at the end
-  PLUMED_FORCE    // that G, with the derivative of SMOOTH in its place
-};
-
-// V = akt ln(inverse sum over kernels of h G + epsilon), with all parameters but the kernels.
-struct KernelSum {
-  int nvariables = 0;
-  Period period[MAX_SAMPLED_VARIABLES];
-  KernelForm form = KernelForm::SMOOTH;
-  double cutoff2 = 0.0;    // cutoff^2
-  double end = 0.0;        // exp(-cutoff^2/2)
-  double akt = 0.0;        // energy
-  double epsilon = 0.0;
-  double inverse = 0.0;    // 1/(norm Z), changes at each deposit
-};
 
 class GPUCOORD_TEST_API OpesKernels {
  public:
