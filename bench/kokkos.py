@@ -9,6 +9,7 @@ medians of LAMMPS' own times.
 """
 
 import os
+import random
 import re
 import statistics
 import tempfile
@@ -138,10 +139,12 @@ FUNCTION = RATIONAL + " function more_than rational 13.6 nn 12 mm 24"    # count
 Q6 = "coord/orientorder l 6 switch cubic d0 1.2 dmax 1.5 norm mean order "
 FCC = "coord/envsim structure fcc 1.68 sigma 0.16 norm mean"
 ENTROPY = "coord/pairentropy cutoff 2.5 sigma 0.05 bins 100"
+KERNELS = (340, 5000)    # of OPES, from a file
 # Biases for v_n atoms with the variable at v_s.
 HARMONIC = "harmonic k $(0.1*v_n) s0 $(v_s+0.1)"
 LINEAR = "linear k $(0.01*v_n)"
 METAD = "metad sigma 0.05 height $(0.001*v_n) pace 100 grid $(v_s-2) $(v_s+2) bins 400 file HILLS"
+OPES = "opes barrier 15 pace 100 temp 1.44 sigma 0.05 threshold 0 append yes file KERNELS.{}"
 
 
 @dataclass
@@ -164,6 +167,15 @@ class System:
     turns: int = TURNS
 
 
+def write_kernels(path, count):
+    """Write kernels over the coordination numbers of the melt, which are not merged."""
+    draw = random.Random(1)
+    with open(path, "w") as file:
+        file.write("#! FIELDS time cv sigma_cv height logweight\n#! SET action OPES_METAD_kernels\n")
+        for _ in range(count):
+            file.write(f" 0 {draw.uniform(5, 9)!r} 0.1 1.0 0.0\n")
+
+
 def melt_of(edges, equilibration, cube=1, ball="1 1 1 1", ghosts=2.8):
     """Return commands for a melt with edges in unit cells of 4 atoms."""
     nx, ny, nz = edges
@@ -177,6 +189,10 @@ def systems(bench):
         ball = " ".join(str(scale * number) for number in (7.1, 7.05, 7.02, 3.514))    # 718 atoms
         setup = melt_of((bench.size(edge, 4),) * 3, bench.steps(EQUILIBRATION), 10 * scale - 0.1, ball, ghosts)
         return System("LJ melt", setup, bench.steps(steps), cases)
+
+    def opes_cases():
+        """Metadynamics on a grid, and OPES with as many kernels as after short and very long runs."""
+        return (Case("metad, grid", (METAD,)), *(Case(f"OPES, {count:,} kernels", (OPES.format(count),)) for count in KERNELS))
 
     def function_case():
         return Case("harmonic, function more_than", variable=FUNCTION, table="function")
@@ -196,12 +212,12 @@ def systems(bench):
         melt(20, 2000,
              Case("harmonic"),
              Case("harmonic of an expression", expression="s+1e-9*s^2"),
-             function_case(), *order_cases()),
+             *opes_cases(), function_case(), *order_cases()),
         melt(20, 2000, entropy_case(), ghosts=3.2),
         melt(40, 400,
              Case("harmonic"),
              Case("linear", (LINEAR,)),
-             Case("metad, grid", (METAD,)),
+             *opes_cases(),
              Case("harmonic and linear of one variable", (HARMONIC, LINEAR)),
              Case("harmonic, double", precision="double"),
              Case("harmonic", group="cube")),
@@ -270,6 +286,8 @@ def measure(bench, kokkos, system, ranks=1):
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "water.txt"), "w") as file:
             file.write(WATER_MOLECULE)
+        for count in KERNELS:
+            write_kernels(os.path.join(folder, f"KERNELS.{count}"), count)
         output = bench.lammps(folder, script_of(system), "-k", *kokkos, "-sf", "kk", ranks=ranks)
     took, copied, atoms = {}, {}, {}
     for (number, biased, *counts), seconds, part in runs_of(output):
