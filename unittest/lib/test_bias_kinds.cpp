@@ -196,7 +196,9 @@ TEST_F(Kinds, derivatives_are_limits_of_differences)
         "wall/upper k 3 5 s0 1 0.5 exponent 2.5 3 offset 0 0.25", "wall/lower k 3 5 s0 1 0.5",
         "metad sigma 0.5 0.7 height 2 pace 1 file FILE",
         "metad sigma 0.5 0.7 height 2 pace 1 file FILE biasfactor 4 temp 0.5",
-        "metad sigma 0.5 0.7 height 2 pace 1 file FILE grid -4 8 -4 8 bins 60 60"}) {
+        "metad sigma 0.5 0.7 height 2 pace 1 file FILE grid -4 8 -4 8 bins 60 60",
+        "opes barrier 20 temp 1 sigma 0.5 0.7 pace 1 file FILE",
+        "opes/explore barrier 20 temp 1 sigma/adaptive 5 pace 1 file FILE"}) {
     SCOPED_TRACE(words);
     const auto bias = begin(words, 2);
     for (int k = 1; k < 20 && bias->on_rank_0(); ++k)
@@ -416,7 +418,10 @@ TEST_F(Kinds, a_saved_bias_continues_exactly)
                         {"moving k 3 4 s0 2 1 s0/stop 5 4 k/stop 9 4 steps 30", 2},
                         {"metad sigma 0.5 height 2 pace 4 file FILE", 1},
                         {"metad sigma 0.5 0.4 height 2 pace 4 biasfactor 5 temp 1 file FILE", 2},
-                        {"metad sigma 0.5 height 2 pace 4 grid 0 10 bins 100 file FILE", 1}}) {
+                        {"metad sigma 0.5 height 2 pace 4 grid 0 10 bins 100 file FILE", 1},
+                        {"opes barrier 20 temp 1 sigma 0.5 pace 4 file FILE", 1},
+                        {"opes barrier 20 temp 1 pace 2 sigma/adaptive 5 file FILE", 2},
+                        {"opes/explore barrier 20 temp 1 pace 4 sigma/adaptive 22 file FILE", 1}}) {
     SCOPED_TRACE(c.words);
     const auto at = [](int k) {
       return std::vector<double>{series(k), second_series(k)};

@@ -335,7 +335,14 @@ TEST_F(Opes, errors_of_words)
        "- use keyword sigma for a sigma that is not adaptive"},
       {"opes append yes" + needed,
        "yes: Fix bias opes append yes is not possible with adaptive sigma, whose averages are not "
-       "in the kernels file - continue from a restart file"},
+       "in the kernels file - continue from a restart file, or use keyword read_state"},
+      {"opes sigma 0.1 append yes read_state S" + needed,
+       "read_state: Fix bias opes keyword read_state is not possible with append yes, which takes "
+       "all kernels from the kernels file - leave out one of them"},
+      {"opes write_state 5 S" + needed,
+       "5: Fix bias opes write_state every 5 steps is not a multiple of pace 10: it is written "
+       "when "
+       "a kernel is added"},
       {"opes append maybe" + needed, "maybe: Fix bias opes append must be yes or no, not 'maybe'"},
       {"opes sigma/adaptive 9" + needed,
        "9: Fix bias opes sigma/adaptive must be a number of steps from 10 to 2147483647, not '9'"},

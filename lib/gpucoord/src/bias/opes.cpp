@@ -129,7 +129,7 @@ void Opes::average(const double *s)
 
 bool Opes::is_ready() const
 {
-  return !options.is_adaptive() || counter > 1.0 || nsamples >= options.stride;
+  return !options.is_adaptive() || nsamples >= options.stride;
 }
 
 // Returns sigma before it shrinks with the number of samples.
@@ -200,12 +200,47 @@ void Opes::complete(std::vector<Deposit> &round)
 void Opes::add(const Deposit &deposit)
 {
   const double weight = std::exp(deposit.row.back());
+  last_time = deposit.time;
   counter += 1.0;
   weights += weight;
   weights2 += weight * weight;
   std::vector<double> kernel = {deposit.height()};
   kernel.insert(kernel.end(), deposit.row.begin(), deposit.row.begin() + 2 * n);
   kernels.add(std::move(kernel), options.threshold, options.recursive);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void Opes::save(Archive &archive) const
+{
+  for (const double number : {counter, weights, weights2, kernels.overlap()}) archive.write(number);
+  archive.write(kernels.rows());
+  archive.write(nsamples);
+  for (const auto *values : {&sigma0, &mean, &squares}) archive.write(*values);
+}
+
+void Opes::load(Archive &archive)
+{
+  counter = archive.read_number();
+  weights = archive.read_number();
+  weights2 = archive.read_number();
+  const double overlap = archive.read_number();
+  auto rows = archive.read_numbers();
+  const std::size_t width = 1 + 2 * static_cast<std::size_t>(n);
+  bool is_good = counter >= 1.0 && weights > 0.0 && weights2 >= 0.0 && rows.size() % width == 0 &&
+      overlap >= 0.0;
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    is_good = is_good && std::isfinite(rows[k]) &&
+        (k % width == 0 ? rows[k] >= 0.0 : k % width <= width / 2 || rows[k] > 0.0);
+  nsamples = archive.read_integer();
+  auto sigma = archive.read_numbers();
+  mean = archive.read_numbers();
+  squares = archive.read_numbers();
+  for (const auto *values : {&sigma, &mean, &squares})
+    is_good = is_good && values->size() == static_cast<std::size_t>(n);
+  if (!is_good || nsamples < 0) throw ArchiveParts::damaged();
+  if (options.is_adaptive()) sigma0 = sigma;
+  kernels.set(std::move(rows), overlap);
 }
 
 }    // namespace gpucoord

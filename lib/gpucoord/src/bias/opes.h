@@ -10,6 +10,7 @@
 #ifndef GPUCOORD_OPES_H
 #define GPUCOORD_OPES_H
 
+#include "gpucoord/archive.h"
 #include "gpucoord/deposit_file.h"
 #include "gpucoord/export.h"
 
@@ -75,6 +76,16 @@ class GPUCOORD_TEST_API Opes {
   const OpesKernels &all_kernels() const { return kernels; }
   KernelSum sum_parameters() const;
 
+  // All numbers that change. load() throws std::runtime_error.
+  void save(Archive &) const;
+  void load(Archive &);
+  // The same as a file in PLUMED's format. Throw std::runtime_error. program, units: names of the
+  // caller and of its units. read_state() returns constants that differ from the options, or "".
+  void write_state(const std::string &path, const std::string &program,
+                   const std::string &units) const;
+  std::string read_state(const std::string &path, const std::string &program,
+                         const std::string &units);
+
  private:
   double inverse() const { return 1.0 / (norm() * zed()); }
   double norm() const { return options.explore ? counter : weights; }
@@ -87,6 +98,7 @@ class GPUCOORD_TEST_API Opes {
   OpesKernels kernels;
   double counter = 1.0;                    // number of samples
   double weights = 1.0, weights2 = 1.0;    // sums of exp(V/kT) and of its square
+  double last_time = 0.0;                  // of a deposit
   // Adaptive sigma: number of samples, means, and sums of squared deviations
   std::int64_t nsamples = 0;
   std::vector<double> sigma0, mean, squares;

@@ -29,6 +29,7 @@ namespace {
     OpesBias(const Words &, bool explore);
 
     std::string formula(std::int64_t first_step) const override;
+    std::string warning_of_rerun() const override;
     std::size_t bytes() const override
     {
       return opes->all_kernels().rows().capacity() * sizeof(double);
@@ -45,6 +46,9 @@ namespace {
       averaged_step = step;
     }
 
+    void save(ArchiveParts &) const override;
+    void load(ArchiveParts &) override;
+
    protected:
     double potential(const Step &, const double *s, double *dVdS) override;
     DepositFormat format() const override { return options.format(); }
@@ -58,6 +62,10 @@ namespace {
     std::uint64_t checksum() const override { return rows.value(); }
     std::string restore(const std::vector<Deposit> &) override;
     std::string too_large() const override { return "barrier"; }
+    void write_sum(const std::string &name) const override
+    {
+      opes->write_state(name, context.program, context.units);
+    }
     std::vector<Setting> settings() const override;
     bool is_deposit_due(const Step &step) const override
     {
@@ -74,7 +82,9 @@ namespace {
     std::size_t shown(int k) const { return static_cast<std::size_t>(CENTER + nvariables() + k); }
 
     OpesOptions options;
+    std::string state_file;    // to read, or ""
     std::unique_ptr<Opes> opes;
+    std::unique_ptr<Opes> saved;       // that of a restart file, or null
     Checksum rows;                     // of the file
     std::int64_t averaged_step = 0;    // last timestep in the averages of adaptive sigma
   };
@@ -89,6 +99,14 @@ namespace {
     parse_kernels(words);
     parse_sigma(words);
     parse_file(words);
+    parse_sum_file(words, "write_state", "state file");
+    if (words.has("read_state")) {
+      state_file = words.values("read_state", 1, ", a file")[0];
+      if (words.yes_no("append", false))
+        words.fail("read_state",
+                   "keyword read_state is not possible with append yes, which takes all kernels "
+                   "from the kernels file - leave out one of them");
+    }
     opes = std::make_unique<Opes>(options);
     now.own.resize(shown(NSHOWN), 0.0);
     show(0.0);
@@ -201,7 +219,7 @@ namespace {
     if (words.yes_no("append", false))
       words.fail("append", 0,
                  "append yes is not possible with adaptive sigma, whose averages are not in the "
-                 "kernels file - continue from a restart file");
+                 "kernels file - continue from a restart file, or use keyword read_state");
   }
 
   std::string OpesBias::formula(std::int64_t /*first_step*/) const
@@ -231,6 +249,13 @@ namespace {
     if (!options.sigma_min.empty()) text += ", at least" + list(options.sigma_min);
     text += options.fixed_sigma ? ", fixed" : ", which shrinks with the number of samples";
     return text + periods_in_words() + "\n  kernels file " + path + ": units " + context.units;
+  }
+
+  std::string OpesBias::warning_of_rerun() const
+  {
+    if (state_file.empty()) return DepositingBias::warning_of_rerun();
+    return "rerun adds no kernels, V is that of state file " + state_file + " and of the " +
+        std::to_string(ndeposits()) + " later kernels in " + path;
   }
 
   std::vector<Bias::Setting> OpesBias::settings() const
@@ -266,10 +291,21 @@ namespace {
 
   std::string OpesBias::restore(const std::vector<Deposit> &deposits)
   {
-    opes = std::make_unique<Opes>(options);
     rows = {};
-    show(0.0);
-    add_round(deposits);
+    for (const auto &deposit : deposits)
+      for (const double number : deposit.row) rows.add(number);
+    opes = std::make_unique<Opes>(saved ? *saved : Opes(options));
+    if (!saved && !state_file.empty()) {
+      const std::string others = opes->read_state(state_file, context.program, context.units);
+      if (!others.empty())
+        context.warn("state file " + state_file + " has " + others +
+                     " - check the values of this command");
+      context.print("continues with " + std::to_string(opes->all_kernels().size()) +
+                    " kernels of state file " + state_file);
+    }
+    if (!saved)
+      for (const auto &deposit : deposits) opes->add(deposit);
+    show(deposits.empty() ? 0.0 : deposits.back().row.back());
     return "";
   }
 
@@ -302,6 +338,24 @@ namespace {
     now.own[shown(LOGWEIGHT)] = logweight;
   }
 
+  void OpesBias::save(ArchiveParts &parts) const
+  {
+    DepositingBias::save(parts);
+    Archive archive;
+    opes->save(archive);
+    parts.add("opes", 1, archive);
+  }
+
+  void OpesBias::load(ArchiveParts &parts)
+  {
+    DepositingBias::load(parts);
+    parts.take("opes", 1, [this](Archive &archive) {
+      saved = std::make_unique<Opes>(options);
+      saved->load(archive);
+      opes = std::make_unique<Opes>(*saved);
+    });
+  }
+
   std::unique_ptr<Bias> make_opes(Words &words, bool explore)
   {
     words.parse({"barrier",
@@ -320,7 +374,9 @@ namespace {
                  {"kernel", 1},
                  {"force", 1},
                  {"file", 1},
-                 {"append", 1}});
+                 {"append", 1},
+                 {"write_state", 2},
+                 {"read_state", 1}});
     return std::make_unique<OpesBias>(words, explore);
   }
 

@@ -1,0 +1,100 @@
+"""OPES of fix coord/bias: runs continue to the last bit, and only timesteps are samples of adaptive sigma."""
+
+import re
+import unittest
+
+import numpy as np
+
+from test_bias_hills import Folder, hill_lines, rows, script
+
+ONE = "c_c opes barrier 20 temp 1.5 sigma 0.2 pace 10 file H"
+TWO = "c_c c_d opes barrier 20 temp 1.5 sigma/adaptive 40 pace 10 file H write_state 50 S"
+EXPLORE = "c_c opes/explore barrier 30 temp 1.5 pace 10 sigma/adaptive 50 sigma/min 0.01 file H"
+PLUMED = "c_c c_d opes barrier 20 temp 1.5 sigma 0.2 0.3 pace 10 kernel plumed force plumed biasfactor inf file H"
+
+
+def outputs(log):
+    """Return the rows of a log by step: S, V and outputs of the fix, without the step."""
+    return {step: found[-1] for step, found in rows(log).items()}
+
+
+def opes(bias, steps, **options):
+    """Return a script that prints all outputs of an OPES fix."""
+    last = 11 + 4 * ("c_d" in bias)
+    values = " ".join(f"f_b[{k}]" for k in range(1, last + 1))
+    text = script(bias, steps, **options)
+    return re.sub(r"thermo_style custom .*", f"thermo_style custom step pe ke f_b {values}", text)
+
+
+class Work(Folder):
+    def run(self, bias, steps, **options):
+        process = self.start(opes(bias, steps, **options))
+        assert process.wait() == 0, self.log()[-2000:]
+        return self.log()
+
+
+class Continued(unittest.TestCase):
+    def test_same_bits(self):
+        for bias in ONE, TWO, EXPLORE, PLUMED:
+            # At 35 there is no kernel of adaptive sigma yet.
+            for at in 35, 150:
+                with self.subTest(bias, at=at):
+                    work = Work()
+                    whole = work.run(bias, "run 300", restart=f"restart {at} r", every=5)
+                    kernels = work.read("H")
+                    self.assertEqual(len(hill_lines(kernels)), 27 if "adaptive 40" in bias else 26 if "50" in bias else 30)
+                    state = work.read("S") if "write_state" in bias else None
+                    log = work.run(bias, "run 300 upto", old=f"r.{at}", restart=f"restart {at} r", every=5)
+                    found, expected = outputs(log), outputs(whole)
+                    self.assertEqual(sorted(found), list(range(at, 301, 5)))
+                    for step in found:
+                        self.assertEqual(found[step], expected[step], f"step {step}")
+                    self.assertEqual(work.read("H"), kernels)
+                    if state:
+                        self.assertEqual(work.read("S"), state)
+                    self.assertRegex(log, "continues with [0-9]+ kernels of H")
+                    self.assertRegex(log, "kernels of H that are later than the restart file are now in bck.0.H")
+                    # The numbers at the end are those of the last row of the file.
+                    values = [float(word) for word in found[300]]
+                    row = [float(word) for word in hill_lines(kernels)[-1].split()]
+                    n = 1 + ("c_d" in bias)
+                    self.assertEqual(values[5::4][:n], row[1:1 + n])
+                    self.assertEqual(values[3 + 4 * n + 1], len(hill_lines(kernels)))
+                    self.assertEqual(values[-1], row[-1])
+
+    def test_kernels_file_continues(self):
+        """Without adaptive sigma the kernels file has all that is needed."""
+        for bias in ONE, PLUMED:
+            with self.subTest(bias):
+                work = Work()
+                whole = work.run(bias, "run 200\nwrite_data data nocoeff")
+                log = work.run(bias + " append yes", "run 0", data="data")
+                self.assertIn("continues with 20 kernels of H", log)
+                np.testing.assert_allclose(float(outputs(log)[0][2]), float(outputs(whole)[200][2]), rtol=0, atol=1e-9)
+                self.assertEqual(outputs(log)[0][-5:], outputs(whole)[200][-5:])
+
+    def samples(self, work):
+        """Return the number of samples in the averages of adaptive sigma."""
+        return int(re.search(r"SET adaptive_counter (\d+)", work.read("S").decode()).group(1))
+
+    def test_samples_of_adaptive_sigma(self):
+        """Each timestep is one sample. Setups, inner evaluations of rRESPA, and minimizations add none."""
+        whole = Work()
+        expected = outputs(whole.run(TWO, "run 200"))[200]
+        pieces = Work()
+        found = outputs(pieces.run(TWO, "run 33\nrun 0\nrun 67\nrun 50\nrun 50"))[200]
+        np.testing.assert_allclose(np.array(found, float), np.array(expected, float), rtol=1e-9, atol=1e-9)
+        respa = Work()
+        respa.run(TWO, "run_style respa 2 4 pair 2\nfix_modify b respa 1\nrun 200")
+        for work in whole, pieces, respa:
+            self.assertEqual(len(hill_lines(work.read("H"))), 17)
+            self.assertEqual(self.samples(work), 200)
+        minimized = Work()
+        log = minimized.run(TWO.replace("write_state 50", "write_state 10"), "minimize 0 0 23 100\nrun 100", every=1)
+        last = max(outputs(log))
+        self.assertGreater(last, 110)
+        self.assertEqual(self.samples(minimized), 100 - last % 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
