@@ -127,6 +127,20 @@ void Opes::average(const double *s)
   }
 }
 
+void Opes::set_averages(const double *from)
+{
+  nsamples = static_cast<std::int64_t>(from[0]);
+  mean.assign(from + 1, from + 1 + n);
+  squares.assign(from + 1 + n, from + 1 + 2 * n);
+}
+
+void Opes::get_averages(double *to) const
+{
+  *to++ = static_cast<double>(nsamples);
+  to = std::copy(mean.begin(), mean.end(), to);
+  std::copy(squares.begin(), squares.end(), to);
+}
+
 bool Opes::is_ready() const
 {
   return !options.is_adaptive() || nsamples >= options.stride;

@@ -61,6 +61,13 @@ class GPUCOORD_TEST_API Opes {
 
   // Adds s to the averages of adaptive sigma.
   void average(const double *s);
+  // These averages: number of samples, and means and sums of squared deviations of the variables
+  static std::size_t naverages(int nvariables)
+  {
+    return 1 + 2 * static_cast<std::size_t>(nvariables);
+  }
+  void set_averages(const double *from);
+  void get_averages(double *to) const;
   // Returns whether there are enough samples for the first adaptive sigma.
   bool is_ready() const;
 

@@ -1,5 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. OPES as a kind of bias: its keywords, file and outputs.
 
+#include "gpucoord/device_terms.h"
+
 #include "../core/checksum.h"
 #include "../core/text_files.h"
 #include "depositing_bias.h"
@@ -30,6 +32,11 @@ namespace {
 
     std::string formula(std::int64_t first_step) const override;
     std::string warning_of_rerun() const override;
+    bool needs_host(const Step &step) const override
+    {
+      return !has_begun() || DepositingBias::is_deposit_due(step);
+    }
+    void on_device(const Step &, DeviceTerms &) const override;
     std::size_t bytes() const override
     {
       return opes->all_kernels().rows().capacity() * sizeof(double);
@@ -77,9 +84,12 @@ namespace {
     void parse_kernels(const Words &);
     void parse_sigma(const Words &);
     void show(double logweight);
+    bool adds_sample(const Step &) const;
 
     enum { RCT, ZED, NEFF, KERNELS, LOGWEIGHT, NSHOWN };
     std::size_t shown(int k) const { return static_cast<std::size_t>(CENTER + nvariables() + k); }
+    // Averages of adaptive sigma are kept in 'own', because a GPU also adds samples.
+    double *averages() { return &now.own[shown(NSHOWN)]; }
 
     OpesOptions options;
     std::string state_file;    // to read, or ""
@@ -108,7 +118,7 @@ namespace {
                    "from the kernels file - leave out one of them");
     }
     opes = std::make_unique<Opes>(options);
-    now.own.resize(shown(NSHOWN), 0.0);
+    now.own.resize(shown(NSHOWN) + Opes::naverages(nvariables()), 0.0);
     show(0.0);
     const char *const texts[] = {"rct", "zed", "neff", "kernels", "V/kT at the last kernel"};
     for (int k = 0; k < NSHOWN; ++k)
@@ -306,18 +316,35 @@ namespace {
     if (!saved)
       for (const auto &deposit : deposits) opes->add(deposit);
     show(deposits.empty() ? 0.0 : deposits.back().row.back());
+    opes->get_averages(averages());
     return "";
   }
 
   // Setup, minimizations, inner evaluations and repeated ones of a timestep do not count as samples.
+  bool OpesBias::adds_sample(const Step &step) const
+  {
+    return options.is_adaptive() && step.phase == Step::Phase::LAST_OF_STEP &&
+        step.timestep > averaged_step;
+  }
+
   double OpesBias::potential(const Step &step, const double *s, double *dVdS)
   {
-    if (options.is_adaptive() && step.phase == Step::Phase::LAST_OF_STEP &&
-        step.timestep > averaged_step) {
+    opes->set_averages(averages());
+    if (adds_sample(step)) {
       opes->average(s);
       averaged_step = step.timestep;
     }
-    return DepositingBias::potential(step, s, dVdS);
+    const double v = DepositingBias::potential(step, s, dVdS);
+    opes->get_averages(averages());
+    return v;
+  }
+
+  void OpesBias::on_device(const Step &step, DeviceTerms &result) const
+  {
+    result.kernels = {opes->sum_parameters(), &opes->all_kernels().rows(), ndeposits()};
+    if (options.is_adaptive())
+      result.averages = {static_cast<int>(shown(NSHOWN)), adds_sample(step),
+                         static_cast<double>(options.stride)};
   }
 
   void OpesBias::add_round(const std::vector<Deposit> &deposits)
@@ -341,8 +368,10 @@ namespace {
   void OpesBias::save(ArchiveParts &parts) const
   {
     DepositingBias::save(parts);
+    Opes current = *opes;
+    current.set_averages(&now.own[shown(NSHOWN)]);
     Archive archive;
-    opes->save(archive);
+    current.save(archive);
     parts.add("opes", 1, archive);
   }
 
@@ -353,6 +382,7 @@ namespace {
       saved = std::make_unique<Opes>(options);
       saved->load(archive);
       opes = std::make_unique<Opes>(*saved);
+      opes->get_averages(averages());
     });
   }
 
