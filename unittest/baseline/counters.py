@@ -13,6 +13,7 @@ BIAS = "fix a all coord/bias c_s harmonic k 1 s0 50"
 EXPRESSION = 'compute d all coord/custom "2*s+1" s c_s'
 WALL = "fix b all coord/bias c_s wall/upper k 1 s0 50"
 METAD = "fix a all coord/bias c_s metad sigma 1.0 height 0.1 pace 2 grid 0 400 bins 800 file HILLS"
+OPES = "fix a all coord/bias c_s opes barrier 20 temp 1.5 sigma/adaptive 8 pace 4 file KERNELS"
 PRINTED = "thermo_style custom step pe press c_s c_s[1]"
 
 CASES = {
@@ -20,6 +21,7 @@ CASES = {
     "expression": [*LIQUID, *VARIABLE, EXPRESSION, BIAS.replace("c_s", "c_d"), "run 10"],
     "two fixes on one variable": [*LIQUID, *VARIABLE, BIAS, WALL, "run 10"],
     "metadynamics on a grid": [*LIQUID, *VARIABLE, METAD, "run 10"],
+    "OPES with adaptive sigma": [*LIQUID, *VARIABLE, OPES, "thermo 100", "run 20"],
     "variable in thermo output": [*LIQUID, *VARIABLE, BIAS, PRINTED, "run 10"],
     "run 0 twice": [*LIQUID, *VARIABLE, BIAS, "run 0", "run 0"],
     "min_style cg": [*LIQUID, *VARIABLE, BIAS, "min_style cg", "minimize 0 0 10 50"],

@@ -54,6 +54,17 @@ class Evaluations(unittest.TestCase):
         """A hill does not evaluate the variable again."""
         self.once_a_timestep("metadynamics on a grid")
 
+    def test_opes(self):
+        """With atoms resident on the GPU, the host waits in timesteps of deposits only, also with adaptive sigma."""
+        counts = self.once_a_timestep("OPES with adaptive sigma", steps=20)
+        if not coordtest.ON_KOKKOS_GPU:
+            return
+        _, alone = self.count("one fix")
+        for step in range(9, 20):
+            between = step % 4 > 1    # in the step after a deposit, the host looks whether its last copies are complete
+            for what in ["stream waits"] + ["event waits"] * between if step % 4 else []:
+                self.assertEqual(counts.steps[step].get(what, 0), alone.steps[10].get(what, 0), (step, what))
+
     def test_pair(self):
         self.once_a_timestep("pair coord")
 
