@@ -20,6 +20,9 @@ class Axis:
     bins: int
     periodic: bool = False
 
+    def __post_init__(self):
+        self.low, self.high = float(self.low), float(self.high)
+
     @property
     def spacing(self):
         return (self.high - self.low) / self.bins
@@ -40,7 +43,11 @@ class Axis:
         """Return the indices of points within reach, and their differences to center. Of an axis
         that is periodic, each point is there once: its nearest image."""
         if self.periodic:
-            reach = min(reach, 0.5 * (self.high - self.low))
+            length = self.high - self.low
+            center = self.low + (center - self.low) % length
+            reach = min(reach, 0.5 * length)
+        elif center - reach > self.high or center + reach < self.low:
+            return np.arange(0), np.empty(0)
         first = math.ceil((center - reach - self.low) / self.spacing)
         last = math.floor((center + reach - self.low) / self.spacing)
         if self.periodic:
@@ -129,6 +136,10 @@ class Deposits:
 
 
 def check_size(axes):
+    for axis in axes:
+        if not (math.isfinite(axis.spacing) and axis.low + axis.spacing > axis.low):
+            raise Failure(f"{axis.name} is from {axis.low:g} to {axis.high:g}, which is no range "
+                          f"for {axis.bins:,} bins - give --grid")
     points = math.prod(len(axis.points) for axis in axes)
     if points > MAX_POINTS:
         raise Failure(f"the grid has {points:,} points, but at most {MAX_POINTS:,} are possible - "
@@ -239,11 +250,14 @@ def read_grid(table, biasfactor=None):
     axes = []
     for name in names:
         points = np.unique(table.column(name))
+        if len(points) < 2:
+            raise Failure(f"{table.path} has a single value of {name} - the file is not complete")
         period = table.period(name) if table.constants.get("periodic_" + name) == "true" else None
         low, high = points[0], points[0] + period[1] - period[0] if period else points[-1]
         axes.append(Axis(name, low, high, len(points) - (not period), bool(period)))
+    check_size(axes)
     shape = [len(axis.points) for axis in axes]
-    if math.prod(shape) != len(table) or min(shape) < 2:
+    if math.prod(shape) != len(table):
         raise Failure(f"{table.path} has {len(table)} points, but a grid of "
                       f"{' x '.join(map(str, shape))} - the file is not complete")
     f = table.column(value)

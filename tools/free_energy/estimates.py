@@ -41,6 +41,9 @@ def of_deposits(job):
     print(f"{', '.join(arguments.files)}: {count} "
           f"{'kernels of a state' if kind == 'state' else kind} of {', '.join(found.names)}, "
           f"{found.about}")
+    if kind == "kernels":
+        weights = found.height * found.sigma.prod(axis=1)
+        print(f"worth {samples.neff(weights):,.0f} of equal weight (neff)")
     names = job.check_names(found.names)
     axes = found.axes(*job.limits(len(found.names)))
     snapshots = []

@@ -54,6 +54,8 @@ class Table:
                           "it, and leave out what follows")
         return values
 
+    __getitem__ = column
+
     def period(self, name):
         """Return (low, high), or None if the variable is not periodic."""
         name = self.names[self.index(name)]
@@ -79,8 +81,8 @@ def read_table(path, note=print):
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
-    except OSError as error:
-        raise Failure(f"cannot read {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:    # ValueError: a name with a null byte
+        raise Failure(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
     lines = text.split("\n")
     if lines[-1].strip():
         note(f"{path}, line {len(lines)}: left out, because it has no end: '{lines[-1][:60]}'")

@@ -74,7 +74,8 @@ def profile(sums, reference, kt=1.0):
 
 def mean_of_blocks(numerator, denominator):
     """Return the sum of numerator over the sum of denominator, and its error. Both: by block."""
-    return jackknife(lambda a, b: a / b, numerator, denominator)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return jackknife(lambda a, b: a / b, numerator, denominator)
 
 
 def merged(sums, blocks):

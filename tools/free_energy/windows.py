@@ -5,6 +5,7 @@ import numpy as np
 from .files import Failure
 
 CONNECTED = 1e-4    # smallest overlap of windows whose free energies can be compared
+NO_SOLUTION = "WHAM does not converge: windows that do not overlap, or not the k of the run"
 GOOD = 0.03         # Klimovich, Shirts and Mobley, J. Comput. Aided Mol. Des. 29, 397 (2015)
 
 
@@ -33,6 +34,8 @@ def wham(counts, sizes, bias, tolerance=1e-9, start=None):
     for step in range(1000):
         if np.abs(found / sizes - 1).max() < tolerance:
             break
+        if not (found > 0).all():
+            raise Failure(NO_SOLUTION)
         new = f - np.log(found / sizes)    # self-consistent: never moves away from the solution
         if start is not None or step > 10:
             hessian = np.diag(found) - (part * counts) @ part.T
@@ -44,8 +47,7 @@ def wham(counts, sizes, bias, tolerance=1e-9, start=None):
         f = new - new[0]
         value, part, found, log_total = state(f)
     else:
-        raise Failure("WHAM does not converge: windows that do not overlap, or not the k of the "
-                      "run")
+        raise Failure(NO_SOLUTION)
     logarithm = np.where(counts > 0, -log_total, -np.inf)
     p = counts * np.exp(logarithm - logarithm.max())
     return p / p.sum(), f, part

@@ -184,6 +184,7 @@ class Deposits(Case):
         printed = self.run_tool("HILLS --temp 300 --every 1 --grid 0 1.5 --bins 30 --basins -inf 0.72 0.78 1.02")
         self.assertIn("units real, kT = 0.596162 kcal/mol\n", printed)
         self.assertIn("HILLS: 2 hills of cv, well-tempered, biasfactor 10\n", printed)
+        self.assertIn("round trips between the basins, by the centers of hills: 0\n", printed)
         s, f = self.numbers()
         np.testing.assert_allclose(s, np.linspace(0, 1.5, 31), atol=1e-12)
         end, expected = math.exp(-6.25), 0
@@ -227,7 +228,9 @@ class Deposits(Case):
         s = -1.8 + 3.6 * (np.arange(n) + 0.5) / n
         for name, height in ("METAD", np.exp(-double_well(s))), ("EXPLORE", np.ones(n)):
             self.write("KERNELS", KERNELS + rows([np.arange(n), s, np.full(n, sigma), height, -double_well(s) + 3]))
-            self.run_tool("KERNELS --temp 1 --units lj --grid -1.5 1.5 --bins 60")
+            printed = self.run_tool("KERNELS --temp 1 --units lj --grid -1.5 1.5 --bins 60")
+            w = np.exp(-double_well(s))
+            self.assertIn(f"worth {w.sum()**2 / (w**2).sum():,.0f} of equal weight (neff)\n", printed)
             x, f = self.numbers()
             y = np.linspace(-4 * sigma, 4 * sigma, 801)
             kernel = np.exp(-y**2 / (2 * sigma**2)) - math.exp(-8)
