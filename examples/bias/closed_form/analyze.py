@@ -15,6 +15,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+from free_energy import Axis, in_blocks, read_deposits, read_table, wham
+
 # As in the input files; energies in kT.
 SPRING, R0, ATOMS = 0.5, 1.5, 4
 WINDOW_K = 12
@@ -73,44 +76,20 @@ def in_bins(s, p):
 
 
 def from_hills(path):
-    """Return -gamma/(gamma - 1) V, averaged over the second half of the run. Heights in the file
-    include this factor."""
-    time, center, sigma, height = np.loadtxt(path, usecols=(0, 1, 2, 3)).T
-    # Weight each hill by the part of the second half in which it exists.
-    height *= np.minimum(1, 2 * (1 - time / time[-1]))
-    s = (np.linspace(0, 4, 401)[1:] + np.linspace(0, 4, 401)[:-1]) / 2
-    v = np.zeros_like(s)
-    end = math.exp(-6.25)
-    for k in range(0, len(height), 1000):
-        part = slice(k, k + 1000)
-        u = (s[:, None] - center[part])**2 / (2 * sigma[part]**2)
-        v += np.where(u < 6.25, (np.exp(-u) - end) / (1 - end), 0) @ height[part]
-    return free_energy(np.exp(v - v.max()).reshape(len(MIDDLES), -1).sum(axis=1))
+    """Return F averaged over the second half of the run."""
+    hills = read_deposits([read_table(path)], "hills")
+    middles = Axis("S", 0.005, 3.995, 399)    # of 400 bins
+    f = hills.free_energy_on([middles], average=0.5)
+    return free_energy(np.exp(f.min() - f).reshape(len(MIDDLES), -1).sum(axis=1))
 
 
 def from_reweighting(path):
     """Return the histogram of S with weights exp(V - c(t)). The first eighth of the run, in
     which hills fill the well, is discarded."""
-    _, s, v, c = np.loadtxt(path).T
-    s, w = s[len(s) // 8:], (v - c)[len(s) // 8:]
-    return free_energy(np.histogram(s, EDGES, weights=np.exp(w - w.max()))[0])
-
-
-def wham(counts, bias):
-    """Return the probability of the fine bins from counts[..., window, bin] and bias[window, bin]
-    (Ferrenberg and Swendsen, 1989)."""
-    total, n = counts.sum(axis=-2), counts.sum(axis=-1)
-    boltzmann = np.exp(-bias)
-    z = np.ones(counts.shape[:-1])
-    for _ in range(20000):
-        p = total / ((n / z) @ boltzmann)
-        new = p @ boltzmann.T
-        new /= new[..., :1]
-        change = np.abs(new / z - 1).max()
-        z = new
-        if change < 1e-9:
-            return p
-    sys.exit("analyze.py: WHAM does not converge")
+    table = read_table(path)
+    s, v, c = table.numbers[len(table) // 8:, 1:].T
+    w = v - c
+    return free_energy(in_blocks(s, np.exp(w - w.max()), EDGES, 1)[0])
 
 
 def from_windows(folder):
@@ -120,12 +99,15 @@ def from_windows(folder):
     counts, bias = [], []
     for path in sorted(folder.glob("umbrella.*")):
         bias.append(WINDOW_K / 2 * (middles - float(path.name[len("umbrella."):]))**2)
-        blocks = np.array_split(np.loadtxt(path, usecols=1), BLOCKS)
-        counts.append([np.histogram(block, fine)[0] for block in blocks])
-    counts, bias = np.swapaxes(counts, 0, 1), np.array(bias)
-    wide = [free_energy(wham(c, bias).reshape(*c.shape[:-2], len(MIDDLES), -1).sum(axis=-1))
-            for c in (counts.sum(axis=0), counts)]
-    return wide[0], standard_error(wide[1])
+        s = read_table(path).numbers[:, 1]
+        counts.append(in_blocks(s, np.ones(len(s)), fine, BLOCKS))
+    counts, bias = np.swapaxes(counts, 0, 1), np.array(bias)    # [block, window, bin]
+
+    def of(counts):
+        p, *_ = wham(counts.sum(axis=0), counts.sum(axis=1), bias)
+        return free_energy(p.reshape(len(MIDDLES), -1).sum(axis=1))
+
+    return of(counts.sum(axis=0)), standard_error([of(block) for block in counts])
 
 
 def main():

@@ -15,6 +15,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+from free_energy import count_round_trips, mean_of_blocks, neff, profile, read_table, smooth
+
 WALL = 6.0                      # Angstrom, as in plumed.dat
 D = np.arange(2.3, WALL + 0.001, 0.05)
 N = np.arange(3.0, 9.001, 0.1)
@@ -42,12 +45,6 @@ def gaussians(values, grid, sigma):
     return np.exp(-0.5 * ((grid[:, None] - values) / sigma)**2)
 
 
-def smooth(d, weights, blocks=BLOCKS):
-    """Weights by block and distance, over d^2."""
-    parts = zip(np.array_split(d, blocks), np.array_split(weights, blocks))
-    return np.array([gaussians(part, D, PROFILE_SIGMA) @ (w / part**2) for part, w in parts])
-
-
 def nearest(grid, value):
     return int(np.argmin(np.abs(grid - value)))
 
@@ -68,7 +65,7 @@ def main():
             failures.append(text)
 
     # --- numbers of PLUMED and LAMMPS agree ---
-    colvar = opes.read_colvar(folder / "COLVAR")
+    colvar = read_table(folder / "COLVAR")
     log = opes.read_log(folder / "log.ion_pair")
     step = np.rint(colvar["time"] / STEP_PS).astype(int)
     both = np.isin(log["Step"], step)
@@ -87,12 +84,12 @@ def main():
     d, n, v = colvar["d"][settled], colvar["n"][settled], bias[settled]
     weights = np.exp((v - v.max()) / KT)
     length = len(d) // BLOCKS * (step[1] - step[0]) * STEP_PS
-    trips = opes.count_round_trips(colvar["d"], 3.0, 4.5)
+    trips = count_round_trips(colvar["d"], 3.0, 4.5)
     seen = weights[d < WALL]
     late = colvar["opes.rct"][settled]
     print(f"The first {TRANSIENT * step[-1] * STEP_PS:.0f} ps do not count. {len(d)} samples, "
           f"those within {WALL:g} A worth "
-          f"{seen.sum()**2 / (seen**2).sum():.0f} of equal weight; {BLOCKS} blocks of {length:.0f} "
+          f"{neff(seen):.0f} of equal weight; {BLOCKS} blocks of {length:.0f} "
           "ps. In them c(t) goes from "
           f"{late[:20].mean():.2f} to {late[-20:].mean():.2f} kcal/mol")
     check(d.max() < WALL + 1, f"the wall at {WALL:g} A holds: d is at most {d.max():.2f} A")
@@ -104,17 +101,18 @@ def main():
                  "needed")
 
     # --- w(d) = -kT ln of p(d)/d^2, zero for the solvent-separated pair ---
-    sums = smooth(d, weights)
-    w = opes.profile(sums, nearest(D, 5.0))[0]
+    in_shell = weights / d**2
+    sums = smooth(d, in_shell, D, PROFILE_SIGMA, BLOCKS)
+    w = profile(sums, nearest(D, 5.0), KT)[0]
     contact = extremum(w, 2.4, 3.3, np.argmin)
     separated = extremum(w, 4.2, 5.8, np.argmin)
     if contact is None or separated is None or contact + 1 >= separated:
         sys.exit("analyze.py: the pair was not both in contact and separated: a longer run is "
                  "needed")
-    w, error = opes.profile(sums, separated)
+    w, error = profile(sums, separated, KT)
     barrier = contact + 1 + int(np.argmax(np.where(np.isfinite(w), w,
                                                    -np.inf)[contact + 1:separated]))
-    error_from_contact = opes.profile(sums, contact)[1]
+    error_from_contact = profile(sums, contact, KT)[1]
     print("\n                           distance, A   w, kcal/mol")
     for name, k in (("contact pair", contact), ("barrier", barrier),
                     ("solvent-separated pair", separated)):
@@ -133,7 +131,7 @@ def main():
           "length\n"
           "blocks   length, ps   contact   barrier")
     for blocks in (4 * BLOCKS, 2 * BLOCKS, BLOCKS, BLOCKS // 2):
-        errors = opes.profile(smooth(d, weights, blocks), separated)[1]
+        errors = profile(smooth(d, in_shell, D, PROFILE_SIGMA, blocks), separated, KT)[1]
         print(f"{blocks:6d}{length * BLOCKS / blocks:12.0f}  {errors[contact]:8.2f}  "
               f"{errors[barrier]:8.2f}")
 
@@ -143,7 +141,7 @@ def main():
                          ("separated", (d > D[barrier]) & (d < WALL))):
         product = np.array([part.sum() for part in np.array_split(n * weights * inside, BLOCKS)])
         weight = np.array([part.sum() for part in np.array_split(weights * inside, BLOCKS)])
-        waters[name] = opes.ratio(product, weight)
+        waters[name] = mean_of_blocks(product, weight)
         print(f"{'waters of the Na+ ' + name:40s} {waters[name][0]:6.2f} +- {waters[name][1]:.2f}")
     lost = waters["separated"][0] - waters["in contact"][0]
     check(0.3 < lost < 1.7, f"the chloride in contact takes the place of {lost:.2f} waters")

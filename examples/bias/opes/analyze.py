@@ -18,6 +18,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "tools"))
+from free_energy import (count_round_trips, in_blocks, mean_of_blocks, neff, profile,
+                         read_table)
+
 STEP_PS = 0.002
 KT = 0.0019872067 * 300.0       # kcal/mol
 BARRIER = 6.0                   # kcal/mol, as in plumed.dat
@@ -42,13 +46,6 @@ def import_salt():
 salt = import_salt()
 
 
-def read_colvar(path):
-    """Columns of a file of PLUMED by name."""
-    with open(path) as lines:
-        names = lines.readline().split()[2:]
-    return dict(zip(names, np.loadtxt(path).T))
-
-
 def read_log(path):
     """Return the columns of the last run's thermo output by name. After a time limit, the table
     contains a warning."""
@@ -61,45 +58,6 @@ def read_log(path):
         if not line.startswith("WARNING"):
             rows.append([float(word) for word in line.split()])
     return dict(zip(lines[first].split(), np.array(rows).T))
-
-
-def profile(counts, reference):
-    """Return F in kcal/mol relative to one bin, and its error, from counts or sums of weights by
-    block and bin.
-
-    The error is the jackknife error: each block is left out in turn, with its weight. It is not
-    finite if only one block has samples of a bin.
-    """
-    def f(sums):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return 0.0 - KT * np.log(sums / sums[..., [reference]])
-
-    n = len(counts)
-    total = counts.sum(axis=0)
-    without = f(total - counts)
-    with np.errstate(invalid="ignore"):
-        error = np.sqrt((n - 1) / n * ((without - without.mean(axis=0))**2).sum(axis=0))
-    return f(total), error
-
-
-def ratio(numerator, denominator):
-    """Sum of numerator over sum of denominator, and its jackknife error, from both by block."""
-    n = len(numerator)
-    without = (numerator.sum() - numerator) / (denominator.sum() - denominator)
-    return numerator.sum() / denominator.sum(), np.sqrt((n - 1) / n
-                                                        * ((without - without.mean())**2).sum())
-
-
-def in_blocks(s, weights, edges, blocks):
-    """Sums of weights by block and bin."""
-    parts = zip(np.array_split(s, blocks), np.array_split(weights, blocks))
-    return np.array([np.histogram(part, edges, weights=w)[0] for part, w in parts])
-
-
-def count_round_trips(s, low, high):
-    ends = np.where(s < low, -1, np.where(s > high, 1, 0))
-    ends = ends[ends != 0]
-    return int((np.diff(ends) != 0).sum()) // 2
 
 
 def windows_of(folder):
@@ -127,7 +85,7 @@ def main():
             failures.append(text)
 
     # --- numbers of PLUMED and LAMMPS agree ---
-    colvar = read_colvar(folder / "COLVAR")
+    colvar = read_table(folder / "COLVAR")
     log = read_log(folder / "log.opes")
     step = np.rint(colvar["time"] / STEP_PS).astype(int)
     both = np.isin(log["Step"], step)
@@ -154,7 +112,7 @@ def main():
     length = len(s) // BLOCKS * (step[1] - step[0]) * STEP_PS
     trips = count_round_trips(colvar["s"], 4.5, 7.5)
     print(f"The first {TRANSIENT * step[-1] * STEP_PS:.0f} ps do not count. {len(s)} samples, "
-          f"worth {weights.sum()**2 / (weights**2).sum():.0f} of equal weight; {BLOCKS} blocks of "
+          f"worth {neff(weights):.0f} of equal weight; {BLOCKS} blocks of "
           f"{length:.0f} ps")
     check(s.min() < 4.25 and s.max() > 7.75, f"S is from {s.min():.2f} to {s.max():.2f}")
     check(trips >= 3, f"{trips} times from below 4.5 to above 7.5 and back in the whole run")
@@ -162,12 +120,12 @@ def main():
           f"the wall holds chlorides off: at most {chloride.max():.2f} of one is in contact")
 
     counts = in_blocks(s, weights, EDGES, BLOCKS)
-    f, f_error = profile(counts, SIX)
+    f, f_error = profile(counts, SIX, KT)
     print("\nError of F by the number of blocks, kcal/mol; it should not grow any more with their "
           "length\n"
           "blocks   length, ps " + "".join(f"{'F(' + str(n) + ')':>8s}" for n in NUMBERS if n != 6))
     for blocks in (4 * BLOCKS, 2 * BLOCKS, BLOCKS, BLOCKS // 2):
-        errors = profile(in_blocks(s, weights, EDGES, blocks), SIX)[1]
+        errors = profile(in_blocks(s, weights, EDGES, blocks), SIX, KT)[1]
         print(f"{blocks:6d}{length * BLOCKS / blocks:12.0f}  " +
               "".join(f"{e:8.2f}" for n, e in zip(NUMBERS, errors) if n != 6))
 
@@ -180,7 +138,7 @@ def main():
     seen = np.histogram(s[late], edges)[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         f_bias = -np.histogram(s[late], edges, weights=v[late])[0] / seen / (1 - KT / BARRIER)
-    fine, fine_error = profile(in_blocks(s, weights, edges, BLOCKS), six)
+    fine, fine_error = profile(in_blocks(s, weights, edges, BLOCKS), six, KT)
     low = (seen >= 5) & (fine < fine[np.isfinite(fine)].min() + BARRIER - 2)
     f_bias -= (f_bias - fine)[low].mean()
     rms = np.sqrt(((f_bias - fine)[low]**2).mean())
@@ -190,14 +148,14 @@ def main():
     # --- ions without a bias and without a chloride in contact, like the biased ion ---
     free = salt.merge(salt.read_histogram(folder / "free.dat")[1], BLOCKS)
     nearest = salt.fractions(edges, EDGES)    # [fine bin, number of oxygens]
-    f_free, free_error = profile(free @ nearest, SIX)
+    f_free, free_error = profile(free @ nearest, SIX, KT)
     samples = free.sum(axis=0) @ nearest
     paired = 1 - free.sum() / salt.merge(histogram, BLOCKS).sum()
     f_windows, windows_error, windows, source = windows_of(salt_folder)
     parts = [np.array([part.sum() for part in np.array_split(x, BLOCKS)])
              for x in (s * weights, weights)]
-    mean, mean_error = ratio(*parts)
-    mean_free, mean_free_error = ratio(free @ middle, free.sum(axis=1))
+    mean, mean_error = mean_of_blocks(*parts)
+    mean_free, mean_free_error = mean_of_blocks(free @ middle, free.sum(axis=1))
 
     def show(value, error, digits=2):
         return f"{value:8.{digits}f} +- {error:.{digits}f}"

@@ -13,6 +13,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+from free_energy import Failure, wham
+
 STEP_PS = 0.002
 KT = 0.0019872067 * 300.0       # kcal/mol
 K = 20.0                        # force constant of the restraint, as in the inputs
@@ -82,24 +85,16 @@ def fractions(edges, bounds):
 
 def combine(windows):
     """Return the weights of all samples without the bias, and the free energy of every window in
-    kT, by WHAM without bins (Shirts and Chodera, J. Chem. Phys. 129, 124105 (2008))."""
+    kT, by WHAM without bins."""
     centers = np.array(list(windows))
     samples = np.concatenate([s.ravel() for s in windows.values()])
-    counts = np.array([s.size for s in windows.values()])
-    boltzmann = np.exp(-restraint(samples, centers[:, None]) / KT)      # window, sample
-    free = np.zeros(len(centers))
-    for _ in range(100000):
-        weights = 1 / ((counts * np.exp(free)) @ boltzmann)
-        new = -np.log(boltzmann @ weights)
-        new -= new[0]
-        change = np.abs(new - free).max()
-        free = new
-        if change < 1e-7:
-            break
-    else:
-        sys.exit("analyze.py: WHAM does not converge: windows that do not overlap, or not the k of "
-                 "the inputs")
-    return samples, weights / weights.sum(), free
+    sizes = [s.size for s in windows.values()]
+    bias = restraint(samples, centers[:, None]) / KT    # window, sample
+    try:
+        weights, free, _ = wham(np.ones(len(samples)), sizes, bias)
+    except Failure as failure:
+        sys.exit(f"analyze.py: {failure}")
+    return samples, weights, free
 
 
 def profile(probability):
