@@ -67,12 +67,13 @@ class Case(unittest.TestCase):
         with open(self.at(name), "w") as file:
             file.write(text)
 
-    def run_tool(self, words):
-        """Return what is printed. Files are those of the folder."""
+    def run_tool(self, words, plots=False):
+        """Return what is printed. Files are those of the folder. Plots take most of the time."""
         output, errors, here = io.StringIO(), io.StringIO(), os.getcwd()
         os.chdir(self.folder)
+        drawing = contextlib.nullcontext() if plots else mock.patch("free_energy.output.draw", return_value=False)
         try:
-            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors), drawing:
                 main(words.split())
         finally:
             os.chdir(here)
@@ -148,15 +149,20 @@ class Plumed(Case):
 
     @skip_without_plumed
     def test_state_of_opes(self):
-        """V of PLUMED that continues from the state: V/(a kT) = ln(P/Z + epsilon)."""
+        """V of PLUMED that continues from the state: V/(a kT) = ln(P/Z + epsilon). Without compression, the file
+        of kernels has the same sum."""
         random = np.random.default_rng(3)
         n = 400
         s = np.where(random.random(n) < 0.5, -1, 1) + 0.3 * random.standard_normal(n)
-        for action, power in ("OPES_METAD", 1.0), ("OPES_METAD_EXPLORE", 8.0):
+        for action, files, power in (("OPES_METAD", ("STATE", "K"), 1.0), ("OPES_METAD", ("STATE",), 1.0),
+                                     ("OPES_METAD_EXPLORE", ("STATE",), 8.0)):
+            for name in os.listdir(self.folder):
+                os.remove(self.at(name))
             self.write("series", "#! FIELDS time s\n" + rows([np.arange(n), s]))
             read = "UNITS NATURAL\ns: READ FILE=series VALUES=s IGNORE_FORCES\n"
             opes = f"opes: {action} ARG=s TEMP=1 BARRIER=8 SIGMA=0.2 PACE=4 FILE=K FMT=%.17g "
-            self.write("one.dat", read + opes + "STATE_WFILE=STATE STATE_WSTRIDE=100\n")
+            opes += "COMPRESSION_THRESHOLD=0 " if "K" in files else ""
+            self.write("one.dat", read + opes + "STATE_WFILE=STATE STATE_WSTRIDE=4\n")
             plumed(self.folder, "driver", "--noatoms", "--plumed", "one.dat")
             points = np.linspace(-1.6, 1.6, 81)
             self.write("series", "#! FIELDS time s\n" + rows([np.arange(81), points]))
@@ -167,12 +173,30 @@ class Plumed(Case):
                 constants = dict(re.findall(r"^#! SET (\S+) +(\S+)", file.read(), re.MULTILINE))
             a = 1 - 1 / 8 if power == 1 else 7.0
             p = np.exp(np.loadtxt(self.at("V"))[:, 1] / a) - float(constants["epsilon"])
-            self.run_tool("STATE --temp 1 --units lj --grid -1.6 1.6 --bins 80")
-            f, expected = self.numbers()[1], -power * np.log(p)
-            error = np.abs(f - f[40] - (expected - expected[40]))[p > 1e-3].max()
-            print(f"{action}: F from the state differs by {error:.1e} of {np.ptp(expected[p > 1e-3]):.2f}")
-            self.assertGreater((p > 1e-3).sum(), 40)
-            self.assertLess(error, 1e-9)
+            for name in files:
+                self.run_tool(f"{name} --temp 1 --units lj --grid -1.6 1.6 --bins 80")
+                f, expected = self.numbers()[1], -power * np.log(p)
+                error = np.abs(f - f[40] - (expected - expected[40]))[p > 1e-3].max()
+                print(f"{action}: F from {name} differs by {error:.1e} of {np.ptp(expected[p > 1e-3]):.2f}")
+                self.assertGreater((p > 1e-3).sum(), 40)
+                self.assertLess(error, 1e-9)
+
+    @skip_without_plumed
+    def test_hills_and_grid_of_metad(self):
+        """F from the hills of METAD and from its grid of V, well-tempered."""
+        s = np.sin(np.arange(400) * 0.1) + np.sin(np.arange(400) * 0.173)
+        self.write("series", "#! FIELDS time s\n" + rows([np.arange(400), s]))
+        self.write("plumed.dat", "UNITS NATURAL\ns: READ FILE=series VALUES=s IGNORE_FORCES\nmetad: METAD ARG=s SIGMA=0.2 "
+                   "HEIGHT=0.5 BIASFACTOR=8 TEMP=1 PACE=4 FILE=H GRID_MIN=-4 GRID_MAX=4 GRID_BIN=160 GRID_WFILE=G "
+                   "GRID_WSTRIDE=4\n")
+        plumed(self.folder, "driver", "--noatoms", "--plumed", "plumed.dat")
+        self.run_tool("H --temp 1 --units lj --grid -4 4 --bins 160 --zero 0 --out hills")
+        self.run_tool("G --temp 1 --units lj --biasfactor 8 --zero 0 --out grid")
+        hills, grid = self.numbers("hills.dat"), self.numbers("grid.dat")
+        error = np.abs(hills[1] - grid[1]).max()
+        print(f"METAD: F from hills and grid differ by {error:.1e} of {np.ptp(grid[1]):.2f}")
+        self.assertGreater(np.ptp(grid[1]), 5)
+        self.assertLess(error, 1e-6)
 
 
 class Deposits(Case):
@@ -406,6 +430,24 @@ class Windows(Case):
         self.assertLess(np.abs(deviation).max(), 5)
         self.assertTrue(0.2 < np.mean(deviation**2) < 2.5)
 
+    def test_periodic(self):
+        """Free motion on a circle: F is constant, also where windows reach across its bounds."""
+        random = np.random.default_rng(6)
+        text = ""
+        for number in range(12):
+            center = -math.pi + number * math.pi / 6
+            s = center + random.standard_normal(2000) / math.sqrt(12)
+            s = (s + math.pi) % (2 * math.pi) - math.pi
+            self.write(f"w.{number}", "#! FIELDS time phi\n#! SET min_phi -pi\n#! SET max_phi pi\n" + rows([np.arange(2000), s]))
+            text += f"w.{number} {center!r} 24\n"
+        self.write("list", text)
+        self.run_tool("list --windows --temp 2 --units lj --bins 24 --zero 0")
+        phi, f, error = self.numbers()
+        self.assertAlmostEqual(phi[0], -math.pi * 23 / 24, delta=1e-9)
+        print(f"windows on a circle: F up to {np.abs(f).max():.3f}, error up to {error.max():.3f}")
+        self.assertLess(np.abs(f[error > 0] / error[error > 0]).max(), 4)
+        self.assertLess(error.max(), 0.3)
+
     def test_weights_of_single_samples(self):
         """wham() without bins: the equations of Shirts and Chodera hold."""
         random = np.random.default_rng(1)
@@ -547,13 +589,17 @@ class Messages(Case):
             self.fails("list --windows --temp 1 --units lj", message)
 
     def test_plots(self):
-        """One and two variables; without matplotlib a note says that there is no plot."""
+        """Of one and two variables; without matplotlib a note says that there is no plot."""
         self.write("HILLS", self.GOOD)
-        self.run_tool("HILLS --temp 300 --every 1")
-        self.assertGreater(os.path.getsize(self.at("fes.png")), 5000)
-        os.remove(self.at("fes.png"))
+        self.write("series", rows([range(400), np.arange(400) % 7, np.arange(400) % 11]))
+        for words in "HILLS --temp 300 --every 1", "series --temp 1 --units lj --s 2 3 --every 100":
+            printed = self.run_tool(words, plots=True)
+            self.assertTrue(printed.endswith("wrote fes.dat, fes.every.dat, fes.png\n"), printed)
+            with open(self.at("fes.png"), "rb") as file:
+                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+            os.remove(self.at("fes.png"))
         with mock.patch.dict(sys.modules, {"matplotlib": None}):
-            printed = self.run_tool("HILLS --temp 300")
+            printed = self.run_tool("HILLS --temp 300", plots=True)
         self.assertEqual(self.errors, f"NOTE: fes.png is not drawn: this Python ({sys.executable}) cannot import matplotlib "
                          "(import of matplotlib halted; None in sys.modules)\n")
         self.assertTrue(printed.endswith("wrote fes.dat\n"), printed)
