@@ -19,6 +19,7 @@
 
 #include "comm.h"
 #include "error.h"
+#include "fix.h"
 #include "input.h"
 #include "modify.h"
 #include "update.h"
@@ -161,6 +162,9 @@ void BiasEvaluation::set_parameters(const gpucoord::Step &step)
   };
   try {
     bias.set(step, value);
+    bias.set_energies(step, [this](const std::string &id) {
+      return modify->get_fix_by_id(id)->compute_scalar();
+    });
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }

@@ -187,6 +187,21 @@ void FixCoordBias::find_variables()
       error->all(FLERR, Error::NOLASTLINE, "{}: variable {} must be of style equal or similar",
                  owner, name);
   }
+  for (const auto &other : bias->caller_energies()) {
+    const Fix *const fix = modify->get_fix_by_id(other);
+    if (!fix)
+      error->all(FLERR, Error::NOLASTLINE, "{}: fix {} does not exist - define it before this fix",
+                 owner, other);
+    if (!fix->scalar_flag)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: fix {} of style {} has no energy, which is a global scalar", owner, other,
+                 fix->style);
+    if (modify->find_fix(other) >= modify->find_fix(id))
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: fix {} must be defined before this fix, so that its energy is that of the "
+                 "same timestep",
+                 owner, other);
+  }
 }
 
 /* ---------------------------------------------------------------------- */

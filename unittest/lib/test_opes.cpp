@@ -367,6 +367,8 @@ TEST_F(Opes, errors_of_words)
       {"opes recursive 1" + needed, "1: Fix bias opes recursive must be yes or no, not '1'"},
       {"opes kernel round" + needed,
        "round: Fix bias opes kernel must be smooth or plumed, not 'round'"},
+      {"opes extra w" + needed,
+       "w: Fix bias opes extra must be f_ID, the energy of another fix, not 'w'"},
       {"opes force exact" + needed, "force: Fix bias opes keyword force needs kernel plumed"},
       {"opes kernel plumed force good" + needed,
        "good: Fix bias opes force must be exact or plumed, not 'good'"}};

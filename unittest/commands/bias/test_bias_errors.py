@@ -34,7 +34,7 @@ KINDS = "harmonic, moving, wall/upper, wall/lower, linear, metad, opes, opes/exp
 TAKES = {"harmonic": "k, s0, stride", "moving": "k, s0, k/stop, s0/stop, steps, stride",
          "wall/upper": "k, s0, exponent, offset, stride", "linear": "k, s0, stride",
          "opes": "barrier, pace, temp, sigma, sigma/adaptive, sigma/min, biasfactor, epsilon, cutoff, threshold, fixed_sigma, "
-                 "recursive, normalize, kernel, force, file, append, write_state, read_state, stride",
+                 "recursive, normalize, kernel, force, file, append, extra, write_state, read_state, stride",
          "metad": "sigma, height, pace, biasfactor, temp, grid, bins, grow, interval, file, append, write_grid, read_grid, "
                   "stride"}
 ONE = "one for the variable c_cv"

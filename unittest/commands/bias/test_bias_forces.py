@@ -56,14 +56,14 @@ RESTRAINTS = {
 }
 
 
-def metad(names, s, grid=False, interval=None, more=""):
+def metad(names, s, grid=False, interval=None, more="", kind="metad height 0.7"):
     """Return a bias with eight hills of a file and those that the run adds. interval: whether the
-    first variable is in it."""
+    first variable is in it. kind: of bias, whose deposits may also be kernels of OPES"""
     sigma = np.array([SIGMA[name] for name in names])
     # A separate file for each writer.
     path = tempfile.mktemp(prefix="hills", dir=coordtest.folder())
     with open(path, "w") as file:
-        file.write(f"#! FIELDS time {' '.join(names)} {' '.join('sigma_' + name for name in names)} height biasf\n")
+        file.write(f"#! FIELDS time {' '.join(names)} {' '.join('sigma_' + name for name in names)} height {'biasf' if 'metad' in kind else 'logweight'}\n")
         rng = np.random.default_rng(5)
         for k in range(8):
             hill = [0.01 * k, *(s + sigma * rng.uniform(-0.4, 1.6, len(s))), *sigma, rng.uniform(0.5, 1.5), -1]
@@ -72,7 +72,7 @@ def metad(names, s, grid=False, interval=None, more=""):
     def per_variable(keyword, *values):
         return f" {keyword} " + " ".join(repr(float(number)) for number in np.column_stack(values).ravel())
 
-    command = f"metad height 0.7 pace 2 file {path} append yes" + per_variable("sigma", sigma) + more
+    command = f"{kind} pace 2 file {path} append yes" + per_variable("sigma", sigma) + more
     if grid:    # s in the middle of a bin: the second derivative jumps at its ends
         command += per_variable("grid", s - 6 * sigma, s + 6 * sigma) + " bins" + len(s) * " 27"
     if interval:
@@ -98,6 +98,10 @@ METADS = {
     "grid, well-tempered": ("two", dict(grid=True, more=" temp 0.3 biasfactor 4")),
     "grid outside an interval": ("two", dict(grid=True, interval="outside"), FLAT),
     "grid, two, one outside": ("two pair", dict(grid=True, interval="outside")),
+    "opes": ("one", dict(kind="opes barrier 9 temp 1.5")),
+    "opes, plumed": ("two", dict(kind="opes barrier 9 temp 1.5 kernel plumed")),
+    "opes, two": ("mean pair", dict(kind="opes barrier 9 temp 1.5 normalize no")),
+    "opes/explore, three": ("one two pair", dict(kind="opes/explore barrier 5 temp 1.5")),
 }
 
 

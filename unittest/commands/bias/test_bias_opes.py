@@ -96,5 +96,41 @@ class Continued(unittest.TestCase):
         self.assertEqual(self.samples(minimized), 100 - last % 10)
 
 
+class Extra(unittest.TestCase):
+    WALL = "fix w all coord/bias c_c wall/upper k 3 s0 6\n"
+    FIX = ONE + " extra f_w"
+
+    def text(self, before="", after="", steps="run 20"):
+        text = opes(self.FIX, steps, every=1).replace("fix b all", before + "fix b all")
+        return text.replace("thermo_style custom step pe ke f_b", after + "thermo_style custom step pe f_w f_b")
+
+    def test_weights(self):
+        """The first kernel is added at V = -barrier."""
+        work = Work()
+        self.assertEqual(work.start(self.text(self.WALL)).wait(), 0, work.log()[-2000:])
+        self.assertIn("weights exp((V + f_w)/kT)", work.log())
+        values = outputs(work.log())[10]
+        wall = float(values[1])
+        self.assertGreater(wall, 1)
+        row = [float(word) for word in hill_lines(work.read("H"))[0].split()]
+        self.assertAlmostEqual(row[-1], (-20 + wall) / 1.5, delta=1e-12)
+        self.assertAlmostEqual(float(values[-1]), row[-1], delta=1e-15)
+        scale = (1 + np.exp(-20 / 1.5) + np.exp(row[-1]))**2 / (1 + np.exp(-40 / 1.5) + np.exp(2 * row[-1])) * 3 / 4
+        self.assertAlmostEqual(row[2] / (0.2 * scale**-0.2), 1, delta=1e-12)
+        self.assertAlmostEqual(row[3] / (np.exp(row[-1]) * scale**0.2), 1, delta=1e-12)
+
+    def test_errors(self):
+        for before, after, message in (
+                ("", "", "fix w does not exist - define it before this fix"),
+                ("fix w all nve\n", "",
+                 "fix w of style nve has no energy, which is a global scalar"),
+                ("", self.WALL, "fix w must be defined before this fix, so that its energy is that of the same timestep")):
+            with self.subTest(message):
+                work = Work()
+                text = self.text(before, after).replace(" f_w f_b", " f_b")
+                self.assertNotEqual(work.start(text).wait(), 0)
+                self.assertIn("Fix coord/bias b: " + message, re.sub(r"\s+", " ", work.log()))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -43,8 +43,9 @@ FIXES = {
     "grid": "c_c metad sigma 0.1 height 1.0 pace 5 stride 5 grid 6 12 bins 150 file {hills}.grid",
     "two": "c_c c_d metad sigma 0.1 0.3 height 1.0 pace 4 biasfactor 6 temp 1.4 grid 6 12 6 16 bins 120 70 "
            "file {hills}.two interval 6.5 11.5 7 15",
+    "opes": "c_c c_d opes barrier 12 temp 1.4 sigma/adaptive 8 pace 4 file {hills}.opes",
 }
-METAD = ("sum", "grid", "two")
+METAD = ("sum", "grid", "two", "opes")
 
 
 def crystal():

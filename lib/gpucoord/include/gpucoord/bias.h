@@ -125,6 +125,14 @@ class GPUCOORD_API Bias {
   // Sets the parameters of the next evaluation. Called on all ranks. value_of: evaluates one of
   // caller_variables(). Throws std::runtime_error.
   virtual void set(const Step &, const std::function<double(const std::string &)> & /*value_of*/) {}
+  // Returns the IDs of the caller's other biases whose energies set_energies() needs.
+  virtual std::vector<std::string> caller_energies() const { return {}; }
+  // Called on all ranks after set(). energy_of: returns the energy of one of caller_energies() in
+  // this timestep
+  virtual void set_energies(const Step &,
+                            const std::function<double(const std::string &)> & /*energy_of*/)
+  {
+  }
   // Makes a deposit if one is due, then computes V and dV/dS and stores them in state(). s:
   // [nvariables()]. Throws std::runtime_error, also if V or dV/dS is not finite.
   void evaluate(const Step &, const double *s);

@@ -53,6 +53,17 @@ namespace {
       averaged_step = step;
     }
 
+    std::vector<std::string> caller_energies() const override
+    {
+      return extra.empty() ? std::vector<std::string>() : std::vector<std::string>{extra};
+    }
+    // All ranks decide alike, so they do not ask for is_deposit_due().
+    void set_energies(const Step &step,
+                      const std::function<double(const std::string &)> &energy_of) override
+    {
+      if (extra.empty() || step.phase != Step::Phase::LAST_OF_STEP || step.timestep % pace) return;
+      extra_energy = energy_of(extra);
+    }
     void save(ArchiveParts &) const override;
     void load(ArchiveParts &) override;
 
@@ -61,7 +72,7 @@ namespace {
     DepositFormat format() const override { return options.format(); }
     Deposit propose(double time, const double *s, double v) const override
     {
-      return opes->propose(time, s, v);
+      return opes->propose(time, s, v + extra_energy);
     }
     void complete(std::vector<Deposit> &round) override { opes->complete(round); }
     void add_round(const std::vector<Deposit> &) override;
@@ -93,6 +104,8 @@ namespace {
 
     OpesOptions options;
     std::string state_file;    // to read, or ""
+    std::string extra;         // the caller's bias that enters the weights, or ""
+    double extra_energy = 0.0;
     std::unique_ptr<Opes> opes;
     std::unique_ptr<Opes> saved;       // that of a restart file, or null
     Checksum rows;                     // of the file
@@ -116,6 +129,12 @@ namespace {
         words.fail("read_state",
                    "keyword read_state is not possible with append yes, which takes all kernels "
                    "from the kernels file - leave out one of them");
+    }
+    if (words.has("extra")) {
+      const std::string text = words.values("extra", 1, ", f_ID")[0];
+      if (text.size() < 3 || text.rfind("f_", 0) != 0)
+        words.fail("extra", 0, "extra must be f_ID, the energy of another fix, not '" + text + "'");
+      extra = text.substr(2);
     }
     opes = std::make_unique<Opes>(options);
     now.own.resize(shown(NSHOWN) + Opes::naverages(nvariables()), 0.0);
@@ -258,6 +277,7 @@ namespace {
         : "sigma" + list(options.sigma);
     if (!options.sigma_min.empty()) text += ", at least" + list(options.sigma_min);
     text += options.fixed_sigma ? ", fixed" : ", which shrinks with the number of samples";
+    if (!extra.empty()) text += ", weights exp((V + f_" + extra + ")/kT)";
     return text + periods_in_words() + "\n  kernels file " + path + ": units " + context.units;
   }
 
@@ -294,6 +314,7 @@ namespace {
             flag("recursive", options.recursive),
             flag("normalize", options.normalize),
             {"kernel", forms[static_cast<int>(options.form)]},
+            {"extra", extra.empty() ? "no extra" : "extra f_" + extra},
             {"stride", "stride " + std::to_string(stride())}};
   }
 
@@ -405,6 +426,7 @@ namespace {
                  {"force", 1},
                  {"file", 1},
                  {"append", 1},
+                 {"extra", 1},
                  {"write_state", 2},
                  {"read_state", 1}});
     return std::make_unique<OpesBias>(words, explore);
