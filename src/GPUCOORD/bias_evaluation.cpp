@@ -164,7 +164,11 @@ void BiasEvaluation::set_parameters(const gpucoord::Step &step)
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
-  if (evaluates_variables) modify->addstep_compute(update->ntimestep + bias.stride());
+  const bigint next = bias.next_set(update->ntimestep);
+  if (evaluates_variables)
+    modify->addstep_compute(next);
+  else if (step.phase == Phase::SETUP && !bias.caller_variables().empty())
+    modify->addstep_compute_all(next);
 }
 
 void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)

@@ -359,8 +359,8 @@ void FixCoordBias::apply(int vflag, Phase phase, int level)
     strength_of_forces = 0.0;
     // Variables of the input script may need computes. These must be announced one evaluation
     // earlier.
-    if (phase == Phase::SETUP && bias->moves())
-      modify->addstep_compute_all((update->ntimestep / bias->stride() + 1) * bias->stride());
+    if (phase == Phase::SETUP && (bias->moves() || !bias->caller_variables().empty()))
+      modify->addstep_compute_all(bias->next_set(update->ntimestep));
     return;
   }
   const auto step = step_of(phase);

@@ -122,6 +122,8 @@ class GPUCOORD_API Bias {
   // timestep.
   virtual void begin_run(std::int64_t /*step*/) {}
 
+  // Returns the next timestep in which set() may need caller_variables().
+  virtual std::int64_t next_set(std::int64_t step) const { return (step / every + 1) * every; }
   // Sets the parameters of the next evaluation. Called on all ranks. value_of: evaluates one of
   // caller_variables(). Throws std::runtime_error.
   virtual void set(const Step &, const std::function<double(const std::string &)> & /*value_of*/) {}

@@ -76,6 +76,34 @@ void DepositingBias::parse_sum_file(const Words &words, const std::string &keywo
                    " - use another name");
 }
 
+void DepositingBias::add_output_of_guard()
+{
+  if (!guard.is_on()) return;
+  // On demand, because only rank 0 counts.
+  add_output(
+      "number of " + plural + " left out",
+      [this] {
+        return static_cast<double>(guard.nskipped());
+      },
+      true);
+}
+
+std::vector<std::string> DepositingBias::caller_variables() const
+{
+  if (guard.caller_variable().empty()) return {};
+  return {guard.caller_variable()};
+}
+
+// The condition is the same on all ranks.
+void DepositingBias::set(const Step &step,
+                         const std::function<double(const std::string &)> &value_of)
+{
+  if (guard.caller_variable().empty() || step.phase != Step::Phase::LAST_OF_STEP ||
+      step.timestep % pace)
+    return;
+  guard.set_variable(value_of(guard.caller_variable()));
+}
+
 std::string DepositingBias::warning_of_rerun() const
 {
   std::string text = "rerun adds no " + plural + ", V is that of the " +
@@ -177,6 +205,8 @@ double DepositingBias::potential(const Step &step, const double *s, double *dVdS
   const double before = sum(s, dVdS);
   check_finite(before, s, dVdS);
   if (!is_deposit_due(step)) return before;
+  if (guard.is_on()) check_weight(before);
+  if (guard.skips(s)) return before;
   const Deposit deposit = propose(step.time, s, before);
   // A later run could not read an infinite height.
   check_finite(before + deposit.height(), s, dVdS);
@@ -191,9 +221,21 @@ double DepositingBias::potential(const Step &step, const double *s, double *dVdS
   now.work += v - before;
   if (sum_file.every && step.timestep % sum_file.every == 0) write_sum(sum_file.path);
   ++now.own[COUNT];
+  guard.count_deposit();
   saved_checksum = checksum();
   last_step = step.timestep;
   return v;
+}
+
+// exp(V/kT) is the weight of S in averages of the unbiased system.
+void DepositingBias::check_weight(double v) const
+{
+  constexpr double LARGEST = 700.0;    // exp(710) overflows
+  const double kt = context.boltzmann * temp;
+  if (!(temp > 0.0) || !(v > LARGEST * kt)) return;
+  throw std::runtime_error("V = " + shortest_text(v) + " is " + short_text(v / kt, 4) +
+                           " kT at temp " + shortest_text(temp) + ", more than 700 kT - check " +
+                           too_large() + " and temp, which are in units " + context.units);
 }
 
 void DepositingBias::set_last(const Deposit &deposit)
@@ -211,6 +253,10 @@ void DepositingBias::save(ArchiveParts &parts) const
   archive.write(static_cast<std::int64_t>(saved_checksum.has_value()));
   archive.write(static_cast<std::int64_t>(saved_checksum.value_or(0)));
   parts.add(part, 1, archive);
+  if (!guard.is_on()) return;
+  Archive counts;
+  guard.save(counts);
+  parts.add("guard", 1, counts);
 }
 
 void DepositingBias::load(ArchiveParts &parts)
@@ -223,6 +269,10 @@ void DepositingBias::load(ArchiveParts &parts)
     const auto found = static_cast<std::uint64_t>(archive.read_integer());
     if (has_checksum) saved_checksum = found;
   });
+  if (parts.has("guard"))
+    parts.take("guard", 1, [this](Archive &archive) {
+      guard.load(archive);
+    });
 }
 
 }    // namespace gpucoord

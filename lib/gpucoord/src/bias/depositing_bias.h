@@ -10,6 +10,7 @@
 #include "gpucoord/bias.h"
 #include "gpucoord/deposit_file.h"
 
+#include "deposit_guard.h"
 #include "words.h"
 
 #include <cstdint>
@@ -26,6 +27,9 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   bool on_rank_0() const override { return true; }
   double temperature() const override { return temp; }
   std::vector<File> written_files() const override;
+  std::vector<std::string> caller_variables() const override;
+  std::int64_t next_set(std::int64_t step) const override { return (step / pace + 1) * pace; }
+  void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
   void begin(const BiasStart &) override;
   void begin_run(std::int64_t step) override { last_step = step; }
   void save(ArchiveParts &) const override;
@@ -37,11 +41,15 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   DepositingBias(const Words &, std::string noun, std::string part);
 
   // Parse keywords: pace; temp, which is optional; file and append; and a keyword with a number of
-  // steps and a file to which write_sum() then writes. kind: of that file, "grid file"
+  // steps and a file to which write_sum() then writes. kind: of that file, "grid file". Keywords of
+  // parse_guard() are those of DepositGuard.
   void parse_pace(const Words &);
   void parse_temperature(const Words &);
   void parse_file(const Words &);
   void parse_sum_file(const Words &, const std::string &keyword, const std::string &kind);
+  void parse_guard(const Words &words) { guard.parse(words, noun); }
+  // Adds an output after all others, if the keywords of parse_guard() are given.
+  void add_output_of_guard();
 
   virtual DepositFormat format() const = 0;
   // Returns the deposit to make at s. v: V at s
@@ -80,8 +88,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
  private:
   void resume(bool is_restarted, DepositFile &);
   void set_last(const Deposit &);
+  void check_weight(double v) const;
 
   const std::string part;
+  DepositGuard guard;
   bool append = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""

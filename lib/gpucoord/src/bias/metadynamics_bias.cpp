@@ -77,20 +77,22 @@ namespace {
     parse_file(words);
     parse_sum_file(words, "write_grid", "grid file");
     if (words.has("read_grid")) read_grid = words.values("read_grid", 1, ", a file")[0];
-    if (options.grid.empty()) return;
-    add_output(
-        "maximum of V",
-        [this] {
-          return has_begun() ? metad->maximum() : 0.0;
-        },
-        true);
-    if (options.kt > 0.0)
+    parse_guard(words);
+    if (!options.grid.empty())
+      add_output(
+          "maximum of V",
+          [this] {
+            return has_begun() ? metad->maximum() : 0.0;
+          },
+          true);
+    if (!options.grid.empty() && options.kt > 0.0)
       add_output(
           "c(t)",
           [this] {
             return has_begun() ? metad->reweighting_offset() : 0.0;
           },
           true);
+    add_output_of_guard();
   }
 
   void MetadynamicsBias::parse_hills(const Words &words)
@@ -305,18 +307,11 @@ namespace {
 
 std::unique_ptr<Bias> make_metadynamics_bias(Words &words)
 {
-  words.parse({"sigma",
-               "height",
-               "pace",
-               "biasfactor",
-               "temp",
-               "grid",
-               "bins",
-               "interval",
-               {"file", 1},
-               {"append", 1},
-               {"write_grid", 2},
-               {"read_grid", 1}});
+  std::vector<Words::Keyword> known = {
+      "sigma",    "height",    "pace",        "biasfactor",      "temp",          "grid", "bins",
+      "interval", {"file", 1}, {"append", 1}, {"write_grid", 2}, {"read_grid", 1}};
+  for (const auto &keyword : DepositGuard::keywords()) known.push_back(keyword);
+  words.parse(known);
   return std::make_unique<MetadynamicsBias>(words);
 }
 
