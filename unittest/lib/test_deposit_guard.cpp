@@ -26,7 +26,7 @@ class Guard : public Files {
     context.units = "none";
     context.print = context.warn = [](const std::string &) {
     };
-    std::vector<std::string> words = {"metad", "sigma", "0.5", "height", "1",
+    std::vector<std::string> words = {"metad", "sigma", "0.5",  "height", "1",
                                       "pace",  "5",     "file", path};
     words.insert(words.end(), more.begin(), more.end());
     return make_bias(words, context);
@@ -105,9 +105,10 @@ TEST_F(Guard, the_number_in_a_row_ends_the_run_and_survives_a_restart)
     bias->begin({});
     run(*bias, 0, 21);
     bias->save(saved);
-    EXPECT_EQ(error_of_run(*bias, 21, 40),
-              "left out 3 hills in a row, the limit of max_skip, because c_s = 25 is beyond limits 0 "
-              "12 - check this run, or give a larger max_skip or wider limits");
+    EXPECT_EQ(
+        error_of_run(*bias, 21, 40),
+        "left out 3 hills in a row, the limit of max_skip, because c_s = 25 is beyond limits 0 "
+        "12 - check this run, or give a larger max_skip or wider limits");
     EXPECT_EQ(centers(), (std::vector<double>{5, 10}));
   }
   const auto again = make({"limits", "0", "12", "max_skip", "3"});
@@ -128,12 +129,13 @@ TEST_F(Guard, a_deposit_ends_the_row)
     return step % 10;
   });
   EXPECT_EQ(last_output(*bias), 6);
-  EXPECT_EQ(error_of_run(*bias, 60, 70,
-                         [](int) {
-                           return 0.0;
-                         }),
-            "left out 2 hills in a row, the limit of max_skip, because variable ok of deposit_if is "
-            "0 - check this run, or give a larger max_skip");
+  EXPECT_EQ(
+      error_of_run(*bias, 60, 70,
+                   [](int) {
+                     return 0.0;
+                   }),
+      "left out 2 hills in a row, the limit of max_skip, because variable ok of deposit_if is "
+      "0 - check this run, or give a larger max_skip");
 }
 
 TEST_F(Guard, a_restart_without_the_keywords)

@@ -34,7 +34,7 @@ KINDS = "harmonic, moving, wall/upper, wall/lower, linear, metad"
 TAKES = {"harmonic": "k, s0, stride", "moving": "k, s0, k/stop, s0/stop, steps, stride",
          "wall/upper": "k, s0, exponent, offset, stride", "linear": "k, s0, stride",
          "metad": "sigma, height, pace, biasfactor, temp, grid, bins, interval, file, append, write_grid, read_grid, "
-                  "limits, deposit_if, max_skip, stride"}
+                  "limits, deposit_if, max_skip, walkers, patience, stride"}
 ONE = "one for the variable c_cv"
 EACH = "one for each of the variables c_cv c_cw"
 NO_VARIABLE = " - only k and s0 of kind moving may be a variable, v_name"

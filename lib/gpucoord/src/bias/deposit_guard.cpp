@@ -8,11 +8,6 @@
 
 namespace gpucoord {
 
-std::vector<Words::Keyword> DepositGuard::keywords()
-{
-  return {"limits", {"deposit_if", 1}, "max_skip"};
-}
-
 void DepositGuard::parse(const Words &words, const std::string &noun_in)
 {
   noun = noun_in;

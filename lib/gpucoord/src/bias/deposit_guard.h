@@ -14,9 +14,6 @@ namespace gpucoord {
 
 class DepositGuard {
  public:
-  // The keywords that a kind adds to those of Words::parse().
-  static std::vector<Words::Keyword> keywords();
-
   // noun: a deposit, "hill"
   void parse(const Words &, const std::string &noun);
   bool is_on() const { return !limits.empty() || !variable.empty(); }
