@@ -21,6 +21,7 @@
 #include "error.h"
 #include "input.h"
 #include "modify.h"
+#include "timer.h"
 #include "update.h"
 #include "variable.h"
 
@@ -183,9 +184,14 @@ void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
   board->evaluate();
   std::vector<double> s;
   for (const VariableRef &variable : user.variables()) s.push_back(variable.value());
-  call_and_share([&] {
-    bias.evaluate(step, s.data());
-  });
+  std::vector<double> must_end(1);
+  call_and_share(
+      [&] {
+        bias.evaluate(step, s.data());
+        must_end[0] = bias.must_end();
+      },
+      must_end);
+  if (must_end[0] != 0.0) timer->force_timeout();
   enqueued.host_has_evaluated();
 }
 

@@ -12,7 +12,7 @@
 
 namespace gpucoord {
 
-class DepositGuard {
+class GPUCOORD_TEST_API DepositGuard {
  public:
   // noun: a deposit, "hill"
   void parse(const Words &, const std::string &noun);

@@ -15,7 +15,7 @@
 
 namespace gpucoord {
 
-class WalkerRounds {
+class GPUCOORD_TEST_API WalkerRounds {
  public:
   using Record = WalkerRecord;
   // noun: a deposit, "hill"
