@@ -14,6 +14,7 @@
 
 #include "bias_arguments.h"
 
+#include "bias_partitions.h"
 #include "gpucoord_lammps_compat.h"
 #include "gpucoord_variable.h"
 
@@ -107,6 +108,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::parse_bias(LAMMPS *lmp, int narg, cha
   context.program = "LAMMPS";
   context.units = lmp->update->unit_style;
   const std::string id = arg[0];
+  context.walkers = std::make_shared<PartitionWalkers>(lmp, "fix " + id);
   context.print = [lmp, id](const std::string &text) {
     if (lmp->comm->me == 0) utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
   };

@@ -22,6 +22,7 @@
 #include "fix.h"
 #include "input.h"
 #include "modify.h"
+#include "timer.h"
 #include "update.h"
 #include "variable.h"
 
@@ -168,7 +169,11 @@ void BiasEvaluation::set_parameters(const gpucoord::Step &step)
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
-  if (evaluates_variables) modify->addstep_compute(update->ntimestep + bias.stride());
+  const bigint next = bias.next_set(update->ntimestep);
+  if (evaluates_variables)
+    modify->addstep_compute(next);
+  else if (step.phase == Phase::SETUP && !bias.caller_variables().empty())
+    modify->addstep_compute_all(next);
 }
 
 void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
@@ -183,9 +188,14 @@ void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
   board->evaluate();
   std::vector<double> s;
   for (const VariableRef &variable : user.variables()) s.push_back(variable.value());
-  call_and_share([&] {
-    bias.evaluate(step, s.data());
-  });
+  std::vector<double> must_end(1);
+  call_and_share(
+      [&] {
+        bias.evaluate(step, s.data());
+        must_end[0] = bias.must_end();
+      },
+      must_end);
+  if (must_end[0] != 0.0) timer->force_timeout();
   enqueued.host_has_evaluated();
 }
 

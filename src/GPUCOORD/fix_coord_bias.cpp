@@ -122,8 +122,7 @@ void FixCoordBias::init()
   if (!has_begun) begin();
   if (comm->me == 0) print_setup();
   const std::string warning = bias->warning_of_rerun();
-  if (!warning.empty() && !warned_of_rerun && input->command &&
-      strcmp(input->command, "rerun") == 0) {
+  if (!warning.empty() && !warned_of_rerun && is_rerun()) {
     if (comm->me == 0) error->warning(FLERR, "{}: {}", owner, warning);
     warned_of_rerun = true;
   }
@@ -205,6 +204,11 @@ void FixCoordBias::find_variables()
 }
 
 /* ---------------------------------------------------------------------- */
+
+bool FixCoordBias::is_rerun() const
+{
+  return input->command && strcmp(input->command, "rerun") == 0;
+}
 
 // Prints once, and again after a change. rerun calls init() for each frame.
 void FixCoordBias::print_setup()
@@ -298,6 +302,10 @@ void FixCoordBias::announce(int vflag, Phase phase, int level)
 void FixCoordBias::setup(int vflag)
 {
   bias->begin_run(update->ntimestep);
+  if (bias->has_walkers() && !is_rerun())
+    evaluation->call([&] {
+      bias->join_run(update->ntimestep, update->laststep);
+    });
   respa.begin_setup();
   apply(vflag, Phase::SETUP);
   respa.end_setup();
@@ -339,6 +347,10 @@ void FixCoordBias::min_setup(int vflag)
 void FixCoordBias::post_run()
 {
   evaluation->end_run();
+  if (bias->has_walkers())
+    evaluation->call([&] {
+      bias->leave_run();
+    });
   warned_of_rerun = false;
   // k and s0 move in time, and time does not advance in a minimization.
   if (update->whichflag == 2) first_step += update->ntimestep - first_of_minimization;
@@ -374,13 +386,21 @@ void FixCoordBias::apply(int vflag, Phase phase, int level)
     strength_of_forces = 0.0;
     // Variables of the input script may need computes. These must be announced one evaluation
     // earlier.
-    if (phase == Phase::SETUP && bias->moves())
-      modify->addstep_compute_all((update->ntimestep / bias->stride() + 1) * bias->stride());
+    if (phase == Phase::SETUP && (bias->moves() || !bias->caller_variables().empty()))
+      modify->addstep_compute_all(bias->next_set(update->ntimestep));
     return;
   }
   const auto step = step_of(phase);
-  evaluation->set_parameters(step);
-  evaluation->evaluate(step, strength());
+  try {
+    evaluation->set_parameters(step);
+    evaluation->evaluate(step, strength());
+  } catch (const std::exception &e) {
+    // Other walkers stop with this error, also where LAMMPS is a library and aborts nobody.
+    const std::string begin = "ERROR: ", text = e.what();
+    if (bias->has_walkers() && comm->me == 0)
+      bias->fail(utils::trim(text.rfind(begin, 0) == 0 ? text.substr(begin.size()) : text));
+    throw;
+  }
   add_forces();
 }
 

@@ -84,6 +84,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void print_setup();
 
   bool is_due() const;
+  bool is_rerun() const;
   unsigned want(int vflag) const;    // outputs of the variables in this force evaluation
   gpucoord::Step step_of(Phase) const;
   void announce(int vflag, Phase, int level);    // does nothing if pre_force() has announced

@@ -34,9 +34,10 @@ KINDS = "harmonic, moving, wall/upper, wall/lower, linear, metad, opes, opes/exp
 TAKES = {"harmonic": "k, s0, stride", "moving": "k, s0, k/stop, s0/stop, steps, stride",
          "wall/upper": "k, s0, exponent, offset, stride", "linear": "k, s0, stride",
          "opes": "barrier, pace, temp, sigma, sigma/adaptive, sigma/min, biasfactor, epsilon, cutoff, threshold, fixed_sigma, "
-                 "recursive, normalize, kernel, force, file, append, extra, write_state, read_state, stride",
+                 "recursive, normalize, kernel, force, file, append, extra, write_state, read_state, "
+                 "limits, deposit_if, max_skip, walkers, patience, stride",
          "metad": "sigma, height, pace, biasfactor, temp, grid, bins, grow, interval, file, append, write_grid, read_grid, "
-                  "stride"}
+                  "limits, deposit_if, max_skip, walkers, patience, stride"}
 ONE = "one for the variable c_cv"
 EACH = "one for each of the variables c_cv c_cw"
 NO_VARIABLE = " - only k and s0 of kind moving may be a variable, v_name"
@@ -178,6 +179,10 @@ ARGUMENTS = [
      "metad write_grid every 15 steps is not a multiple of pace 10: it is written when a hill is added"),
     (METAD + " grid 0 9 bins 90 write_grid 10 [H]",
      "metad write_grid cannot write to the hills file H - use another name"),
+    (METAD + " limits [5] 5", "metad limits of c_cv begins at 5, which must be below its end 5"),
+    (METAD + " deposit_if [temp]", "metad deposit_if must be a variable, v_name, not 'temp'"),
+    (METAD + " [max_skip] 3", "metad keyword max_skip needs keyword limits or deposit_if"),
+    (METAD + " limits 0 5 max_skip [0]", "metad max_skip must be a number of hills from 1 to 2147483647, not '0'"),
 ]
 
 # Numbers of steps.

@@ -13,6 +13,7 @@ import numpy as np
 
 import coordtest
 import test_bias_hills
+import test_bias_walkers
 from test_bias_hills import Folder, bias_of, hill_lines, rows
 
 PLUMED = os.environ.get("GPUCOORD_TEST_PLUMED", "")
@@ -137,6 +138,24 @@ class Hills(unittest.TestCase):
                         dVdS = (bias_of(hills, point + h) - bias_of(hills, point - h)) / (2 * step)
                         self.assertAlmostEqual(force[k], -dVdS, delta=1e-7)
                 self.assertGreater(v.max(), 0.1)
+
+
+    def test_plumed_reads_the_hills_of_walkers(self):
+        """METAD with RESTART reads them with their column clock."""
+        partitions = test_bias_walkers.Partitions()
+        partitions.setUp()
+        fix = test_bias_walkers.FIX + test_bias_walkers.GRID
+        logs = partitions.run_all(test_bias_walkers.START + test_bias_walkers.SYSTEM + fix + test_bias_walkers.OUTPUT +
+                                  "run 100" + test_bias_walkers.COMPARE, "2x1")
+        work = Folder()
+        work.write("H", partitions.read("H"))
+        points = np.array([[float(rows(log)[100][k][3])] for log in logs for k in range(2)])
+        v, forces = plumed(work, "metad: METAD {arguments} SIGMA={sigmas} HEIGHT=0.1 BIASFACTOR=6 TEMP=1.5 PACE=1000000 "
+                           "FILE=H RESTART=YES\n", points)
+        ours = np.array([[float(number) for number in rows(log)[100][k][2:5]] for log in logs for k in range(2)])
+        self.assertGreater(v.max(), 0.05)
+        np.testing.assert_allclose(v, ours[:, 0], rtol=0, atol=1e-3 * v.max())    # a grid interpolates
+        np.testing.assert_allclose(forces[:, 0], -ours[:, 2], rtol=0, atol=3e-2 * np.abs(ours[:, 2]).max())
 
 
 class Custom(unittest.TestCase):

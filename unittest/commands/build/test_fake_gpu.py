@@ -10,6 +10,7 @@ import unittest
 
 import coordtest
 import errortest
+import test_bias_walkers
 import test_potential_grid_errors
 from errortest import PRINT_S, SYSTEM, errors_in, run_program
 from test_device import AUTO, COMPUTE, CUDA, GATHERED, OWNED, PATHS, run, run_all, setup_line
@@ -263,6 +264,18 @@ class Bias(WithFakeGPUs):
         self.check_stops([(script.format(f"{number}{rank}"), 2, {"FAKE_GPUS": "1", "FAKE_FAILS": fails},
                            self.FAILS.format("c", rank, self.GPU))
                           for number, script in enumerate(scripts) for fails, rank in (("3,0", 0), ("0,3", 1))])
+
+    def test_no_memory_for_walkers(self):
+        """Rank 1 of the second of two partitions fails between two hills. As a library, LAMMPS aborts nobody: its
+        rank 0 tells the other partition in their next meeting."""
+        partitions = test_bias_walkers.Partitions()
+        partitions.setUp()
+        metad = "metad sigma 0.5 0.5 height 0.1 pace 10 file H walkers partitions"
+        script = self.load + SYSTEM + self.two("", "engine allpairs", ("cuda", "host")) + self.FIX.format(metad) + "run 30\n"
+        caught = partitions.caught(script, "2x2", FAKE_GPUS="1", FAKE_FAILS="0,0,0,3", FAKE_NO_MEMORY="1")
+        failed = self.FAILS.format("c", 1, self.MEMORY)
+        for rank, text in enumerate(caught):
+            self.assertRegex(text, ("Fix coord/bias b: walker 1: " if rank < 2 else "ERROR: ") + failed)
 
     def test_next_run_makes_the_backend_anew(self):
         """The third evaluation of each backend fails. One run is one evaluation, and the first run one

@@ -21,6 +21,7 @@
 
 namespace gpucoord {
 
+class Walkers;
 class Words;
 struct DeviceTerms;
 
@@ -32,6 +33,8 @@ struct BiasContext {
   std::vector<Period> periods;        // of the variables; empty: no variable is periodic
   double boltzmann = 1.0;             // Boltzmann constant, energy/temperature
   std::string program, units;         // written to files
+  // Simulations that share the bias if the user wants it. Null: the caller has none.
+  std::shared_ptr<Walkers> walkers;
   // Print a line or a warning. Each rank that evaluates the bias calls them.
   std::function<void(const std::string &)> print, warn;
 };
@@ -122,6 +125,18 @@ class GPUCOORD_API Bias {
   // timestep.
   virtual void begin_run(std::int64_t /*step*/) {}
 
+  // Returns whether walkers share the bias. If so, the caller calls on rank 0: join_run() at the
+  // setup of each run of timesteps, after begin_run(); leave_run() after it; and fail() if an error
+  // ends the run outside of this class. Both others throw std::runtime_error.
+  virtual bool has_walkers() const { return false; }
+  virtual void join_run(std::int64_t /*step*/, std::int64_t /*last_step*/) {}
+  virtual void leave_run() {}
+  virtual void fail(const std::string & /*why*/) {}
+  // Returns on rank 0 whether this run must end, because that of another walker has ended.
+  virtual bool must_end() const { return false; }
+
+  // Returns the next timestep in which set() may need caller_variables().
+  virtual std::int64_t next_set(std::int64_t step) const { return (step / every + 1) * every; }
   // Sets the parameters of the next evaluation. Called on all ranks. value_of: evaluates one of
   // caller_variables(). Throws std::runtime_error.
   virtual void set(const Step &, const std::function<double(const std::string &)> & /*value_of*/) {}
@@ -193,6 +208,7 @@ class GPUCOORD_API Bias {
     std::string text;    // "temp 300" or "no temp"
   };
   virtual std::vector<Setting> settings() const { return {}; }
+  std::vector<Setting> all_settings() const;    // with the names of the variables
   // Warns of settings that differ from those of load(). Returns whether any differ.
   bool warn_of_other_settings() const;
 
@@ -206,8 +222,6 @@ class GPUCOORD_API Bias {
   BiasState now;
 
  private:
-  std::vector<Setting> all_settings() const;    // with the names of the variables
-
   const std::string kind_name;
   const int every;
   std::vector<Output> shown;

@@ -27,7 +27,8 @@ class NewFile;
 
 struct Deposit {
   double time = 0.0;
-  std::vector<double> row;    // columns after the time
+  std::vector<double> row;    // columns after the time, without that of the walker
+  int walker = 0;             // that made it
   double height() const { return row[row.size() - 2]; }
 };
 
@@ -37,6 +38,7 @@ struct DepositFormat {
   std::vector<std::string> names;    // variables
   std::vector<Period> period;        // [names], or empty: no variable is periodic
   std::string last_column;           // its name
+  std::string walker_column;         // name of a column after it; "": no walkers
   // Keywords and values of lines '#! SET'. A file that is read must not have other values.
   std::vector<std::pair<std::string, std::string>> constants;
   std::string further_lines;    // written after these, not read

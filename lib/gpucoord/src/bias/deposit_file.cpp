@@ -43,15 +43,17 @@ static std::vector<std::string> columns(const DepositFormat &format)
   result.insert(result.end(), format.names.begin(), format.names.end());
   for (const auto &name : format.names) result.push_back("sigma_" + name);
   result.insert(result.end(), {"height", format.last_column});
+  if (!format.walker_column.empty()) result.push_back(format.walker_column);
   return result;
 }
 
-static std::string line_of(const Deposit &deposit)
+static std::string line_of(const Deposit &deposit, const DepositFormat &format)
 {
   char text[32];
   std::snprintf(text, sizeof(text), " %.12g", deposit.time);    // 0.014, not 0.014000000000000001
   std::string line = text;
   for (const double number : deposit.row) line += " " + number_text(number);
+  if (!format.walker_column.empty()) line += " " + std::to_string(deposit.walker);
   return line + "\n";
 }
 
@@ -165,7 +167,8 @@ std::string DepositFile::save(const Known &known) const
     result += rename;
   } else if (const auto deposits = known()) {
     copy.add(header());
-    for (const Deposit &deposit : *deposits) copy.add(line_of({0.0, deposit.row}));
+    for (const Deposit &deposit : *deposits)
+      copy.add(line_of({0.0, deposit.row, deposit.walker}, format));
     result += ", with time 0 because their text is lost" + rename;
   } else {
     read_back(0, std::numeric_limits<std::int64_t>::max(), &copy);
@@ -199,7 +202,7 @@ Checksum DepositFile::read_back(std::int64_t begin, std::int64_t end, NewFile *c
 void DepositFile::append(const Deposit &deposit, const Known &known)
 {
   check_on_disk(known);
-  write(line_of(deposit),
+  write(line_of(deposit, format),
         " - it has all " + plural +
             " before this one; make room, and continue from the last restart file");
 }
@@ -300,6 +303,15 @@ DepositFile::Existing DepositFile::read(std::int64_t count)
         for (std::size_t k = 0; problem.empty() && k < words.size(); ++k)
           if (!to_number(words[k], k ? deposit.row[k - 1] : deposit.time))
             problem = "'" + printable(words[k]) + "' is not a number";
+        if (problem.empty() && !format.walker_column.empty()) {
+          const double walker = deposit.row.back();
+          deposit.row.pop_back();
+          if (!(walker >= 0.0 && walker < 1e6 && walker == std::floor(walker)))
+            problem = format.walker_column + " '" + printable(words.back()) +
+                "' is not the number of a walker";
+          else
+            deposit.walker = static_cast<int>(walker);
+        }
         const std::size_t n = problem.empty() ? format.names.size() : 0;
         for (std::size_t k = 0; k < n; ++k) {
           const double sigma = deposit.row[n + k];

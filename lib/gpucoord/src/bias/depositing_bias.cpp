@@ -72,6 +72,55 @@ void DepositingBias::parse_sum_file(const Words &words, const std::string &keywo
                    " - use another name");
 }
 
+void DepositingBias::parse_walkers(const Words &words)
+{
+  if (words.has("walkers")) {
+    const auto &how = words.values("walkers", 1, ", partitions")[0];
+    if (how != "partitions")
+      words.fail("walkers", 0, "walkers must be partitions, not '" + how + "'");
+    if (!context.walkers)
+      words.fail("walkers", 0, "walkers partitions is not possible in this program");
+    rounds = std::make_unique<WalkerRounds>(context.walkers, noun);
+  }
+  if (!words.has("patience")) return;
+  words.values("patience", 1, "");
+  const int patience = words.integer("patience", 0, 1, "a number of seconds");
+  if (!rounds) words.fail("patience", "keyword patience needs keyword walkers");
+  context.walkers->patience = patience;
+}
+
+void DepositingBias::add_outputs_of_rounds()
+{
+  if (rounds)
+    add_output("number of walkers", [this] {
+      return static_cast<double>(rounds->count());
+    });
+  if (!guard.is_on()) return;
+  // On demand, because only rank 0 counts.
+  add_output(
+      "number of " + plural + " left out",
+      [this] {
+        return static_cast<double>(guard.nskipped());
+      },
+      true);
+}
+
+std::vector<std::string> DepositingBias::caller_variables() const
+{
+  if (guard.caller_variable().empty()) return {};
+  return {guard.caller_variable()};
+}
+
+// The condition is the same on all ranks.
+void DepositingBias::set(const Step &step,
+                         const std::function<double(const std::string &)> &value_of)
+{
+  if (guard.caller_variable().empty() || step.phase != Step::Phase::LAST_OF_STEP ||
+      step.timestep % pace)
+    return;
+  guard.set_variable(value_of(guard.caller_variable()));
+}
+
 std::string DepositingBias::warning_of_rerun() const
 {
   std::string text = "rerun adds no " + plural + ", V is that of the " +
@@ -84,6 +133,7 @@ std::string DepositingBias::warning_of_rerun() const
 
 std::vector<Bias::File> DepositingBias::written_files() const
 {
+  if (rounds && !rounds->is_first()) return {};
   std::vector<File> files = {{plural + " file", path}};
   if (sum_file.every) files.push_back({sum_file.kind, sum_file.path});
   return files;
@@ -93,10 +143,23 @@ std::vector<Bias::File> DepositingBias::written_files() const
 
 void DepositingBias::begin(const BiasStart &start)
 {
-  auto opened = std::make_unique<DepositFile>(path, format(), context.program, context.units);
+  if (rounds)
+    begin_with_walkers(start);
+  else
+    begin_file(start);
+  is_ready = true;
+}
+
+// Returns the deposits of the earlier run, if there is one.
+std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
+{
+  DepositFormat columns = format();
+  if (rounds) columns.walker_column = walker_column();
+  auto opened = std::make_unique<DepositFile>(path, columns, context.program, context.units);
+  std::vector<Deposit> deposits;
   has_earlier = continues(start);
   if (has_earlier)
-    resume(start.is_restarted, *opened);
+    deposits = resume(start.is_restarted, *opened);
   else {
     restore({});
     backup = opened->create();
@@ -110,11 +173,12 @@ void DepositingBias::begin(const BiasStart &start)
                              " file - give another name");
   saved_checksum = checksum();
   warn_of_other_settings();
+  return deposits;
 }
 
 // Continues with the deposits of an earlier run: all deposits of the file, or those in the bias of
 // the restart file. Checks everything before changing anything.
-void DepositingBias::resume(bool is_restarted, DepositFile &opened)
+std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &opened)
 {
   const std::int64_t expected = ndeposits();
   const std::string name = plural + " file " + path;
@@ -123,7 +187,7 @@ void DepositingBias::resume(bool is_restarted, DepositFile &opened)
     throw std::runtime_error(name + " does not exist" +
                              (is_restarted ? way_out + "the run that wrote the restart file"
                                            : " - use append no for a new file"));
-  const auto found = opened.read(is_restarted ? expected : DepositFile::ALL);
+  auto found = opened.read(is_restarted ? expected : DepositFile::ALL);
   const std::string count = std::to_string(found.deposits.size());
   if (is_restarted && expected > 0)
     for (int v = 0; v < nvariables(); ++v) {
@@ -156,6 +220,74 @@ void DepositingBias::resume(bool is_restarted, DepositFile &opened)
   if (!found.deposits.empty()) set_last(found.deposits.back());
   // Needed for a restart file that is written before the first timestep.
   now.own[COUNT] = static_cast<double>(found.deposits.size());
+  return std::move(found.deposits);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void DepositingBias::begin_with_walkers(const BiasStart &start)
+{
+  std::vector<std::string> lines = {"kind " + kind(), "units " + context.units};
+  for (const auto &setting : all_settings()) lines.push_back(setting.text);
+  const std::string warning =
+      rounds->start(lines, start.is_restarted, start.timestep, saved_checksum.value_or(0));
+  if (!warning.empty() && rounds->is_first()) context.warn(warning);
+  try {
+    share_deposits([&] {
+      return begin_file(start);
+    });
+  } catch (const std::exception &e) {
+    rounds->fail(e.what());
+    throw;
+  }
+  has_earlier = continues(start);
+}
+
+// Replaces the deposits of all walkers, and the state that belongs to them, by those of walker 0.
+void DepositingBias::share_deposits(const std::function<std::vector<Deposit>()> &of_first)
+{
+  const auto make = [&] {
+    const auto deposits = of_first();
+    ArchiveParts parts;
+    save(parts);
+    Archive archive, saved;
+    parts.write(saved);
+    archive.write(saved.bytes());
+    archive.write(static_cast<std::int64_t>(deposits.size()));
+    for (const auto &deposit : deposits) {
+      archive.write(static_cast<std::int64_t>(deposit.walker));
+      archive.write(deposit.time);
+      archive.write(deposit.row);
+    }
+    return archive.bytes();
+  };
+  const auto take = [&](const std::string &bytes) {
+    auto archive = Archive::of_bytes(bytes.data(), bytes.size());
+    Archive saved(archive.read_text());
+    std::vector<Deposit> deposits(static_cast<std::size_t>(archive.read_integer()));
+    for (auto &deposit : deposits) {
+      deposit.walker = static_cast<int>(archive.read_integer());
+      deposit.time = archive.read_number();
+      deposit.row = archive.read_numbers();
+    }
+    const DepositGuard own_guard = guard;
+    const BiasState mine = now;
+    ArchiveParts parts(saved);
+    load_shared(parts);
+    guard = own_guard;
+    std::vector<double> own = now.own;
+    now = mine;
+    now.own = own;
+    restore(deposits);
+    if (saved_checksum != checksum())
+      throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged");
+  };
+  rounds->share(make, take);
+}
+
+void DepositingBias::join_run(std::int64_t step, std::int64_t last)
+{
+  rounds->begin_run(step, last, pace);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -166,38 +298,106 @@ bool DepositingBias::is_deposit_due(const Step &step) const
       step.timestep > last_step;
 }
 
+double DepositingBias::potential(const Step &step, const double *s, double *dVdS)
+{
+  if (!rounds) return evaluate_and_deposit(step, s, dVdS);
+  std::string failure;
+  try {
+    return evaluate_and_deposit(step, s, dVdS);
+  } catch (const std::bad_alloc &) {
+    rounds->fail("out of memory" + memory_advice());
+    throw;
+  } catch (const std::exception &e) {
+    failure = rounds->fail(e.what());
+    if (failure.empty()) throw;
+  }
+  throw std::runtime_error(failure);
+}
+
 // Makes a deposit before computing the bias of its timestep. A restart at that timestep then
 // continues with the same forces.
-double DepositingBias::potential(const Step &step, const double *s, double *dVdS)
+double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, double *dVdS)
 {
   const double before = sum(s, dVdS);
   check_finite(before, s, dVdS);
   if (!is_deposit_due(step)) return before;
-  std::vector<Deposit> round = {propose(step.time, s, before)};
-  complete(round);
-  const Deposit &deposit = round[0];
-  // A later run could not read an infinite height.
-  check_finite(before + deposit.height(), s, dVdS);
-  // Write to the file first, so that no deposit that acts is lost.
-  file->append(deposit, [this] {
-    return kept_deposits();
-  });
-  add_round(round);
-  set_last(deposit);
+  if (guard.is_on() || rounds) check_weight(before);
+  std::vector<Deposit> mine;
+  if (can_deposit() && !guard.skips(s)) {
+    mine = {propose(step.time, s, before)};
+    // A later run could not read an infinite height.
+    check_finite(before + mine[0].height(), s, dVdS);
+    guard.count_deposit();
+  }
+  const auto deposits = round_of(step, mine);
+  last_step = step.timestep;
+  if (deposits.empty()) return before;
+  add_round(deposits);
+  set_last(deposits.back());
   const double v = sum(s, dVdS);
   check_finite(v, s, dVdS);
   now.work += v - before;
-  if (sum_file.every && step.timestep % sum_file.every == 0) write_sum(sum_file.path);
-  ++now.own[COUNT];
+  const bool writes = sum_file.every && step.timestep % sum_file.every == 0 && file;
+  if (writes) write_sum(sum_file.path);
+  now.own[COUNT] += static_cast<double>(deposits.size());
   saved_checksum = checksum();
-  last_step = step.timestep;
   return v;
+}
+
+// Returns the deposits of all walkers in this timestep, and writes them to the file first, so that
+// no deposit that acts is lost.
+std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vector<Deposit> &mine)
+{
+  std::vector<Deposit> deposits = mine;
+  const auto write = [this, &deposits](const std::vector<Deposit> &proposed) {
+    deposits = proposed;
+    if (!deposits.empty()) complete(deposits);
+    for (const auto &deposit : deposits)
+      file->append(deposit, [this] {
+        return kept_deposits();
+      });
+  };
+  if (!rounds) {
+    write(mine);
+    return deposits;
+  }
+  const auto round = rounds->exchange(mine, step.timestep, checksum(), write);
+  if (!rounds->is_first()) {
+    deposits = round.deposits;
+    if (!deposits.empty()) complete(deposits);
+  }
+  if (must_end())
+    context.print("walker " + std::to_string(rounds->left()) +
+                  " has ended its run before its last " + noun + ": this run ends, too");
+  if (!round.is_same) {
+    context.warn("walkers had different sums of " + plural +
+                 " - they continue with that of walker 0");
+    share_deposits([this] {
+      const auto kept = kept_deposits();
+      if (!kept)
+        throw std::runtime_error("walkers have different sums of " + plural +
+                                 " - continue from their last restart files");
+      return *kept;
+    });
+  }
+  return deposits;
 }
 
 void DepositingBias::set_last(const Deposit &deposit)
 {
   now.own[HEIGHT] = height_in_bias(deposit);
   for (int v = 0; v < nvariables(); ++v) now.own[CENTER + v] = deposit.row[v];
+}
+
+// exp(V/kT) is the weight of S in averages of the unbiased system.
+void DepositingBias::check_weight(double v) const
+{
+  constexpr double LARGEST = 700.0;    // exp(710) overflows
+  const double kt = context.boltzmann * temp;
+  if (!(temp > 0.0) || !(v > LARGEST * kt)) return;
+  throw std::runtime_error("V = " + shortest_text(v) + " is " + short_text(v / kt, 4) +
+                           " kT at temp " + shortest_text(temp) + ", more than 700 kT - check " +
+                           too_large() + " and temp, which are in units " + context.units);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -209,6 +409,16 @@ void DepositingBias::save(ArchiveParts &parts) const
   archive.write(static_cast<std::int64_t>(saved_checksum.has_value()));
   archive.write(static_cast<std::int64_t>(saved_checksum.value_or(0)));
   parts.add(part, 1, archive);
+  if (guard.is_on()) {
+    Archive counts;
+    guard.save(counts);
+    parts.add("guard", 1, counts);
+  }
+  if (rounds) {
+    Archive number;
+    number.write(rounds->nrounds());
+    parts.add("walkers", 1, number);
+  }
 }
 
 void DepositingBias::load(ArchiveParts &parts)
@@ -221,6 +431,16 @@ void DepositingBias::load(ArchiveParts &parts)
     const auto found = static_cast<std::uint64_t>(archive.read_integer());
     if (has_checksum) saved_checksum = found;
   });
+  if (parts.has("guard"))
+    parts.take("guard", 1, [this](Archive &archive) {
+      guard.load(archive);
+    });
+  if (parts.has("walkers"))
+    parts.take("walkers", 1, [this](Archive &archive) {
+      const std::int64_t nrounds = archive.read_integer();
+      if (nrounds < 0) throw ArchiveParts::damaged();
+      if (rounds) rounds->set_nrounds(nrounds);
+    });
 }
 
 }    // namespace gpucoord

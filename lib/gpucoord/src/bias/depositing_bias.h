@@ -3,6 +3,8 @@
 // In timesteps that are multiples of 'pace', a deposit at S is written to a file and then added to
 // the sum, on rank 0. A run that continues an earlier one reads the deposits of this file: all of
 // them, or those in the bias of the restart file. The derived kind defines deposits and their sum.
+//
+// Walkers that share the bias make their deposits in rounds, one each. Walker 0 has the file.
 
 #ifndef GPUCOORD_DEPOSITING_BIAS_H
 #define GPUCOORD_DEPOSITING_BIAS_H
@@ -10,6 +12,8 @@
 #include "gpucoord/bias.h"
 #include "gpucoord/deposit_file.h"
 
+#include "deposit_guard.h"
+#include "walker_rounds.h"
 #include "words.h"
 
 #include <cstdint>
@@ -22,12 +26,26 @@ namespace gpucoord {
 
 class GPUCOORD_TEST_API DepositingBias : public Bias {
  public:
+  // The keywords of parse_guard() and parse_walkers(), which a kind adds to its own.
+  static std::vector<Words::Keyword> keywords()
+  {
+    return {"limits", {"deposit_if", 1}, "max_skip", {"walkers", 1}, "patience"};
+  }
+
   std::string warning_of_rerun() const override;
   bool on_rank_0() const override { return true; }
   double temperature() const override { return temp; }
   std::vector<File> written_files() const override;
+  std::vector<std::string> caller_variables() const override;
+  std::int64_t next_set(std::int64_t step) const override { return (step / pace + 1) * pace; }
+  void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
   void begin(const BiasStart &) override;
   void begin_run(std::int64_t step) override { last_step = step; }
+  bool has_walkers() const override { return rounds != nullptr; }
+  void join_run(std::int64_t step, std::int64_t last) override;
+  void leave_run() override { rounds->end_run(); }
+  void fail(const std::string &why) override { rounds->fail(why); }
+  bool must_end() const override { return rounds && rounds->left() >= 0; }
   void save(ArchiveParts &) const override;
   void load(ArchiveParts &) override;
 
@@ -42,10 +60,18 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void parse_temperature(const Words &);
   void parse_file(const Words &);
   void parse_sum_file(const Words &, const std::string &keyword, const std::string &kind);
+  void parse_guard(const Words &words) { guard.parse(words, noun); }
+  void parse_walkers(const Words &);
+  // Adds outputs after all others, if keywords of parse_walkers() and parse_guard() are given.
+  void add_outputs_of_rounds();
 
   virtual DepositFormat format() const = 0;
+  // Returns the name of the column of the file for the number of a walker.
+  virtual std::string walker_column() const { return "walker"; }
   // Returns the deposit to make at s. v: V at s
   virtual Deposit propose(double time, const double *s, double v) const = 0;
+  // Returns whether a deposit can be made yet.
+  virtual bool can_deposit() const { return true; }
   // Completes deposits that depend on each other, before they are written and added.
   virtual void complete(std::vector<Deposit> &) {}
   // Adds deposits to the sum, in this order.
@@ -56,6 +82,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   // Makes the sum of the deposits of an earlier run, or of none. Returns the end of the line that
   // tells their number.
   virtual std::string restore(const std::vector<Deposit> &) = 0;
+  // Loads the state of walker 0, but keeps what each walker has of its own.
+  virtual void load_shared(ArchiveParts &parts) { load(parts); }
   // Warns of deposits of an earlier run that differ from those of this command.
   virtual void warn_of_other_deposits(const std::vector<Deposit> &) const {}
   // Returns all deposits, if the sum keeps them.
@@ -65,10 +93,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual void write_sum(const std::string & /*path*/) const {}
 
   double potential(const Step &, const double *s, double *dVdS) override;
-  virtual bool is_deposit_due(const Step &) const;
+  bool is_deposit_due(const Step &) const;
   bool continues(const BiasStart &start) const { return start.is_restarted || append; }
   std::int64_t ndeposits() const { return static_cast<std::int64_t>(now.own[COUNT]); }
-  bool has_begun() const { return file != nullptr; }    // on this rank
+  bool has_begun() const { return is_ready; }    // on this rank
 
   // Indices in BiasState::own, which all ranks know. HEIGHT and CENTER belong to the last deposit;
   // CENTER is the first of one element per variable.
@@ -80,10 +108,18 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::string path;     // of the file of deposits
 
  private:
-  void resume(bool is_restarted, DepositFile &);
+  std::vector<Deposit> begin_file(const BiasStart &);
+  std::vector<Deposit> resume(bool is_restarted, DepositFile &);
+  double evaluate_and_deposit(const Step &, const double *s, double *dVdS);
+  std::vector<Deposit> round_of(const Step &, const std::vector<Deposit> &mine);
+  void begin_with_walkers(const BiasStart &);
+  void share_deposits(const std::function<std::vector<Deposit>()> &of_first);
   void set_last(const Deposit &);
+  void check_weight(double v) const;
 
   const std::string part;
+  DepositGuard guard;
+  std::unique_ptr<WalkerRounds> rounds;    // null: no walkers
   bool append = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""
@@ -92,7 +128,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
     std::string keyword, kind, path;
   } sum_file;
 
-  std::unique_ptr<DepositFile> file;    // only on rank 0, set by begin()
+  bool is_ready = false;                // begin() has been called on this rank
+  std::unique_ptr<DepositFile> file;    // only on rank 0 of walker 0, set by begin()
   // Checksum of the sum, on rank 0. Empty before begin() and load().
   std::optional<std::uint64_t> saved_checksum;
   std::int64_t last_step = 0;    // timestep of the last deposit, or of the start of the run

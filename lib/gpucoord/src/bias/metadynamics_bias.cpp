@@ -39,6 +39,8 @@ namespace {
 
    protected:
     DepositFormat format() const override { return hills_format(options); }
+    // PLUMED reads a column of this name, which must have integers.
+    std::string walker_column() const override { return "clock"; }
     Deposit propose(double time, const double *s, double v) const override
     {
       return deposit_of(metad->next_hill(s, v), options, time);
@@ -76,20 +78,27 @@ namespace {
     parse_file(words);
     parse_sum_file(words, "write_grid", "grid file");
     if (words.has("read_grid")) read_grid = words.values("read_grid", 1, ", a file")[0];
-    if (options.grid.empty()) return;
-    add_output(
-        "maximum of V",
-        [this] {
-          return has_begun() ? metad->maximum() : 0.0;
-        },
-        true);
-    if (options.kt > 0.0)
+    parse_guard(words);
+    parse_walkers(words);
+    if (has_walkers() && !read_grid.empty())
+      words.fail("read_grid",
+                 "keyword read_grid cannot be used with walkers - leave it out: walker 0 reads all "
+                 "hills from its hills file");
+    if (!options.grid.empty())
+      add_output(
+          "maximum of V",
+          [this] {
+            return has_begun() ? metad->maximum() : 0.0;
+          },
+          true);
+    if (!options.grid.empty() && options.kt > 0.0)
       add_output(
           "c(t)",
           [this] {
             return has_begun() ? metad->reweighting_offset() : 0.0;
           },
           true);
+    add_outputs_of_rounds();
   }
 
   void MetadynamicsBias::parse_hills(const Words &words)
@@ -312,19 +321,12 @@ namespace {
 
 std::unique_ptr<Bias> make_metadynamics_bias(Words &words)
 {
-  words.parse({"sigma",
-               "height",
-               "pace",
-               "biasfactor",
-               "temp",
-               "grid",
-               "bins",
-               {"grow", 1},
-               "interval",
-               {"file", 1},
-               {"append", 1},
-               {"write_grid", 2},
-               {"read_grid", 1}});
+  std::vector<Words::Keyword> known = {
+      "sigma",         "height",    "pace",     "biasfactor", "temp",        "grid",
+      "bins",          {"grow", 1}, "interval", {"file", 1},  {"append", 1}, {"write_grid", 2},
+      {"read_grid", 1}};
+  for (const auto &keyword : DepositingBias::keywords()) known.push_back(keyword);
+  words.parse(known);
   return std::make_unique<MetadynamicsBias>(words);
 }
 

@@ -34,7 +34,7 @@ namespace {
     std::string warning_of_rerun() const override;
     bool needs_host(const Step &step) const override
     {
-      return !has_begun() || DepositingBias::is_deposit_due(step);
+      return !has_begun() || is_deposit_due(step);
     }
     void on_device(const Step &, DeviceTerms &) const override;
     std::size_t bytes() const override
@@ -85,10 +85,8 @@ namespace {
       opes->write_state(name, context.program, context.units);
     }
     std::vector<Setting> settings() const override;
-    bool is_deposit_due(const Step &step) const override
-    {
-      return DepositingBias::is_deposit_due(step) && opes->is_ready();
-    }
+    bool can_deposit() const override { return opes->is_ready(); }
+    void load_shared(ArchiveParts &) override;
 
    private:
     void parse_energies(const Words &);
@@ -123,6 +121,8 @@ namespace {
     parse_sigma(words);
     parse_file(words);
     parse_sum_file(words, "write_state", "state file");
+    parse_guard(words);
+    parse_walkers(words);
     if (words.has("read_state")) {
       state_file = words.values("read_state", 1, ", a file")[0];
       if (words.yes_no("append", false))
@@ -144,6 +144,7 @@ namespace {
       add_output(texts[k], [this, k] {
         return now.own[shown(k)];
       });
+    add_outputs_of_rounds();
   }
 
   void OpesBias::parse_energies(const Words &words)
@@ -407,28 +408,40 @@ namespace {
     });
   }
 
+  // The averages of adaptive sigma are those of this walker, unless it is new.
+  void OpesBias::load_shared(ArchiveParts &parts)
+  {
+    const std::vector<double> mine(averages(), averages() + Opes::naverages(nvariables()));
+    load(parts);
+    if (mine[0] == 0.0) return;
+    saved->set_averages(mine.data());
+    std::copy(mine.begin(), mine.end(), averages());
+  }
+
   std::unique_ptr<Bias> make_opes(Words &words, bool explore)
   {
-    words.parse({"barrier",
-                 "pace",
-                 "temp",
-                 "sigma",
-                 "sigma/adaptive",
-                 "sigma/min",
-                 "biasfactor",
-                 "epsilon",
-                 "cutoff",
-                 "threshold",
-                 {"fixed_sigma", 1},
-                 {"recursive", 1},
-                 {"normalize", 1},
-                 {"kernel", 1},
-                 {"force", 1},
-                 {"file", 1},
-                 {"append", 1},
-                 {"extra", 1},
-                 {"write_state", 2},
-                 {"read_state", 1}});
+    std::vector<Words::Keyword> known = {"barrier",
+                                         "pace",
+                                         "temp",
+                                         "sigma",
+                                         "sigma/adaptive",
+                                         "sigma/min",
+                                         "biasfactor",
+                                         "epsilon",
+                                         "cutoff",
+                                         "threshold",
+                                         {"fixed_sigma", 1},
+                                         {"recursive", 1},
+                                         {"normalize", 1},
+                                         {"kernel", 1},
+                                         {"force", 1},
+                                         {"file", 1},
+                                         {"append", 1},
+                                         {"extra", 1},
+                                         {"write_state", 2},
+                                         {"read_state", 1}};
+    for (const auto &keyword : DepositingBias::keywords()) known.push_back(keyword);
+    words.parse(known);
     return std::make_unique<OpesBias>(words, explore);
   }
 

@@ -1,0 +1,63 @@
+// Part of GPUCOORD, GPL-2.0. Deposits that are left out.
+
+#include "deposit_guard.h"
+
+#include "../core/text_files.h"
+
+#include <stdexcept>
+
+namespace gpucoord {
+
+void DepositGuard::parse(const Words &words, const std::string &noun_in)
+{
+  noun = noun_in;
+  labels = words.context().labels;
+  if (words.has("limits")) limits = words.intervals("limits");
+  if (words.has("deposit_if")) {
+    const auto &word = words.values("deposit_if", 1, ", a variable v_name")[0];
+    variable = variable_of(word);
+    if (variable.empty())
+      words.fail("deposit_if", 0, "deposit_if must be a variable, v_name, not '" + word + "'");
+  }
+  if (!words.has("max_skip")) return;
+  words.values("max_skip", 1, "");
+  max_skip = words.integer("max_skip", 0, 1, "a number of " + noun + "s");
+  if (!is_on()) words.fail("max_skip", "keyword max_skip needs keyword limits or deposit_if");
+}
+
+std::string DepositGuard::why_not(const double *s) const
+{
+  for (std::size_t v = 0; v < limits.size(); ++v)
+    if (s[v] < limits[v].lo || s[v] > limits[v].hi)
+      return labels[v] + " = " + shortest_text(s[v]) + " is beyond limits " +
+          shortest_text(limits[v].lo) + " " + shortest_text(limits[v].hi);
+  return allows ? "" : "variable " + variable + " of deposit_if is 0";
+}
+
+bool DepositGuard::skips(const double *s)
+{
+  const std::string why = why_not(s);
+  if (why.empty()) return false;
+  ++skipped;
+  if (++in_a_row >= max_skip)
+    throw std::runtime_error(
+        "left out " + std::to_string(in_a_row) + " " + noun + (in_a_row == 1 ? "" : "s in a row") +
+        ", the limit of max_skip, because " + why + " - check this run, or give a larger max_skip" +
+        (limits.empty() ? "" : " or wider limits"));
+  return true;
+}
+
+void DepositGuard::save(Archive &archive) const
+{
+  archive.write(skipped);
+  archive.write(in_a_row);
+}
+
+void DepositGuard::load(Archive &archive)
+{
+  skipped = archive.read_integer();
+  in_a_row = archive.read_integer();
+  if (in_a_row < 0 || skipped < in_a_row) throw ArchiveParts::damaged();
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,48 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_BIAS_PARTITIONS_H
+#define LMP_BIAS_PARTITIONS_H
+
+#include "gpucoord/walkers.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+class LAMMPS;
+
+// Walkers that are the partitions of one LAMMPS. Rank 0 of each partition sends from point to
+// point, so that a partition without the fix is noticed by those that wait for it, and hangs none.
+
+class PartitionWalkers : public gpucoord::Walkers {
+ public:
+  // name: of the bias in the input script, "fix b"
+  PartitionWalkers(LAMMPS *, std::string name);
+  int count() const override;
+  int mine() const override;
+  std::string name() const override { return its_name; }
+  std::vector<gpucoord::WalkerRecord> gather(const gpucoord::WalkerRecord &) override;
+  void send_to_all(std::string &bytes) override;
+
+ private:
+  void send(int walker, const void *bytes, std::size_t size);
+  std::string receive(int walker);
+  void wait(int walker, const std::function<bool()> &is_done);
+
+  class Error *const error;
+  class Universe *const universe;
+  const std::string its_name;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

@@ -1,0 +1,193 @@
+// Part of GPUCOORD, GPL-2.0. Deposits that keywords limits, deposit_if and max_skip leave out. The
+// hills file tells which hills were added.
+
+#include "gpucoord/bias.h"
+
+#include "bias_files.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+class Guard : public Files {
+ protected:
+  std::unique_ptr<Bias> make(const std::vector<std::string> &more)
+  {
+    context.command = "fix bias";
+    context.names = {"s"};
+    context.labels = {"c_s"};
+    context.program = "program";
+    context.units = "none";
+    context.print = context.warn = [](const std::string &) {
+    };
+    std::vector<std::string> words = {"metad", "sigma", "0.5",  "height", "1",
+                                      "pace",  "5",     "file", path};
+    words.insert(words.end(), more.begin(), more.end());
+    return make_bias(words, context);
+  }
+  // S is the timestep. on: value of the variable of deposit_if
+  static void run(Bias &bias, int from, int to, const std::function<double(int)> &on = {})
+  {
+    bias.begin_run(from);
+    for (int k = from; k <= to; ++k) {
+      Step step;
+      step.phase = k == from ? Step::Phase::SETUP : Step::Phase::LAST_OF_STEP;
+      step.timestep = k;
+      step.time = k;
+      bias.set(step, [&](const std::string &name) {
+        EXPECT_EQ(name, "ok");
+        EXPECT_EQ(k % 5, 0);
+        return on(k);
+      });
+      const double s = k;
+      bias.evaluate(step, &s);
+    }
+  }
+  std::string error_of_run(Bias &bias, int from, int to, const std::function<double(int)> &on = {})
+  {
+    try {
+      run(bias, from, to, on);
+    } catch (const std::runtime_error &e) {
+      return e.what();
+    }
+    return "";
+  }
+  std::vector<double> centers() const
+  {
+    std::vector<double> result;
+    std::istringstream lines(content(path));
+    for (std::string line; std::getline(lines, line);)
+      if (line[0] != '#') result.push_back(std::stod(line.substr(line.find(' ', 1))));
+    return result;
+  }
+  static double last_output(const Bias &bias) { return bias.outputs().back().value(); }
+
+  BiasContext context;
+};
+
+TEST_F(Guard, limits)
+{
+  const auto bias = make({"limits", "12", "30"});
+  EXPECT_EQ(bias->outputs().back().name, "number of hills left out");
+  EXPECT_EQ(make({})->outputs().back().name, "number of hills");
+  bias->begin({});
+  run(*bias, 0, 52);
+  EXPECT_EQ(centers(), (std::vector<double>{15, 20, 25, 30}));
+  EXPECT_EQ(last_output(*bias), 6);
+  EXPECT_EQ(bias->outputs()[5].value(), 4);
+}
+
+TEST_F(Guard, a_variable_is_evaluated_when_a_hill_is_due)
+{
+  const auto bias = make({"deposit_if", "v_ok"});
+  EXPECT_EQ(bias->caller_variables(), std::vector<std::string>{"ok"});
+  EXPECT_EQ(bias->next_set(0), 5);
+  EXPECT_EQ(bias->next_set(5), 10);
+  bias->begin({});
+  run(*bias, 0, 42, [](int step) {
+    return step % 10 ? -0.5 : 0.0;
+  });
+  EXPECT_EQ(centers(), (std::vector<double>{5, 15, 25, 35}));
+  EXPECT_EQ(last_output(*bias), 4);
+}
+
+TEST_F(Guard, the_number_in_a_row_ends_the_run_and_survives_a_restart)
+{
+  ArchiveParts saved;
+  {
+    const auto bias = make({"limits", "0", "12", "max_skip", "3"});
+    bias->begin({});
+    run(*bias, 0, 21);
+    bias->save(saved);
+    EXPECT_EQ(
+        error_of_run(*bias, 21, 40),
+        "left out 3 hills in a row, the limit of max_skip, because c_s = 25 is beyond limits 0 "
+        "12 - check this run, or give a larger max_skip or wider limits");
+    EXPECT_EQ(centers(), (std::vector<double>{5, 10}));
+  }
+  const auto again = make({"limits", "0", "12", "max_skip", "3"});
+  again->load(saved);
+  BiasStart start;
+  start.is_restarted = true;
+  again->begin(start);
+  EXPECT_EQ(last_output(*again), 2);
+  EXPECT_NE(error_of_run(*again, 21, 25), "");
+  EXPECT_EQ(last_output(*again), 3);
+}
+
+TEST_F(Guard, a_deposit_ends_the_row)
+{
+  const auto bias = make({"deposit_if", "v_ok", "max_skip", "2"});
+  bias->begin({});
+  run(*bias, 0, 60, [](int step) {
+    return step % 10;
+  });
+  EXPECT_EQ(last_output(*bias), 6);
+  EXPECT_EQ(
+      error_of_run(*bias, 60, 70,
+                   [](int) {
+                     return 0.0;
+                   }),
+      "left out 2 hills in a row, the limit of max_skip, because variable ok of deposit_if is "
+      "0 - check this run, or give a larger max_skip");
+}
+
+TEST_F(Guard, a_restart_without_the_keywords)
+{
+  ArchiveParts saved;
+  {
+    const auto bias = make({"limits", "0", "12"});
+    bias->begin({});
+    run(*bias, 0, 21);
+    bias->save(saved);
+    EXPECT_TRUE(saved.has("guard"));
+  }
+  {
+    const auto bias = make({});
+    bias->load(saved);
+    saved.check_all_are_taken();
+    BiasStart start;
+    start.is_restarted = true;
+    bias->begin(start);
+    run(*bias, 21, 30);
+    EXPECT_EQ(centers(), (std::vector<double>{5, 10, 25, 30}));
+    ArchiveParts without;
+    bias->save(without);
+    EXPECT_FALSE(without.has("guard"));
+  }
+}
+
+TEST_F(Guard, a_weight_that_overflows)
+{
+  context.boltzmann = 0.001;
+  const auto error = [this](const std::string &temp, std::vector<std::string> more) {
+    more.insert(more.end(), {"temp", temp});
+    const auto bias = make(more);
+    bias->begin({});
+    bias->begin_run(0);
+    std::string text;
+    Step step;
+    for (step.timestep = 5; step.timestep <= 15 && text.empty(); step.timestep += 5) {
+      const double s = 1.0;
+      try {
+        bias->evaluate(step, &s);
+      } catch (const std::runtime_error &e) {
+        text = e.what();
+      }
+    }
+    return text;
+  };
+  EXPECT_EQ(error("2", {"limits", "0", "2"}),
+            "V = 2 is 1000 kT at temp 2, more than 700 kT - check height and temp, which are in "
+            "units none");
+  EXPECT_EQ(error("3", {"limits", "0", "2"}), "");    // 2/0.003 = 667
+  EXPECT_EQ(error("2", {}), "");
+}
+
+}    // namespace
