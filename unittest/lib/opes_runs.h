@@ -25,6 +25,15 @@ inline std::string opes_data()
   return std::ifstream(folder + "/reference.dat") ? folder : "";
 }
 
+// Returns an output of a bias by its name.
+inline double output(const Bias &bias, const std::string &name)
+{
+  for (const auto &output : bias.outputs())
+    if (output.name == name) return output.value();
+  ADD_FAILURE() << "no output " << name;
+  return NAN;
+}
+
 class OpesRuns : public Files {
  protected:
   static std::vector<std::string> words(const std::string &text)
@@ -68,13 +77,6 @@ class OpesRuns : public Files {
     step.time = 0.002 * static_cast<double>(timestep);
     bias.evaluate(step, s.data());
     return bias.state().energy;
-  }
-  static double output(const Bias &bias, const std::string &name)
-  {
-    for (const auto &output : bias.outputs())
-      if (output.name == name) return output.value();
-    ADD_FAILURE() << "no output " << name;
-    return NAN;
   }
   // A series in two wells
   static std::vector<double> well(int frame, int n)
