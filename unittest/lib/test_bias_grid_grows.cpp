@@ -240,8 +240,8 @@ TEST_F(GrowingGrid, size)
     return metad.grid_axes()[0].above;
   };
   EXPECT_EQ(above(0.0, 1.45), 0);
-  // Its range ends at sqrt(12.5) 0.2 = 0.7071. Points up to 2.1 need one more than the present ones,
-  // and a quarter of the 40 bins is added.
+  // Its range ends at sqrt(12.5) 0.2 = 0.7071. Points up to 2.1 need one more than the present
+  // ones, and a quarter of the 40 bins is added.
   EXPECT_EQ(above(1.25, 0.0), 1 + 10);
   EXPECT_EQ(above(2.25, 0.0), 1 + 10);     // up to 3.1
   EXPECT_EQ(above(2.35, 0.0), 12 + 12);    // up to 3.2, and a quarter of 51
