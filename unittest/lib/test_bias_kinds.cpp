@@ -349,6 +349,37 @@ TEST_F(Kinds, hills)
   EXPECT_EQ(HillsFile(path, o, "program", "none").read(HillsFile::ALL).hills.size(), 6);
 }
 
+TEST_F(Kinds, a_grid_that_grows)
+{
+  const std::string words = "metad sigma 0.5 height 2 pace 1 file FILE grid 0 9 bins 90";
+  auto bias = begin(words);
+  EXPECT_EQ(evaluate(*bias, {20.0}, step(0, Phase::SETUP)), 0.0);
+  EXPECT_EQ(on_device(*bias, step(0)).grid.axes[0].above, 0);
+  EXPECT_DOUBLE_EQ(evaluate(*bias, {20.0}, step(1)), 2.0);
+  const auto grid = on_device(*bias, step(1)).grid;
+  EXPECT_TRUE(grid.zero_outside);
+  // Up to 20 + sqrt(12.5) 0.5 = 21.77 and a bin beyond, and a quarter of 90 bins
+  EXPECT_EQ(grid.axes[0].above, 219 - 90 + 22);
+  EXPECT_EQ(grid.values->size(), 2u * (91 + 151));
+  // The error comes before the hill is written.
+  const std::string hills = content(path);
+  try {
+    evaluate(*bias, {-1e9}, step(2));
+    ADD_FAILURE();
+  } catch (const std::runtime_error &e) {
+    EXPECT_EQ(std::string(e.what()).substr(0, 76),
+              "the grid cannot grow to a hill at s = -1000000000: it would have 1e+10 point");
+  }
+  EXPECT_EQ(content(path), hills);
+  EXPECT_EQ(outputs(*bias)["number of hills"], 1);
+  EXPECT_DOUBLE_EQ(evaluate(*bias, {20.0}, step(3)), 4.0);
+  bias.reset();
+  for (const char *more : {" grow no", " interval 0 9", " grow yes interval 0 9"}) {
+    std::filesystem::remove(path);
+    EXPECT_FALSE(on_device(*begin(words + more), step(1)).grid.zero_outside) << more;
+  }
+}
+
 TEST_F(Kinds, on_device)
 {
   const Step no_hill = step(1);
@@ -409,14 +440,16 @@ struct Continued {
 
 TEST_F(Kinds, a_saved_bias_continues_exactly)
 {
-  for (const auto &c : {Continued{"harmonic k 3 s0 2", 1},
-                        {"linear k 3 4", 2},
-                        {"wall/upper k 3 s0 2 exponent 3", 1},
-                        {"wall/lower k 3 s0 2", 1},
-                        {"moving k 3 4 s0 2 1 s0/stop 5 4 k/stop 9 4 steps 30", 2},
-                        {"metad sigma 0.5 height 2 pace 4 file FILE", 1},
-                        {"metad sigma 0.5 0.4 height 2 pace 4 biasfactor 5 temp 1 file FILE", 2},
-                        {"metad sigma 0.5 height 2 pace 4 grid 0 10 bins 100 file FILE", 1}}) {
+  for (const auto &c :
+       {Continued{"harmonic k 3 s0 2", 1},
+        {"linear k 3 4", 2},
+        {"wall/upper k 3 s0 2 exponent 3", 1},
+        {"wall/lower k 3 s0 2", 1},
+        {"moving k 3 4 s0 2 1 s0/stop 5 4 k/stop 9 4 steps 30", 2},
+        {"metad sigma 0.5 height 2 pace 4 file FILE", 1},
+        {"metad sigma 0.5 0.4 height 2 pace 4 biasfactor 5 temp 1 file FILE", 2},
+        {"metad sigma 0.5 height 2 pace 4 grid 0 10 bins 100 file FILE", 1},
+        {"metad sigma 0.5 0.4 height 2 pace 4 grid 5 6 3 4 bins 9 9 file FILE", 2}}) {
     SCOPED_TRACE(c.words);
     const auto at = [](int k) {
       return std::vector<double>{series(k), second_series(k)};

@@ -33,7 +33,7 @@ MOVE = FIX + "c_cv moving k 1 s0 {}\n"
 KINDS = "harmonic, moving, wall/upper, wall/lower, linear, metad"
 TAKES = {"harmonic": "k, s0, stride", "moving": "k, s0, k/stop, s0/stop, steps, stride",
          "wall/upper": "k, s0, exponent, offset, stride", "linear": "k, s0, stride",
-         "metad": "sigma, height, pace, biasfactor, temp, grid, bins, interval, file, append, write_grid, read_grid, "
+         "metad": "sigma, height, pace, biasfactor, temp, grid, bins, grow, interval, file, append, write_grid, read_grid, "
                   "stride"}
 ONE = "one for the variable c_cv"
 EACH = "one for each of the variables c_cv c_cw"
@@ -148,6 +148,9 @@ ARGUMENTS = [
     (METAD + " [bins] 9", "metad keyword bins needs keyword grid"),
     (METAD + " [write_grid] 10 G", "metad keyword write_grid needs keyword grid"),
     (METAD + " [read_grid] G", "metad keyword read_grid needs keyword grid"),
+    (METAD + " [grow] no", "metad keyword grow needs keyword grid"),
+    (METAD + " grid 0 9 bins 90 [grow]", "metad keyword grow takes 1 value, yes or no, but has 0"),
+    (METAD + " grid 0 9 bins 90 grow [on]", "metad grow must be yes or no, not 'on'"),
     (METAD + " grid 0 9 bins [44]",
      "metad: points of the grid of c_cv are 0.204545 apart, which is more than its sigma 0.2 - use 90 bins or more, so "
      "that they are at most half a sigma apart"),
@@ -297,14 +300,18 @@ RUNS = {
                             ("box/relax", "iso 0"), ("rigid/nph", "group 1 short iso 0 0 1"))},
 
     # The grid.
-    "outside the grid": (FIX + METAD + " grid 0 0.25 bins 5\nrun 0",
+    "outside the grid": (FIX + METAD + " grid 0 0.25 bins 5 grow no\nrun 0",
         "variable cv = {cv} is outside the grid from 0 to 0.25" + WIDEN),
-    "below the grid": (FIX + METAD + " grid 50 55 bins 50\nrun 0",
+    "below the grid": (FIX + METAD + " grid 50 55 bins 50 grow no\nrun 0",
         "variable cv = {cv} is outside the grid from 50 to 55" + WIDEN),
     "outside the grid in the run": (
-        FIX + "c_cv c_cw metad sigma 0.2 0.2 height 0.1 pace 10 file H grid 0 90 0 20 bins 900 200\nrun 10\n"
-        "set group a x 0 y 0 z 0\nrun 1",
+        FIX + "c_cv c_cw metad sigma 0.2 0.2 height 0.1 pace 10 file H grid 0 90 0 20 bins 900 200 "
+        "grow no\nrun 10\nset group a x 0 y 0 z 0\nrun 1",
         "variable cw = 28 is outside the grid from 0 to 20" + WIDEN),
+    "a grid that cannot grow": (
+        "set group a x 0 y 0 z 0\n" + FIX + "c_cw metad sigma 1e-9 height 0.1 pace 10 file H grid 0 1e-8 bins 20\nrun 10",
+        "the grid cannot grow to a hill at cw = 28: it would have 5.6e+10 points, more than 1e8 - use fewer bins, a wall "
+        "that limits the variable, or keyword interval, beyond which the bias is constant"),
 
     "defined after the setup": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 1 pre no", PRE_NO),
     "compute deleted after the setup": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\nrun 1 pre no", PRE_NO),
@@ -416,7 +423,8 @@ RUNS = {
 # These errors differ between ranks, so one rank could stop alone or wait forever. The executable
 # runs them, too.
 ON_RANKS = ["linear too far", "hills too high", "altered grid", "hills in other units", "restart with an edited hill",
-            "compute replaced by one of its style", "outside the grid", "below the grid", "append without a file", "hills file in no folder",
+            "compute replaced by one of its style", "outside the grid", "below the grid",
+            "a grid that cannot grow", "append without a file", "hills file in no folder",
             "a number missing", "restart with fewer hills", "restart with other hills", "no grid file",
             "more hills in the grid file", "grid file in no folder", "restart with another kind"]
 

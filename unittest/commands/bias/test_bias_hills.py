@@ -432,6 +432,45 @@ class Grids(unittest.TestCase):
         self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 80})
         self.assertEqual(work.read("H"), hills)
 
+    def test_a_grid_that_grows(self):
+        """A grid that S leaves has the results of a wide one with the same points, also after a
+        restart and from a grid file, whose ranges differ."""
+        for wide, narrow, tail in (GRID, GRID.replace("grid 0 32 bins 640", "grid 0 2 bins 40"), 0), (
+                GRID2, GRID2.replace("grid 0 12 0 16 bins 100 120", "grid 0 6 0 2 bins 50 15"), 1):
+            def of_all(log, begin=0):
+                # c(t), the last column, depends on the bounds.
+                return {step: [v[:len(v) - tail] for v in values] for step, values in rows(log).items() if step >= begin}
+            with self.subTest(narrow):
+                work = Folder()
+                expected = of_all(work.run(wide, "run 100", restart="restart 80 r"))
+                grid = hill_lines(work.read("G"))
+                hills = work.read("H")
+                whole = work.run(narrow, "run 100", restart="restart 80 r")
+                self.assertEqual(of_all(whole), expected)
+                self.assertEqual(work.read("H"), hills)
+                # The points that both files have are equal, and V is 0 at others.
+                points = {" ".join(line.split()[:1 + tail]): line for line in grid}
+                grown = {" ".join(line.split()[:1 + tail]): line for line in hill_lines(work.read("G"))}
+                self.assertNotEqual(set(points), set(grown))
+                self.assertTrue(any(float(line.split()[1 + tail]) > 0.1 for line in grown.values()))
+                for at in set(points) | set(grown):
+                    if at in points and at in grown:
+                        self.assertEqual(points[at], grown[at])
+                    else:
+                        self.assertEqual(float({**points, **grown}[at].split()[1 + tail]), 0.0)
+                # Restarts, which take the grid file of six hills or grow the grid again
+                later = {step: v for step, v in rows(whole).items() if step >= 80}
+                work.run(narrow.replace("write_grid 50", "write_grid 60"), "run 60")
+                for bias in wide, narrow:
+                    work.write("H", hills)
+                    log = work.run(bias.replace("write_grid 50", "read_grid"), "run 20", old="r.80")
+                    self.assertIn("continues with 8 hills of H, 6 of them from grid file G", log)
+                    self.assertEqual(of_all(log), of_all(whole, 80))
+                self.assertEqual(rows(log), later)
+                work.write("H", hills)
+                self.assertEqual(rows(work.run(narrow, "run 20", old="r.80")), later)
+                self.assertEqual(work.read("H"), hills)
+
     def test_grid_file(self):
         """PLUMED's columns: V and its derivative at the grid points equal those of the hills."""
         work = Folder()

@@ -205,9 +205,12 @@ class Outputs(unittest.TestCase):
                 return
             with open(run.path("G")) as file:
                 points = [line.split() for line in file if line.strip() and line[0] != "#"]
-            v = np.array([float(point[n]) for point in points])
+            # The grid may have grown.
+            bounds = np.array(GRID.split(), float).reshape(-1, 2)[:n]
+            points = np.array([[float(word) for word in point[:n + 1]] for point in points])
+            self.assertAlmostEqual(values["maximum of V"][-1], points[:, n].max(), delta=1e-14)
+            v = points[np.all((points[:, :n] >= bounds[:, 0]) & (points[:, :n] <= bounds[:, 1]), axis=1), n]
             self.assertEqual(len(v), math.prod(int(bins) + 1 for bins in BINS.split()[:n]))
-            self.assertAlmostEqual(values["maximum of V"][-1], v.max(), delta=1e-14)
             if is_tempered:    # eq. 12 of Tiwary and Parrinello, with gamma = 4 and kT = 1.5
                 logarithm = lambda factor: np.log(np.exp(factor * v / 1.5).sum())
                 self.assertAlmostEqual(values["c(t)"][-1], 1.5 * (logarithm(4 / 3) - logarithm(1 / 3)), delta=1e-11)

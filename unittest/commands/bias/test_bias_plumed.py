@@ -79,7 +79,12 @@ class Grids(unittest.TestCase):
             hills = hill_lines(work.read("H"))
             self.assertEqual(len(hills), 10)
             points = np.array([[float(word) for word in line.split("#")[0].split()] for line in hill_lines(work.read("G"))])
-            self.assertEqual(len(points), np.prod(np.add(BINS[n], 1)))
+            # The grid of three variables grows.
+            ends = {words[2]: words[3] for words in map(str.split, work.read("G").decode().split("\n")) if words[1:2] == ["SET"]}
+            lows, highs = ([ends[f"{end}_{name}"] for name in NAMES[:n]] for end in ("min", "max"))
+            bins = [int(ends[f"nbins_{name}"]) - 1 for name in NAMES[:n]]
+            self.assertEqual(len(points), np.prod(np.add(bins, 1)))
+            self.assertEqual(tuple(bins) != BINS[n], n == 3)
             raised = np.flatnonzero(points[:, n] > 1e-3)
             chosen = points[random.choice(raised, 100)]
 
@@ -94,7 +99,7 @@ class Grids(unittest.TestCase):
             for kind, commands in (
                     ("EXTERNAL", "metad: EXTERNAL {arguments} FILE=G\n"),
                     ("METAD", f"metad: METAD {{arguments}} SIGMA={{sigmas}} HEIGHT=0.2 BIASFACTOR=4 TEMP=1.5 PACE=1000000 "
-                     f"FILE=P GRID_MIN={listed(LOWS[:n])} GRID_MAX={listed(HIGHS[:n])} GRID_BIN={listed(BINS[n])} "
+                     f"FILE=P GRID_MIN={','.join(lows)} GRID_MAX={','.join(highs)} GRID_BIN={listed(bins)} "
                      "GRID_RFILE=G RESTART=YES\n")):
                 with self.subTest(kind, variables=n):
                     v, forces = plumed(work, commands, chosen[:, :n])

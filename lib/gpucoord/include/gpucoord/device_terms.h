@@ -23,7 +23,8 @@ struct DeviceTerms {
     std::vector<Interval> interval;    // one per axis, or empty; V is constant beyond
     // V and its mixed derivatives: evaluate_hermite() of src/bias/hermite_grid.h
     const std::vector<double> *values = nullptr;
-    std::int64_t version = 0;    // changes when the values change
+    std::int64_t version = 0;     // changes when the axes or the values change
+    bool zero_outside = false;    // V outside the axes is 0; otherwise it is an error
   };
   Grid grid;
 

@@ -38,6 +38,7 @@ struct MetadynamicsOptions {
   double kt = 0.0;                   // thermal energy; 0: unknown (well-tempered needs it)
   std::vector<Period> period;        // one per variable, or empty: no variable is periodic
   std::vector<GridAxis> grid;        // one per variable, or empty: no grid
+  bool grow = false;                 // whether the grid grows, so that it holds all hills
   std::vector<Interval> interval;    // one per variable, or empty: V is constant beyond it
 
   Period period_of(int variable) const { return period.empty() ? Period() : period[variable]; }
@@ -62,18 +63,22 @@ class GPUCOORD_API Metadynamics {
   explicit Metadynamics(const MetadynamicsOptions &);
   ~Metadynamics();
 
-  // Returns V at s, [variables], and sets dVdS, [variables], to its exact derivatives. Throws
-  // std::out_of_range, which names the value, if s is outside the grid.
+  // Returns V at s, [variables], and sets dVdS, [variables], to its exact derivatives. Outside a
+  // grid that grows, V is 0. Throws std::out_of_range, which names the value, if s is outside
+  // another grid.
   double evaluate(const double *s, double *dVdS) const;
 
-  // Returns the hill to deposit at s, [variables]. v: V at s. Does not add the hill.
+  // Returns the hill to deposit at s, [variables]. v: V at s. Does not add the hill. Throws
+  // std::runtime_error if the grid cannot grow to hold it.
   Hill next_hill(const double *s, double v) const;
 
+  // Throws std::runtime_error if the grid cannot grow to hold the hill.
   void add(const Hill &);
 
   // Returns V and its mixed derivatives at the points of the grid, [points, first variable
   // fastest][2^n]. Bit k of the last index: derivative with respect to variable k. Needs a grid.
   const std::vector<double> &grid_values() const;
+  const std::vector<GridAxis> &grid_axes() const;    // of these points
 
   // Returns the number of hills in the bias.
   std::int64_t nhills() const;
@@ -86,9 +91,10 @@ class GPUCOORD_API Metadynamics {
   // Returns the largest V at the points of the grid. Needs a grid.
   double maximum() const;
 
-  // Returns c(t) = kT ln( sum exp(g V/kT) / sum exp((g - 1) V/kT) ) over the points of the grid,
-  // with g = biasfactor/(biasfactor - 1), or 1 if not well-tempered: Tiwary and Parrinello, J.
-  // Phys. Chem. B 119, 736 (2015), eq. 12. Needs a grid and kt.
+  // Returns c(t) = kT ln( sum exp(g V/kT) / sum exp((g - 1) V/kT) ) over the points of the grid
+  // between the bounds that it had before it grew, with g = biasfactor/(biasfactor - 1), or 1 if
+  // not well-tempered: Tiwary and Parrinello, J. Phys. Chem. B 119, 736 (2015), eq. 12. Needs a
+  // grid and kt.
   double reweighting_offset() const;
 
   // Writes the grid to a file that PLUMED can read, with checksums of the grid and of its hills.
@@ -96,8 +102,9 @@ class GPUCOORD_API Metadynamics {
   void write_grid(const std::string &path) const;
 
   // Reads the grid from a file and takes it as the sum of the first of these hills, as many as the
-  // file states. The axes must be the same. Throws std::runtime_error, also if the grid is not the
-  // sum of these hills. The checksums in the file decide this.
+  // file states. The axes must be the same, and those of a grid that grows must have the same
+  // points. Throws std::runtime_error, also if the grid is not the sum of these hills. The
+  // checksums in the file decide this.
   void read_grid(const std::string &path, const std::vector<Hill> &hills);
 
   std::size_t bytes() const;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -18,29 +19,40 @@ namespace gpucoord {
 // Version of the file format.
 static constexpr int FORMAT = 2;
 
-BiasGrid::BiasGrid(std::vector<std::string> names_in, std::vector<GridAxis> axes_in) :
-    names(std::move(names_in)), axes(std::move(axes_in)), n(static_cast<int>(axes.size())),
+BiasGrid::BiasGrid(std::vector<std::string> names_in, std::vector<GridAxis> axes_in,
+                   bool grows_in) :
+    names(std::move(names_in)),
+    axes(std::move(axes_in)), grows(grows_in), n(static_cast<int>(axes.size())),
     nderivatives(1 << n)
 {
   std::size_t points = 1;
-  for (const auto &axis : axes) points *= static_cast<std::size_t>(axis.bins) + 1;
+  for (const auto &axis : axes) points *= axis.size();
   values.assign(points * nderivatives, 0.0);
 }
 
 void BiasGrid::position(std::size_t point, double *s) const
 {
   for (int k = 0; k < n; ++k) {
-    const std::size_t size = static_cast<std::size_t>(axes[k].bins) + 1;
-    const auto index = static_cast<int>(point % size);
-    s[k] = index == axes[k].bins ? axes[k].hi : axes[k].lo + index * axes[k].spacing();
+    const std::size_t size = axes[k].size();
+    s[k] = axes[k].point(axes[k].first() + static_cast<int>(point % size));
     point /= size;
   }
+}
+
+bool BiasGrid::is_between_bounds(std::size_t point) const
+{
+  for (const auto &axis : axes) {
+    const int index = axis.first() + static_cast<int>(point % axis.size());
+    if (index < 0 || index > axis.bins) return false;
+    point /= axis.size();
+  }
+  return true;
 }
 
 bool BiasGrid::is_image(std::size_t point) const
 {
   for (const auto &axis : axes) {
-    const std::size_t size = static_cast<std::size_t>(axis.bins) + 1;
+    const std::size_t size = axis.size();
     if (axis.is_periodic && point % size == size - 1) return true;
     point /= size;
   }
@@ -52,7 +64,7 @@ void BiasGrid::set_images()
 {
   std::size_t stride = 1;    // between points along the axis
   for (const auto &axis : axes) {
-    const std::size_t length = stride * axis.bins;
+    const std::size_t length = stride * (axis.size() - 1);
     for (std::size_t first = 0; axis.is_periodic && first < npoints(); first += length + stride)
       std::copy_n(&values[first * nderivatives], stride * nderivatives,
                   &values[(first + length) * nderivatives]);
@@ -60,37 +72,128 @@ void BiasGrid::set_images()
   }
 }
 
-// Returns the indices of points of an axis within reach of a hill, in increasing order. Not those
+// Returns the range of a hill in units of indices of points. They are doubles, because a center may
+// be far from the grid.
+static Interval range_of(const Hill &hill, int k, const GridAxis &axis)
+{
+  const double reach = hill.sigma[k] * std::sqrt(2.0 * HILL_END);
+  const double center = image_within(hermite_axis(axis), hill.center[k]);
+  return {(center - reach - axis.lo) / axis.spacing(), (center + reach - axis.lo) / axis.spacing()};
+}
+
+// Returns the positions in an axis of points within reach of a hill, in increasing order. Not those
 // of images.
 std::vector<int> BiasGrid::points_near(const Hill &hill, int k) const
 {
   const GridAxis &axis = axes[k];
-  const double reach = hill.sigma[k] * std::sqrt(2.0 * HILL_END);
-  const double center = image_within(hermite_axis(axis), hill.center[k]);
-  // Add one point at each end for rounding errors. Compare as doubles, because a center may be far
-  // from the grid.
-  double low = std::ceil((center - reach - axis.lo) / axis.spacing()) - 1.0;
-  double high = std::floor((center + reach - axis.lo) / axis.spacing()) + 1.0;
+  const Interval range = range_of(hill, k, axis);
+  // Add one point at each end for rounding errors.
+  double low = std::ceil(range.lo) - 1.0, high = std::floor(range.hi) + 1.0;
   const int bins = axis.bins;
   if (axis.is_periodic) {
     // A reach of half the period, the largest one, has all points.
     low = std::max(low, -1.0 * bins);
     high = std::min(high, low + bins - 1.0);
   } else {
-    low = std::max(low, 0.0);
-    high = std::min(high, static_cast<double>(bins));
+    low = std::max(low, static_cast<double>(axis.first()));
+    high = std::min(high, static_cast<double>(axis.last()));
   }
   std::vector<int> result;
   for (double point = low; point <= high; ++point) {
     const int index = static_cast<int>(point);
-    result.push_back(axis.is_periodic ? (index + bins) % bins : index);
+    result.push_back(axis.is_periodic ? (index + bins) % bins : index - axis.first());
   }
   std::sort(result.begin(), result.end());
   return result;
 }
 
+bool BiasGrid::holds(const Hill &hill) const
+{
+  for (int k = 0; k < n; ++k) {
+    const Interval range = range_of(hill, k, axes[k]);
+    if (!axes[k].is_periodic &&
+        (std::floor(range.lo) - 1.0 < axes[k].first() ||
+         std::ceil(range.hi) + 1.0 > axes[k].last()))
+      return false;
+  }
+  return true;
+}
+
+// Returns axes that hold the hill: with the missing points and a quarter of the present ones, or
+// only the former if this would be too many.
+std::vector<GridAxis> BiasGrid::axes_for(const Hill &hill) const
+{
+  double points = 0.0;
+  for (const double part : {0.25, 0.0}) {
+    std::vector<GridAxis> result = axes;
+    std::vector<Interval> more(n);
+    points = 1.0;
+    for (int k = 0; k < n; ++k) {
+      const GridAxis &axis = axes[k];
+      const double extra = std::floor(part * (axis.last() - axis.first()));
+      const Interval range = range_of(hill, k, axis);
+      const double low = axis.first() - (std::floor(range.lo) - 1.0),
+                   high = std::ceil(range.hi) + 1.0 - axis.last();
+      if (!axis.is_periodic)
+        more[k] = {low > 0.0 ? low + extra : 0.0, high > 0.0 ? high + extra : 0.0};
+      points *= static_cast<double>(axis.size()) + more[k].lo + more[k].hi;
+    }
+    if (!(points <= MAX_GRID_POINTS)) continue;
+    for (int k = 0; k < n; ++k) {
+      result[k].below += static_cast<int>(more[k].lo);
+      result[k].above += static_cast<int>(more[k].hi);
+    }
+    return result;
+  }
+  std::string text = "the grid cannot grow to a hill at ";
+  for (int k = 0; k < n; ++k)
+    text += (k ? ", " : "") + names[k] + " = " + short_text(hill.center[k]);
+  throw std::runtime_error(text + ": it would have " + short_text(points, 4) +
+                           " points, more than 1e8 - use fewer bins, a wall that limits the "
+                           "variable, or keyword interval, beyond which the bias is constant");
+}
+
+void BiasGrid::become(BiasGrid &larger)
+{
+  const std::size_t row = axes[0].size();
+  for (std::size_t first = 0; first < npoints(); first += row) {
+    std::size_t rest = first, to = 0, stride = 1;
+    for (int k = 0; k < n; ++k) {
+      to += stride * (rest % axes[k].size() + larger.axes[k].below - axes[k].below);
+      rest /= axes[k].size();
+      stride *= larger.axes[k].size();
+    }
+    std::copy_n(&values[first * nderivatives], row * nderivatives,
+                &larger.values[to * nderivatives]);
+  }
+  axes = larger.axes;
+  values.swap(larger.values);
+}
+
+void BiasGrid::complete(const std::vector<Hill> &hills)
+{
+  std::vector<GridAxis> all = axes;
+  double points = 1.0;
+  for (auto &axis : all) {    // at least the range between the bounds
+    axis.below = std::max(axis.below, 0);
+    axis.above = std::max(axis.above, 0);
+    points *= static_cast<double>(axis.size());
+  }
+  if (points > MAX_GRID_POINTS)
+    throw std::runtime_error("the grid would have " + short_text(points, 4) +
+                             " points, more than 1e8, with the range of the grid file");
+  BiasGrid whole(names, all, grows);
+  for (const auto &hill : hills)
+    if (!holds(hill)) whole.add(hill);
+  become(whole);
+}
+
 void BiasGrid::add(const Hill &hill)
 {
+  if (grows && !holds(hill)) {
+    BiasGrid larger(names, axes_for(hill), grows);
+    become(larger);
+  }
   // Grid points within reach of the hill, as a box.
   std::vector<int> near[MAX_SAMPLED_VARIABLES] = {{0}, {0}, {0}};
   Period period[MAX_SAMPLED_VARIABLES];
@@ -102,8 +205,7 @@ void BiasGrid::add(const Hill &hill)
   }
 
   const double offset = hill_offset(hill);
-  const std::size_t row = static_cast<std::size_t>(axes[0].bins) + 1;
-  const std::size_t plane = n > 1 ? row * (static_cast<std::size_t>(axes[1].bins) + 1) : 0;
+  const std::size_t row = axes[0].size(), plane = n > 1 ? row * axes[1].size() : 0;
   for (const int c : near[2])
     for (const int b : near[1])
       for (const int a : near[0]) {
@@ -165,9 +267,9 @@ std::string BiasGrid::checksum() const
   return sum.text();
 }
 
-static int points_in_file(const GridAxis &axis)
+static std::size_t points_in_file(const GridAxis &axis)
 {
-  return axis.is_periodic ? axis.bins : axis.bins + 1;
+  return axis.is_periodic ? axis.bins : axis.size();
 }
 
 void BiasGrid::write(const std::string &path, std::int64_t nhills,
@@ -179,8 +281,8 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
     const auto bound = [is_periodic](double end) {
       return is_periodic ? text_of_bound(end) : number_text(end);
     };
-    text += "#! SET min_" + names[k] + " " + bound(axes[k].lo) + "\n";
-    text += "#! SET max_" + names[k] + " " + bound(axes[k].hi) + "\n";
+    text += "#! SET min_" + names[k] + " " + bound(axes[k].point(axes[k].first())) + "\n";
+    text += "#! SET max_" + names[k] + " " + bound(axes[k].point(axes[k].last())) + "\n";
     text += "#! SET nbins_" + names[k] + " " + std::to_string(points_in_file(axes[k])) +
         "\n";    // PLUMED counts points
     text += "#! SET periodic_" + names[k] + (is_periodic ? " true\n" : " false\n");
@@ -195,8 +297,7 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
   text += "# hills " + std::to_string(nhills) + "\n";
   text += "# checksums hills " + checksum_of_hills + " grid " + checksum() + "\n";
   NewFile file(path);
-  const std::size_t row = static_cast<std::size_t>(axes[0].bins) + 1;
-  const auto end_of_row = static_cast<std::size_t>(points_in_file(axes[0])) - 1;
+  const std::size_t row = axes[0].size(), end_of_row = points_in_file(axes[0]) - 1;
   for (std::size_t point = 0; point < npoints(); ++point) {
     if (is_image(point)) continue;
     const double *const at_point = &values[point * nderivatives];
@@ -216,6 +317,26 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
   }
   file.add(text);
   file.finish();
+}
+
+std::string BiasGrid::set_end(int k, bool is_low, const std::string &word)
+{
+  GridAxis &axis = axes[k];
+  double found;
+  const bool is_number = to_bound(word, found);
+  if (!grows || axis.is_periodic) {
+    const double end = is_low ? axis.lo : axis.hi;
+    return is_number && found == end ? "" : "the fix has " + short_text(end);
+  }
+  const double index = is_number ? std::round((found - axis.lo) / axis.spacing()) : 0.0;
+  const bool is_in_reach = std::fabs(index) <= MAX_GRID_POINTS;
+  // A tolerance for rounding errors
+  if (!is_number || !is_in_reach ||
+      !(std::fabs(found - axis.point(static_cast<int>(index))) <= 1e-6 * axis.spacing()))
+    return "the fix has points at " + short_text(axis.lo) + " plus multiples of " +
+        short_text(axis.spacing());
+  (is_low ? axis.below : axis.above) = static_cast<int>(is_low ? -index : index - axis.bins);
+  return "";
 }
 
 BiasGrid::Written BiasGrid::read(const std::string &path)
@@ -239,7 +360,6 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
   std::string expected_checksum;
   std::vector<std::pair<std::string, std::string>> expected;
   for (int k = 0; k < n; ++k) {
-    expected.emplace_back("nbins_" + names[k], std::to_string(points_in_file(axes[k])));
     expected.emplace_back("periodic_" + names[k], axes[k].is_periodic ? "true" : "false");
   }
   const auto mixed = mixed_derivatives();
@@ -247,8 +367,12 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
   for (int k = 0; k < n; ++k) order.push_back(1 << k);
   order.insert(order.end(), mixed.begin(), mixed.end());
 
-  std::size_t point = 0, nread = 0, line_number = 0, nwritten = 1;
-  for (const auto &axis : axes) nwritten *= static_cast<std::size_t>(points_in_file(axis));
+  std::size_t point = 0, nread = 0, line_number = 0;
+  const auto number_in_file = [this] {
+    double points = 1.0;
+    for (const auto &axis : axes) points *= static_cast<double>(points_in_file(axis));
+    return points;
+  };
   std::string line;
   while (std::getline(file, line)) {
     ++line_number;
@@ -261,14 +385,18 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
                   "its columns are " + printable(joined(found, 0)) + ", but the fix needs " +
                       joined(columns(), 0));
     } else if (words[0] == "#!" && words.size() == 4 && words[1] == "SET") {
+      if (grows && nread > 0) throw bad(line_number, "a SET line after the first point");
       for (int k = 0; k < n; ++k) {
-        double found;
-        const bool low = words[2] == "min_" + names[k], high = words[2] == "max_" + names[k];
-        if ((low || high) &&
-            (!to_bound(words[3], found) || found != (low ? axes[k].lo : axes[k].hi)))
-          throw bad(line_number,
-                    words[2] + " is " + printable(words[3]) + ", but the fix has " +
-                        short_text(low ? axes[k].lo : axes[k].hi));
+        std::string needed;
+        if (words[2] == "min_" + names[k] || words[2] == "max_" + names[k])
+          needed = set_end(k, words[2] == "min_" + names[k], words[3]);
+        const auto points = std::to_string(points_in_file(axes[k]));
+        if (words[2] == "nbins_" + names[k] && words[3] != points)
+          needed = grows && !axes[k].is_periodic
+              ? "from min_" + names[k] + " to max_" + names[k] + " the fix has " + points
+              : "the fix has " + points;
+        if (!needed.empty())
+          throw bad(line_number, words[2] + " is " + printable(words[3]) + ", but " + needed);
       }
       for (const auto &entry : expected)
         if (words[2] == entry.first && words[3] != entry.second)
@@ -287,7 +415,15 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
         expected_checksum = words[5];
       }
     } else {
-      if (nread == nwritten) throw bad(line_number, "more points than the grid has");
+      if (nread == 0 && grows) {
+        std::size_t points = 1;
+        for (const auto &axis : axes) points *= axis.size();
+        // A wrong range must not use up the memory.
+        if (!(number_in_file() <= static_cast<double>(std::filesystem::file_size(path))))
+          throw bad(line_number, "its range has more points than the file");
+        values.assign(points * nderivatives, 0.0);
+      }
+      if (nread == number_in_file()) throw bad(line_number, "more points than the grid has");
       if (!mixed.empty()) {
         const auto mark = words.begin() + std::min<std::size_t>(2 * n + 1, words.size());
         if (mark == words.end() || *mark != "#")
@@ -315,9 +451,9 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
       while (point < npoints() && is_image(point));
     }
   }
-  if (nread < nwritten)
+  if (nread < number_in_file())
     throw bad(line_number,
-              "it ends after " + std::to_string(nread) + " of " + std::to_string(nwritten) +
+              "it ends after " + std::to_string(nread) + " of " + short_text(number_in_file()) +
                   " points");
   set_images();
   if (result.nhills < 0)

@@ -5,6 +5,10 @@
 // product of cubic Hermite polynomials. It is continuous with its gradient, and forces are its
 // exact derivatives.
 //
+// A grid that grows holds the range of each hill and a point beyond it. V and its derivatives are
+// then 0 at its ends and outside, so that new points need no earlier hill, and V does not depend on
+// when the grid grows. Periodic axes do not grow.
+//
 // A grid file has PLUMED's columns: variables, V and its first derivatives. Mixed derivatives
 // follow on the same line after a #, so that PLUMED and plotting programs treat them as a comment.
 // It omits the last point of a periodic axis, as PLUMED's files do.
@@ -21,8 +25,13 @@ namespace gpucoord {
 
 class BiasGrid {
  public:
-  BiasGrid(std::vector<std::string> names, std::vector<GridAxis> axes);
+  BiasGrid(std::vector<std::string> names, std::vector<GridAxis> axes, bool grows);
 
+  // Throws std::runtime_error if the grid would grow beyond MAX_GRID_POINTS.
+  void check_room(const Hill &hill) const
+  {
+    if (grows && !holds(hill)) axes_for(hill);
+  }
   void add(const Hill &);
   double evaluate(const double *s, double *dVdS) const;
 
@@ -35,6 +44,9 @@ class BiasGrid {
   void position(std::size_t point, double *s) const;
   // Returns whether the point is the last one of a periodic axis, an image of the first one.
   bool is_image(std::size_t point) const;
+  // Returns whether the point is between lo and hi of each axis.
+  bool is_between_bounds(std::size_t point) const;
+  const std::vector<GridAxis> &all_axes() const { return axes; }
 
   // checksum_of_hills: Metadynamics::hills_checksum()
   void write(const std::string &path, std::int64_t nhills,
@@ -43,7 +55,11 @@ class BiasGrid {
     std::int64_t nhills = -1;
     std::string checksum_of_hills;
   };
-  Written read(const std::string &path);    // the grid is incomplete after an error
+  // The grid is incomplete after an error. If it grows, it takes the range of the file, and
+  // complete() must follow.
+  Written read(const std::string &path);
+  // Adds the points that the hills of a file need, with the parts of these hills at them.
+  void complete(const std::vector<Hill> &);
 
   std::size_t bytes() const { return values.capacity() * sizeof(double); }
 
@@ -54,11 +70,19 @@ class BiasGrid {
   std::vector<int> mixed_derivatives() const;
   std::string checksum() const;
   std::vector<int> points_near(const Hill &, int axis) const;
+  // Returns whether the range of the hill and a point beyond it are within the axes.
+  bool holds(const Hill &) const;
+  std::vector<GridAxis> axes_for(const Hill &) const;
+  // Takes the axes of a larger grid, and its values at points that this grid does not have.
+  void become(BiasGrid &larger);
+  // Reads an end of an axis from a file: a word after min_ or max_. Returns "", or why it is wrong.
+  std::string set_end(int axis, bool is_low, const std::string &word);
   // Copies the values at the first points of periodic axes to their images.
   void set_images();
 
   const std::vector<std::string> names;
-  const std::vector<GridAxis> axes;
+  std::vector<GridAxis> axes;
+  const bool grows;
   const int n;                   // number of variables
   const int nderivatives;        // 2^n; bit k of the index: derivative with respect to variable k
   std::vector<double> values;    // [points, first variable fastest][nderivatives]

@@ -15,14 +15,17 @@
 namespace gpucoord {
 
 struct HermiteAxis {
-  double lo, hi, spacing;
-  int bins;
+  double lo, hi;             // the first and the last point
+  double origin, spacing;    // of indices of points
+  int first, last;           // indices of points
   bool is_periodic;
 };
 
 inline HermiteAxis hermite_axis(const GridAxis &axis)
 {
-  return {axis.lo, axis.hi, axis.spacing(), axis.bins, axis.is_periodic};
+  const int first = axis.first(), last = axis.last();
+  return {axis.point(first), axis.point(last), axis.lo, axis.spacing(), first, last,
+          axis.is_periodic};
 }
 
 // Returns s, or its image within a periodic axis.
@@ -45,9 +48,10 @@ GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double
   std::size_t stride[MAX_SAMPLED_VARIABLES], corner = 0, points = 1;
   for (int k = 0; k < n; ++k) {
     const double h = axes[k].spacing;
-    int bin = static_cast<int>((s[k] - axes[k].lo) / h);
-    bin = bin < 0 ? 0 : bin < axes[k].bins ? bin : axes[k].bins - 1;
-    const double t = (s[k] - (axes[k].lo + bin * h)) / h;
+    const int first = axes[k].first, end = axes[k].last;
+    int bin = static_cast<int>(floor((s[k] - axes[k].origin) / h));
+    bin = bin < first ? first : bin < end ? bin : end - 1;
+    const double t = (s[k] - (axes[k].origin + bin * h)) / h;
     const double t2 = t * t, t3 = t2 * t;
     basis[k][0][0] = 1.0 - 3.0 * t2 + 2.0 * t3;
     basis[k][0][1] = h * (t - 2.0 * t2 + t3);
@@ -58,8 +62,8 @@ GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double
     derivative[k][1][0] = -derivative[k][0][0];
     derivative[k][1][1] = 3.0 * t2 - 2.0 * t;
     stride[k] = points;
-    corner += bin * points;
-    points *= static_cast<std::size_t>(axes[k].bins) + 1;
+    corner += (bin - first) * points;
+    points *= static_cast<std::size_t>(end - first) + 1;
   }
 
   double v = 0.0;

@@ -117,6 +117,15 @@ struct Metadynamics::State {
     return sum(inside, dVdS);
   }
 
+  double maximum_of_points(bool only_between_bounds) const
+  {
+    double v_max = 0.0;
+    for (std::size_t point = 0; point < grid->npoints(); ++point)
+      if (!only_between_bounds || grid->is_between_bounds(point))
+        v_max = std::max(v_max, value_at_point(point));
+    return v_max;
+  }
+
   const MetadynamicsOptions options;
   const int n;
   Period period[MAX_SAMPLED_VARIABLES];
@@ -133,7 +142,8 @@ struct Metadynamics::State {
 Metadynamics::Metadynamics(const MetadynamicsOptions &options) :
     state(std::make_unique<State>(options))
 {
-  if (!options.grid.empty()) state->grid = std::make_unique<BiasGrid>(options.names, options.grid);
+  if (!options.grid.empty())
+    state->grid = std::make_unique<BiasGrid>(options.names, options.grid, options.grow);
 }
 
 Metadynamics::~Metadynamics() = default;
@@ -143,15 +153,22 @@ double Metadynamics::evaluate(const double *s, double *dVdS) const
   GPUCOORD_COUNT(METADYNAMICS);
   const auto &o = state->options;
   double image[MAX_SAMPLED_VARIABLES], inside[MAX_SAMPLED_VARIABLES];
-  for (int k = 0; k < state->n; ++k)
-    image[k] = state->grid ? image_within(hermite_axis(o.grid[k]), s[k]) : s[k];
+  HermiteAxis axes[MAX_SAMPLED_VARIABLES];
+  for (int k = 0; k < state->n; ++k) {
+    if (state->grid) axes[k] = hermite_axis(grid_axes()[k]);
+    image[k] = state->grid ? image_within(axes[k], s[k]) : s[k];
+  }
   state->clamp(image, inside);
-  for (int k = 0; k < state->n && !o.grid.empty(); ++k)
-    if (!(inside[k] >= o.grid[k].lo && inside[k] <= o.grid[k].hi))
+  for (int k = 0; k < state->n && state->grid; ++k) {
+    if (inside[k] >= axes[k].lo && inside[k] <= axes[k].hi) continue;
+    if (!o.grow)
       throw std::out_of_range(
           "variable " + o.names[k] + " = " + short_text(inside[k]) + " is outside the grid from " +
-          short_text(o.grid[k].lo) + " to " + short_text(o.grid[k].hi) +
+          short_text(axes[k].lo) + " to " + short_text(axes[k].hi) +
           " - widen keyword grid, or give keyword interval, beyond which the bias is constant");
+    std::fill(dVdS, dVdS + state->n, 0.0);
+    return 0.0;
+  }
   const double v = state->sum(inside, dVdS);
   for (int k = 0; k < state->n; ++k)
     if (inside[k] != image[k]) dVdS[k] = 0.0;
@@ -172,6 +189,7 @@ Hill Metadynamics::next_hill(const double *s, double v) const
         std::exp(-v / (o.kt * (o.biasfactor - 1.0))) * (o.biasfactor / (o.biasfactor - 1.0));
   // Round the height as in a restart, which computes it from the file.
   hill.height = height_of_bias(hill.file_height, o.biasfactor);
+  if (state->grid) state->grid->check_room(hill);
   return hill;
 }
 
@@ -189,6 +207,11 @@ void Metadynamics::add(const Hill &hill)
 const std::vector<double> &Metadynamics::grid_values() const
 {
   return state->grid->all();
+}
+
+const std::vector<GridAxis> &Metadynamics::grid_axes() const
+{
+  return state->grid->all_axes();
 }
 
 std::int64_t Metadynamics::nhills() const
@@ -209,12 +232,9 @@ std::uint64_t Metadynamics::hills_checksum() const
 double Metadynamics::maximum() const
 {
   if (state->have_maximum) return state->maximum;
-  double v_max = 0.0;
-  for (std::size_t point = 0; point < state->grid->npoints(); ++point)
-    v_max = std::max(v_max, state->value_at_point(point));
-  state->maximum = v_max;
+  state->maximum = state->maximum_of_points(false);
   state->have_maximum = true;
-  return v_max;
+  return state->maximum;
 }
 
 double Metadynamics::reweighting_offset() const
@@ -223,10 +243,11 @@ double Metadynamics::reweighting_offset() const
   const auto &o = state->options;
   const double biased = o.biasfactor > 1.0 ? 1.0 / (o.biasfactor - 1.0) : 0.0;
   const double unbiased = biased + 1.0;    // biasfactor/(biasfactor - 1)
-  const double v_max = maximum();          // factored out, so that the exponentials are at most 1
+  // Factored out, so that the exponentials are at most 1
+  const double v_max = state->maximum_of_points(true);
   double sum_unbiased = 0.0, sum_biased = 0.0;
   for (std::size_t point = 0; point < state->grid->npoints(); ++point) {
-    if (state->grid->is_image(point)) continue;
+    if (state->grid->is_image(point) || !state->grid->is_between_bounds(point)) continue;
     const double v = state->value_at_point(point) - v_max;
     sum_unbiased += std::exp(unbiased * v / o.kt);
     sum_biased += std::exp(biased * v / o.kt);
@@ -243,7 +264,8 @@ void Metadynamics::write_grid(const std::string &path) const
 
 void Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &hills)
 {
-  auto grid = std::make_unique<BiasGrid>(state->options.names, state->options.grid);
+  auto grid =
+      std::make_unique<BiasGrid>(state->options.names, state->options.grid, state->options.grow);
   const auto written = grid->read(path);
   if (written.nhills > static_cast<std::int64_t>(hills.size()))
     throw std::runtime_error("grid file " + path + " holds " + std::to_string(written.nhills) +
@@ -256,6 +278,7 @@ void Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &h
     throw std::runtime_error("grid file " + path + " is not the sum of these hills: the first " +
                              std::to_string(written.nhills) +
                              " have another checksum than those in the grid");
+  if (state->options.grow) grid->complete(first);
   state->grid = std::move(grid);
   state->nhills = written.nhills;
   state->checksum = checksum;

@@ -13,7 +13,6 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr double MAX_POINTS = 1e8;      // grid points
   constexpr double SAME_LENGTH = 1e-9;    // relative rounding error of a period
 
   std::string text_of_biasfactor(double biasfactor)
@@ -135,7 +134,7 @@ namespace {
             {ranges[v].lo, ranges[v].hi, words.integer("bins", v, 1, "a number of bins")});
         points *= options.grid[v].bins + 1.0;
       }
-      if (points > MAX_POINTS)
+      if (points > MAX_GRID_POINTS)
         words.fail("bins",
                    "grid has " + short_text(points, 4) + " points, more than 1e8 - use fewer bins");
       for (int v = 0; v < nvariables(); ++v) {
@@ -163,9 +162,16 @@ namespace {
                          " bins or more, so that they are at most half a sigma apart");
       }
     } else
-      for (const char *keyword : {"bins", "write_grid", "read_grid"})
+      for (const char *keyword : {"bins", "grow", "write_grid", "read_grid"})
         if (words.has(keyword))
           words.fail(keyword, std::string("keyword ") + keyword + " needs keyword grid");
+
+    std::string grow = "yes";
+    if (words.has("grow")) grow = words.values("grow", 1, ", yes or no")[0];
+    if (grow != "yes" && grow != "no")
+      words.fail("grow", 0, "grow must be yes or no, not '" + grow + "'");
+    // V beyond an interval needs no points there.
+    options.grow = grow == "yes" && !words.has("interval");
 
     if (!words.has("interval")) return;
     for (int v = 0; v < nvariables(); ++v)
@@ -271,10 +277,11 @@ namespace {
   void MetadynamicsBias::on_device(const Step &, DeviceTerms &result) const
   {
     // Assigned one by one, so that no memory is allocated in each step
-    result.grid.axes = options.grid;
+    result.grid.axes = metad->grid_axes();
     result.grid.interval = options.interval;
     result.grid.values = &metad->grid_values();
     result.grid.version = metad->nhills();
+    result.grid.zero_outside = options.grow;
   }
 
   std::vector<Bias::Setting> MetadynamicsBias::settings() const
@@ -312,6 +319,7 @@ std::unique_ptr<Bias> make_metadynamics_bias(Words &words)
                "temp",
                "grid",
                "bins",
+               {"grow", 1},
                "interval",
                {"file", 1},
                {"append", 1},

@@ -22,7 +22,7 @@ namespace {
 
   struct BiasKernelArguments {
     int n;
-    bool moves, has_grid;
+    bool moves, has_grid, zero_outside;
     double strength;
     struct {
       DeviceValue value;
@@ -54,12 +54,17 @@ namespace {
   __device__ void evaluate_grid(const BiasKernelArguments &arg, ResidentBias::State &state)
   {
     double image[MAX_SAMPLED_VARIABLES], inside[MAX_SAMPLED_VARIABLES];
+    bool outside = false;
     for (int v = 0; v < arg.n; ++v) {
       image[v] = image_within(arg.axis[v], state.s[v]);
       inside[v] = fmin(fmax(image[v], arg.interval[v].lo), arg.interval[v].hi);
-      if (!(inside[v] >= arg.axis[v].lo && inside[v] <= arg.axis[v].hi)) state.outside = 1;
+      if (!(inside[v] >= arg.axis[v].lo && inside[v] <= arg.axis[v].hi)) outside = true;
     }
-    if (state.outside) {
+    if (outside) {
+      if (arg.zero_outside)
+        state.energy = 0.0;
+      else
+        state.outside = 1;
       for (int v = 0; v < arg.n; ++v) state.dVdS[v] = 0.0;
       return;
     }
@@ -126,6 +131,7 @@ namespace {
       arg.n = static_cast<int>(variables.size());
       arg.moves = terms.moves;
       arg.has_grid = terms.has_grid();
+      arg.zero_outside = terms.grid.zero_outside;
       arg.strength = strength;
       for (int v = 0; v < arg.n; ++v) {
         arg.variable[v].value = variables[v];
