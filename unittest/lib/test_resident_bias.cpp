@@ -335,3 +335,58 @@ TEST(ResidentBias, metadynamics_on_a_grid)
       EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);
     }
 }
+
+// S leaves a grid, which then grows: V is 0 outside, and the larger grid is copied.
+TEST(ResidentBias, metadynamics_on_a_grid_that_grows)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(500, 0, 10.0, 47);
+  const Loaded loaded(s, false);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
+  const double value = device->result(nullptr).value;
+  for (int n = 1; n <= 3; ++n) {
+    MetadynamicsOptions o;
+    o.names.assign(n, "v");
+    o.sigma.assign(n, 0.1);
+    o.height = 1.0;
+    o.grid.assign(n, {-0.2, 0.2, 12});
+    o.grow = true;
+    Metadynamics metad(o);
+    std::vector<DeviceValue> variables(n);
+    const auto bias = make_resident_bias();
+    ResidentBias::State state = {};
+    state.bad_atom = -1;
+    bias->set(state, nullptr);
+    // Evaluates at s of each variable. Returns V.
+    const auto compare = [&](double at_all) {
+      double at[3], dVdS[3];
+      for (int v = 0; v < n; ++v) {
+        variables[v] = device->device_value();
+        variables[v].scale = at_all / value;
+        at[v] = variables[v].scale * value;
+      }
+      DeviceTerms terms;
+      terms.grid = {metad.grid_axes(), {}, &metad.grid_values(), metad.nhills(), true};
+      bias->evaluate(variables, terms, 1.0, nullptr);
+      state = bias->wait(nullptr);
+      EXPECT_NEAR(state.energy, metad.evaluate(at, dVdS), 1e-12);
+      for (int v = 0; v < n; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-10);
+      EXPECT_EQ(state.outside, 0);
+      return state.energy;
+    };
+    EXPECT_EQ(compare(0.1), 0.0);
+    for (const double center : {0.0, 0.7, -0.5, 1.6}) {
+      EXPECT_EQ(compare(center + (center > 0.0 ? 0.7 : -0.7)), 0.0);    // outside
+      EXPECT_EQ(state.dVdS[0], 0.0);
+      const double at[3] = {center, center, center};
+      const std::size_t before = metad.grid_values().size();
+      metad.add(metad.next_hill(at, 0.0));
+      EXPECT_GT(metad.grid_values().size(), before);
+      EXPECT_GT(compare(center + 0.03), 0.5);
+      EXPECT_GT(compare(center - 0.13), 0.05);
+    }
+    EXPECT_EQ(compare(1e9), 0.0);
+  }
+}
