@@ -183,10 +183,12 @@ def of_samples(job):
                                         - np.log(p[..., other[0]].sum(axis=-1))), blocks)
             result.difference = value, error
     if arguments.every:
-        for end in list(range(arguments.every, n, arguments.every)) + [n]:
-            part = np.histogramdd(s[:end], edges, weights=w[:end])[0]
+        begin, sums = 0, 0.0
+        for end in deposits.ends(n, arguments.every):
+            sums = sums + np.histogramdd(s[begin:end], edges, weights=w[begin:end])[0]
+            begin = end
             with np.errstate(divide="ignore"):
-                result.snapshots.append((end, -job.kt * np.log(part)))
+                result.snapshots.append((end, -job.kt * np.log(sums)))
     return result
 
 
@@ -298,8 +300,7 @@ def of_windows(job):
                   overlap, by_pymbar(job, series, centers, k, periods))
     print_means(names, zip(p @ points.s, mean_errors[result.chosen]))
     if arguments.every:
-        longest = sizes.max()
-        for end in list(range(arguments.every, longest, arguments.every)) + [longest]:
+        for end in deposits.ends(sizes.max(), arguments.every):
             counts = points.counts([slice(0, end)] * len(series))
             q = windows.wham(counts, np.minimum(sizes, end), points.bias, start=f_windows)[0]
             result.snapshots.append((end, minus_log(points.histogram(q))))
