@@ -140,7 +140,8 @@ def ends(n, every):
     """Return every, 2 every, ... below n, and n."""
     if every and n > MAX_SNAPSHOTS * every:
         raise Failure(f"--every {every} gives F {-(-n // every):,} times, but at most "
-                      f"{MAX_SNAPSHOTS:,} are possible - give --every {-(-n // MAX_SNAPSHOTS)} or more")
+                      f"{MAX_SNAPSHOTS:,} are possible - give --every {-(-n // MAX_SNAPSHOTS)} or "
+                      "more")
     return [*(range(every, n, every) if every else ()), n]
 
 

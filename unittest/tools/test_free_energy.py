@@ -357,6 +357,14 @@ class Samples(Case):
         np.testing.assert_array_equal(table[:, 0], 2**np.arange(2, 11))
         self.assertNotIn("WARNING", self.errors)
 
+    def test_plateau(self):
+        """The shortest blocks within 5 % of the largest error; without a plateau, errors grow by sqrt(2)."""
+        blocks = [4, 8, 16, 32, 64, 128]
+        for errors, chosen in (([9, 0.1, 1, 0.99, 0.96, 0.6], (4, True)), ([1, 1, 1, 1.2, 1, 1], (3, True)),
+                               ([1, 1, 1, 0.9, 0.6, 0.5], (2, True)), (2.0**(-np.arange(6) / 2), (2, False))):
+            self.assertEqual(free_energy.plateau(blocks, errors), chosen)
+        self.assertEqual(free_energy.plateau([5], [1.0]), (0, False))
+
     def test_no_plateau(self):
         """A run with a single transition."""
         x = np.concatenate([np.full(500, -1.0), np.full(500, 1.0)]) + 0.1 * np.random.default_rng(2).standard_normal(1000)
