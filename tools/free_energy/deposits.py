@@ -8,6 +8,7 @@ import numpy as np
 from .files import Failure, bound
 
 MAX_POINTS = 10_000_000    # of a grid
+MAX_SNAPSHOTS = 1000
 
 
 @dataclass
@@ -101,7 +102,7 @@ class Deposits:
             height = self.height * np.minimum(1, (n - 1 - np.arange(n)) / (average * n))
         values = np.zeros([len(axis.points) for axis in axes])
         begin = 0
-        for end in range(every, n, every) if every else ():
+        for end in ends(n, every)[:-1]:
             self.add(values, axes, slice(begin, end), self.height)
             yield end, self.free_energy(values)
             begin = end
@@ -133,6 +134,15 @@ class Deposits:
                 d2 = np.add.outer(d2, (d / w)**2)
             values[np.ix_(*where)] += height * np.where(d2 < self.cutoff2,
                                                         np.exp(-d2 / 2) - self.end, 0.0)
+
+
+def ends(n, every):
+    """Return every, 2 every, ... below n, and n."""
+    if every and n > MAX_SNAPSHOTS * every:
+        raise Failure(f"--every {every} gives F {-(-n // every):,} times, but at most "
+                      f"{MAX_SNAPSHOTS:,} are possible - give --every {-(-n // MAX_SNAPSHOTS)} or "
+                      "more")
+    return [*(range(every, n, every) if every else ()), n]
 
 
 def check_size(axes):

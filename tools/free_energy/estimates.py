@@ -12,7 +12,6 @@ from .files import Failure
 LOW = 10.0           # kT: errors and differences are those of F up to here
 MOST_BLOCKS = {1: 1024, 2: 256}
 WINDOW_BLOCKS = 32
-FEWEST_BLOCKS = 16    # fewer do not show a plateau: their errors are accurate to a fifth
 FINE = {1: 20000, 2: 400}    # bins of an axis for WHAM
 
 
@@ -183,10 +182,12 @@ def of_samples(job):
                                         - np.log(p[..., other[0]].sum(axis=-1))), blocks)
             result.difference = value, error
     if arguments.every:
-        for end in list(range(arguments.every, n, arguments.every)) + [n]:
-            part = np.histogramdd(s[:end], edges, weights=w[:end])[0]
+        begin, sums = 0, 0.0
+        for end in deposits.ends(n, arguments.every):
+            sums = sums + np.histogramdd(s[begin:end], edges, weights=w[begin:end])[0]
+            begin = end
             with np.errstate(divide="ignore"):
-                result.snapshots.append((end, -job.kt * np.log(part)))
+                result.snapshots.append((end, -job.kt * np.log(sums)))
     return result
 
 
@@ -201,11 +202,11 @@ def choose(job, result, blocks, errors):
     low &= np.all([np.isfinite(error) for error in errors], axis=0)
     size = [np.sqrt((error[low]**2).sum() / max(1, low.sum())) for error in errors]
     result.blocks = [(number, length, rms) for (number, length), rms in zip(blocks, size)]
-    result.chosen = samples.plateau([number for number, _ in blocks], size)
+    result.chosen, is_reached = samples.plateau([number for number, _ in blocks], size)
     result.error = errors[result.chosen]
-    if len(blocks) > 1 and blocks[result.chosen][0] < FEWEST_BLOCKS:
+    if len(blocks) > 1 and not is_reached:
         job.warn("the error may still grow with the length of blocks: no plateau with "
-                 f"{FEWEST_BLOCKS} blocks or more - it is a lower bound, run longer")
+                 f"{samples.FEWEST_BLOCKS} blocks or more - it is a lower bound, run longer")
 
 
 class Points:
@@ -298,10 +299,12 @@ def of_windows(job):
                   overlap, by_pymbar(job, series, centers, k, periods))
     print_means(names, zip(p @ points.s, mean_errors[result.chosen]))
     if arguments.every:
-        longest = sizes.max()
-        for end in list(range(arguments.every, longest, arguments.every)) + [longest]:
+        for end in deposits.ends(sizes.max(), arguments.every):
             counts = points.counts([slice(0, end)] * len(series))
-            q = windows.wham(counts, np.minimum(sizes, end), points.bias, start=f_windows)[0]
+            try:
+                q, *_ = windows.wham(counts, np.minimum(sizes, end), points.bias, start=f_windows)
+            except Failure:
+                continue    # too few samples
             result.snapshots.append((end, minus_log(points.histogram(q))))
     return result
 

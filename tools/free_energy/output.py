@@ -108,7 +108,7 @@ def header(job, result, columns):
 def write(path, text, result, columns):
     """The first variable is the fastest; an empty line follows each of its rows."""
     mesh = np.meshgrid(*result.points, indexing="ij")
-    table = np.column_stack([x.transpose().ravel() for x in mesh + list(columns)])
+    table = np.column_stack([x.transpose().ravel() for x in [*mesh, *columns]])
     row = len(result.points[0]) if len(result.points) > 1 else 0
     try:
         with open(path, "w") as file:

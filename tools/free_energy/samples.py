@@ -3,6 +3,8 @@ turn)."""
 
 import numpy as np
 
+FEWEST_BLOCKS = 16    # their error is accurate to 18 %
+
 
 def neff(weights):
     """Return the number of samples of equal weight that these are worth."""
@@ -89,8 +91,12 @@ def numbers_of_blocks(most):
 
 
 def plateau(blocks, errors):
-    """Return the index of the error at which the plateau begins: the shortest blocks whose error is
-    not below that of any longer ones by more than one standard deviation of the latter. blocks:
-    numbers of blocks, rising (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461 (1989))."""
-    least = [e * (1 - 1 / np.sqrt(2 * (n - 1))) for n, e in zip(blocks, errors)]
-    return max(k for k in range(len(blocks)) if all(errors[k] >= low for low in least[:k]))
+    """Return the index of the error at which the plateau begins, and whether there is one: the
+    shortest blocks whose error is within 5 % of the largest (Flyvbjerg and Petersen, J. Chem. Phys.
+    91, 461 (1989)). blocks: numbers of blocks, rising; fewer than 16 do not count, because their
+    errors are not accurate. Without a plateau the error grows up to 16 blocks."""
+    last = [k for k, n in enumerate(blocks) if n >= FEWEST_BLOCKS] or [len(blocks) - 1]
+    largest = max(errors[k] for k in last)
+    chosen = max(k for k in last if errors[k] >= 0.95 * largest)
+    following = errors[chosen + 1] if chosen + 1 < len(blocks) else 0.0
+    return chosen, blocks[chosen] > FEWEST_BLOCKS or following > 0.85 * errors[chosen]

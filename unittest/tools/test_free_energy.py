@@ -24,6 +24,7 @@ from free_energy.command import main
 PLUMED = os.environ.get("GPUCOORD_TEST_PLUMED", "")
 LIBRARY = os.path.join(PLUMED, "plumed", "_lib", "lib")
 KERNEL = os.path.join(LIBRARY, "libplumedKernel.so")
+trapezoid = getattr(np, "trapezoid", None) or np.trapz    # the name since NumPy 2
 WHY_NO_PLUMED = ("GPUCOORD_TEST_PLUMED is not set to the folder of a PLUMED" if not PLUMED else
                  "" if os.path.exists(KERNEL) else f"there is no {KERNEL}")
 HEADER = "#! FIELDS time cv sigma_cv height biasf\n"
@@ -51,7 +52,7 @@ def double_well(s):
 def exact(edges, f=double_well):
     """Return F of bins by quadrature."""
     fine = np.linspace(edges[:-1], edges[1:], 401)
-    return -np.log(np.trapz(np.exp(-f(fine)), fine, axis=0))
+    return -np.log(trapezoid(np.exp(-f(fine)), fine, axis=0))
 
 
 class Case(unittest.TestCase):
@@ -226,12 +227,12 @@ class Deposits(Case):
         self.assertIn(f"F of the second basin minus F of the first: {value:.4g} kcal/mol\n", printed)
 
     def test_average(self):
-        """Over the last half of four equal times, F is the mean of that of three and of four hills."""
+        """Over the last half of four equal times, F is the mean of that of two and of three hills."""
         self.write("HILLS", HEADER + "".join(f"{k} {k / 4} 0.2 1 10\n" for k in range(1, 5)))
         self.run_tool("HILLS --temp 300 --grid 0 2 --bins 20 --every 1 --zero 2")
         every = self.numbers("fes.every.dat")[1:]
         self.run_tool("HILLS --temp 300 --grid 0 2 --bins 20 --average 0.5 --zero 2")
-        # The last hill is deposited at the end of the run. Of the others, the third acts in half of it.
+        # The fourth hill is deposited at the end of the run.
         mean = (every[1] + every[2]) / 2
         np.testing.assert_allclose(self.numbers()[1], mean, atol=1e-11)
 
@@ -258,7 +259,7 @@ class Deposits(Case):
             x, f = self.numbers()
             y = np.linspace(-4 * sigma, 4 * sigma, 801)
             kernel = np.exp(-y**2 / (2 * sigma**2)) - math.exp(-8)
-            expected = -np.log(np.trapz(np.exp(-double_well(x[:, None] - y)) * kernel, y, axis=1))
+            expected = -np.log(trapezoid(np.exp(-double_well(x[:, None] - y)) * kernel, y, axis=1))
             np.testing.assert_allclose(f - f[0], expected - expected[0], atol=1e-3, err_msg=name)
         # Two sigmas: a kernel of half the width is twice as high.
         self.write("KERNELS", KERNELS + "1 0 0.2 1 0\n2 5 0.1 2 0\n")
@@ -355,6 +356,14 @@ class Samples(Case):
         table = table[table[:, 0] <= 1024]
         np.testing.assert_array_equal(table[:, 0], 2**np.arange(2, 11))
         self.assertNotIn("WARNING", self.errors)
+
+    def test_plateau(self):
+        """The shortest blocks within 5 % of the largest error; without a plateau, errors grow by sqrt(2)."""
+        blocks = [4, 8, 16, 32, 64, 128]
+        for errors, chosen in (([9, 0.1, 1, 0.99, 0.96, 0.6], (4, True)), ([1, 1, 1, 1.2, 1, 1], (3, True)),
+                               ([1, 1, 1, 0.9, 0.6, 0.5], (2, True)), (2.0**(-np.arange(6) / 2), (2, False))):
+            self.assertEqual(free_energy.plateau(blocks, errors), chosen)
+        self.assertEqual(free_energy.plateau([5], [1.0]), (0, False))
 
     def test_no_plateau(self):
         """A run with a single transition."""
@@ -555,6 +564,8 @@ class Messages(Case):
                 ("HILLS --temp 300 --bias f_b", "--bias is for samples, but HILLS has hills"),
                 ("HILLS --temp 300 --average 2", "--average is 2, but must be a part of the run: from 0 to 1"),
                 ("HILLS --temp 300 --zero 1 2", "--zero has 2 values, but the number of variables is 1"),
+                ("series --temp 1 --units lj --s c_s --every 0.5", "argument --every: invalid int value: '0.5' - "
+                 "free_energy.py -h shows all options"),
                 ("HILLS --temp 300 --every -1", "--every is -1, but must be > 0"),
                 ("HILLS OTHER --temp 300 --windows", "--windows takes one list of windows, not HILLS, OTHER"),
                 ("HILLS --temp 300 --blocks 1", "--blocks is 1, but at least 2 are needed"),
@@ -575,6 +586,11 @@ class Messages(Case):
                  "--bias and --offset")):
             with self.subTest(words):
                 self.fails(words, message)
+
+    def test_too_many_results(self):
+        self.write("series", rows([range(5000), np.arange(5000) % 7]))
+        self.fails("series --temp 1 --units lj --s 2 --every 4", "--every 4 gives F 1,250 times, but at most 1,000 are possible - "
+                   "give --every 5 or more")
 
     def test_lists_of_windows(self):
         self.write("w", "# TimeStep c_s\n" + rows([range(20), np.arange(20) % 7]))
