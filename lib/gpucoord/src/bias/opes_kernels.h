@@ -31,7 +31,9 @@ struct KernelSum {
   double end = 0.0;        // exp(-cutoff^2/2)
   double akt = 0.0;        // energy
   double epsilon = 0.0;
-  double inverse = 0.0;    // 1/(norm Z), changes at each deposit
+  // These change at each deposit.
+  double inverse = 0.0;    // 1/(norm Z)
+  std::int64_t version = 0;
 };
 
 class GPUCOORD_TEST_API OpesKernels {
