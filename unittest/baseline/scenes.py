@@ -240,6 +240,9 @@ BIASES = {
                       "file HILLS write_grid 10 GRID",
     "metad-grid-two-well-tempered": "c_s c_t metad sigma 0.1 0.1 height 0.3 pace 2 biasfactor 8 temp 1.4 "
                                     "grid 0 3 0 4 bins 64 80 file HILLS",
+    "opes": "c_s opes barrier 9 temp 1.4 sigma 0.02 pace 2 file HILLS",
+    "opes-two": "c_s c_t opes barrier 9 temp 1.4 sigma/adaptive 4 pace 2 file HILLS",
+    "opes-explore": "c_s opes/explore barrier 9 temp 1.4 sigma 0.02 pace 2 file HILLS",
 }
 VARIABLES = ["variable k equal 100+10*step", "variable s0 equal 0.9+0.03*step"]
 STRESS = ["compute st all stress/atom NULL virial", "compute pea all pe/atom",

@@ -75,7 +75,7 @@ TEST_F(Opes, values_of_plumed)
       near(output(*bias, "rct"), values[1 + n]);
       near(output(*bias, "zed"), values[2 + n]);
       near(output(*bias, "neff"), values[3 + n]);
-      EXPECT_EQ(output(*bias, "kernels"), values[4 + n]);
+      EXPECT_EQ(output(*bias, "kernels after merging"), values[4 + n]);
     }
     bias.reset();
   }
@@ -95,7 +95,7 @@ TEST_F(Opes, continues_with_kernels_of_plumed)
   EXPECT_NEAR(output(*bias, "rct"), -0.0392741814438, 1e-12);
   EXPECT_NEAR(output(*bias, "zed"), 0.135621887109, 1e-11);
   EXPECT_NEAR(output(*bias, "neff"), 106.628996792, 1e-8);
-  EXPECT_EQ(output(*bias, "kernels"), 23);
+  EXPECT_EQ(output(*bias, "kernels after merging"), 23);
   const auto last = words(content(path));
   EXPECT_EQ(output(*bias, "V/kT at the last kernel"), std::stod(last.back()));
 }
@@ -229,7 +229,7 @@ TEST_F(Opes, origin_of_a_period_does_not_matter)
         const double s = 0.5 + 0.4 * std::sin(0.8 * frame) + (frame > 250 ? 2.0 : 0.0);
         v[origin].push_back(evaluate(*bias, frame, {period.wrapped(s)}));
       }
-      last.push_back(output(*bias, "kernels"));
+      last.push_back(output(*bias, "kernels after merging"));
       const double center = output(*bias, "center of the last kernel of c_cv");
       EXPECT_TRUE(center >= period.lo && center < period.hi());
       bias.reset();
@@ -259,7 +259,7 @@ TEST_F(Opes, averages_advance_once_a_timestep)
       evaluate(*other, frame, well(frame, 1), Step::Phase::SETUP);
     }
   }
-  EXPECT_GT(output(*other, "kernels"), 3);
+  EXPECT_GT(output(*other, "kernels after merging"), 3);
 }
 
 TEST_F(Opes, first_adaptive_sigma)
@@ -298,15 +298,78 @@ TEST_F(Opes, weight_that_overflows)
   const gpucoord::Opes opes(options);
   const double s = 0.0;
   EXPECT_NO_THROW(opes.propose(0.0, &s, 700.0));
-  for (const double v : {701.0, std::numeric_limits<double>::quiet_NaN()}) try {
+  for (const double v : {701.0, -1401.0, std::numeric_limits<double>::quiet_NaN()}) try {
       opes.propose(0.0, &s, v);
       ADD_FAILURE();
     } catch (const std::runtime_error &e) {
-      EXPECT_NE(std::string(e.what()).find(", above 350, so that the weight exp(V/kT) of a kernel "
-                                           "overflows - check temp and the units of barrier"),
-                std::string::npos)
-          << e.what();
+      const std::string v_in_kt = v > 0.0 ? "350.5" : v < 0.0 ? "-700.5" : "nan";
+      EXPECT_EQ(e.what(),
+                "V/kT is " + v_in_kt +
+                    ", but must be from -700 to 350 for the weight exp(V/kT) of a kernel - check "
+                    "temp and the units of barrier");
     }
+}
+
+TEST_F(Opes, kernels_file_with_a_wrong_number)
+{
+  const std::string begin_of_file = "#! FIELDS time cv sigma_cv height logweight\n0 1 0.1 1 -1\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"0 1 0.1 1 800\n",
+       "logweight of kernel 2 in kernels file FILE is 800, but must be from -700 to 350 for the "
+       "weight exp(V/kT) of a kernel - check temp and the units of barrier"},
+      {"0 1 0.1 0 1\n",
+       "height of kernel 2 in kernels file FILE is 0, but must be > 0 - repair it, or use a backup "
+       "of it"}};
+  for (const auto &[line, text] : cases) {
+    std::ofstream(path) << begin_of_file << line;
+    try {
+      begin(std::string("opes sigma 0.15 append yes ") + BASE);
+      ADD_FAILURE();
+    } catch (const std::runtime_error &e) {
+      std::string message = e.what();
+      EXPECT_EQ(message.replace(message.find(path), path.size(), "FILE"), text);
+    }
+  }
+}
+
+TEST_F(Opes, what_the_user_sees)
+{
+  auto bias =
+      begin("opes sigma 0.15 0.2 sigma/min 0.01 0.02 recursive no kernel plumed force plumed "
+            "biasfactor inf normalize no barrier 8 pace 10 temp 1 extra f_w",
+            2, {{}, {0.0, 5.0}});
+  EXPECT_EQ(bias->formula(0),
+            "V = 1 kT ln(P/Z + 0.000335463), P = sum over kernels of h (exp(-d/2) - exp(-c^2/2)) "
+            "for d < c^2, c = 4, d = (c_cv - s_1)^2/sigma_1^2 + (c_cw - s_2)^2/sigma_2^2\n"
+            "  forces are those of PLUMED, which are not the derivatives of this V\n"
+            "  divided by the sum of exp(V/kT), Z = 1, kT = 1 at temp 1\n"
+            "  barrier 8, biasfactor inf, a kernel every 10 steps, kernels closer than 1 sigma are "
+            "merged, once\n"
+            "  sigma 0.15 0.2, at least 0.01 0.02, which shrinks with the number of samples, "
+            "weights exp((V + f_w)/kT)\n"
+            "  shortest differences of periodic variables: c_cw from 0 to 5\n"
+            "  kernels file " +
+                path + ": units none");
+  EXPECT_EQ(bias->caller_energies(), std::vector<std::string>{"w"});
+  bias.reset();
+  bias = begin("opes/explore barrier 8 pace 10 temp 1 fixed_sigma yes");
+  EXPECT_EQ(bias->formula(0),
+            "V = 7 kT ln(P/Z + 0.318907), P = sum over kernels of h (exp(-d/2) - exp(-c^2/2) (1 + "
+            "(c^2 - d)/2)) for d < c^2, c = 4, d = (c_cv - s_1)^2/sigma_1^2\n"
+            "  divided by the number of samples, Z = mean of P at the kernels, kT = 1 at temp 1\n"
+            "  barrier 8, biasfactor 8, a kernel every 10 steps, kernels closer than 1 sigma are "
+            "merged\n"
+            "  adaptive sigma of averages over 100 steps, fixed\n"
+            "  kernels file " +
+                path + ": units none");
+  EXPECT_TRUE(bias->needs_host({}));
+  EXPECT_EQ(bias->bytes(), 0u);
+  run(*bias, 0, 1000);
+  const double kernels = output(*bias, "kernels after merging");
+  EXPECT_GE(bias->bytes(), 24 * kernels);
+  EXPECT_EQ(bias->memory_advice(),
+            " for " + std::to_string(static_cast<int>(kernels)) +
+                " kernels - use fewer variables, or a larger threshold, sigma or pace");
 }
 
 TEST_F(Opes, errors_of_words)

@@ -64,7 +64,7 @@ TEST_F(OpesState, states_of_plumed)
     EXPECT_NEAR(output(*read, "rct"), std::stod(expected[4]), 1e-12);
     EXPECT_NEAR(output(*read, "zed"), std::stod(expected[5]), 1e-12);
     EXPECT_NEAR(output(*read, "neff"), std::stod(expected[6]), 1e-9);
-    EXPECT_EQ(output(*read, "kernels"), std::stod(expected[7]));
+    EXPECT_EQ(output(*read, "kernels after merging"), std::stod(expected[7]));
     for (int frame = 1; frame <= 40; ++frame)
       EXPECT_NEAR(evaluate(*read, 3000 + frame, {series[frame]}), later[frame - 1], 1e-10);
     ASSERT_EQ(messages.size(), 2u);    // the other one names the renamed kernels file
@@ -99,7 +99,7 @@ TEST_F(OpesState, state_of_this_fix)
               0u);
     run(*again, 400, 500, 2);
     EXPECT_NEAR(again->state().energy, expected.energy, 1e-11);
-    for (const char *const name : {"rct", "zed", "neff", "kernels"}) {
+    for (const char *const name : {"rct", "zed", "neff", "kernels after merging"}) {
       whole = make(state, 2, {angle, {}});
       whole->set_state(expected);
       EXPECT_NEAR(output(*again, name), output(*whole, name), 1e-10) << name;

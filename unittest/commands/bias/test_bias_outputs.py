@@ -30,7 +30,8 @@ SIGMA = (2.0, 0.5, 1.5)
 GRID = "0 60 0 12 0 60"
 BINS = "90 72 120"
 KIND_OF_PAGE = {"all": lambda words: True, "*metad*": lambda words: "metad" in words,
-                "all except *metad*": lambda words: "metad" not in words,
+                "all except *metad*, *opes*": lambda words: words[0] not in ("metad", "opes"),
+                "*opes*": lambda words: "opes" in words,
                 "*metad* with *grid*": lambda words: "grid" in words,
                 "*metad* with *grid* and *temp*": lambda words: "grid" in words and "temp" in words}
 
@@ -89,6 +90,7 @@ def words_of(kind, n):
     return {"harmonic": f"harmonic {k} {s0}", "linear": f"linear {k} {s0}",
             "moving": f"moving {k} {s0} " + of_variables("s0/stop", (25.0, 3.0, 20.0), n) + " steps 10",
             "wall/upper": f"wall/upper {k} " + of_variables("s0", UPPER, n), "wall/lower": f"wall/lower {k} " + of_variables("s0", LOWER, n),
+            "opes": f"opes barrier 10 pace 5 temp 1.5 threshold 0 {of_variables('sigma', SIGMA, n)} file H",
             "metad": metad, "metad with temp": metad + " temp 1.5 biasfactor 4", "metad with grid": metad + grid,
             "metad with grid and temp": metad + grid + " temp 1.5 biasfactor 4"}[kind]
 
@@ -105,6 +107,16 @@ def energy_of_restraint(kind, k, s0, s):
         return k * (s - s0)
     beyond = s - s0 if kind == "wall/upper" else s0 - s
     return k * max(beyond, 0.0)**2
+
+
+def sum_of_kernels(rows, s):
+    """Return the sum of kernels of the page, of the lines of a kernels file. barrier 10, kT 1.5."""
+    n, cutoff2, total = len(s), 2 * 10 / (1.5 - 1.5**2 / 10), 0.0
+    for row in rows:
+        d = sum((s[v] - row[1 + v])**2 / row[1 + n + v]**2 for v in range(n))
+        if d < cutoff2:
+            total += row[-2] * (math.exp(-d / 2) - math.exp(-cutoff2 / 2) * (1 + (cutoff2 - d) / 2))
+    return total
 
 
 def derivative(function, s, v, step=1e-5):
@@ -216,6 +228,46 @@ class Outputs(unittest.TestCase):
                 self.assertAlmostEqual(values["c(t)"][-1], 1.5 * (logarithm(4 / 3) - logarithm(1 / 3)), delta=1e-11)
 
         self.check(KINDS[5:], compare)
+
+    def test_opes(self):
+        """V by the formula of the page, of kernels that are not merged."""
+        def compare(kind, n, run, energy, values):
+            with open(run.path("H"), "rb") as file:
+                kernels = np.array([line.split() for line in test_bias_hills.hill_lines(file.read())], float)
+            self.assertEqual(len(kernels), 4)
+            work, akt = 0.0, 1.5 - 1.5**2 / 10
+            for row, step in enumerate(run.tables[0]["Step"]):
+                count = int(step) // 5
+                s = [values[f"c_{v}"][row] for v in VARIABLES[:n]]
+                weights = np.append(np.exp(-10 / 1.5), np.exp(kernels[:count, -1]))
+                self.assertEqual(values["number of kernels"][row], count)
+                self.assertEqual(values["kernels after merging"][row], count)
+                self.assertAlmostEqual(values["rct"][row], 1.5 * np.log(weights.mean()), delta=1e-12)
+                neff = (1 + weights.sum())**2 / (1 + (weights**2).sum())
+                self.assertAlmostEqual(values["neff"][row], neff, delta=1e-12)
+                sums = [sum_of_kernels(kernels[:count], kernel[1:1 + n]) for kernel in kernels[:count]]
+                zed = np.mean(sums) / weights.sum() if count else 1.0
+                self.assertAlmostEqual(values["zed"][row], zed, delta=1e-12)
+                v_of = lambda at: akt * math.log(sum_of_kernels(kernels[:count], at) / weights.sum() / zed + math.exp(-10 / akt))
+                self.assertAlmostEqual(energy[row], v_of(s), delta=1e-11)
+                for v in range(n):
+                    self.assertAlmostEqual(values[f"dV/dS of c_{VARIABLES[v]}"][row], derivative(v_of, s, v), delta=1e-6)
+                if not count:
+                    continue
+                last = kernels[count - 1]
+                self.assertEqual(values["V/kT at the last kernel"][row], last[-1])
+                for v in range(n):
+                    self.assertEqual(values[f"center of the last kernel of c_{VARIABLES[v]}"][row], last[1 + v])
+                    self.assertEqual(values[f"height of the last kernel of c_{VARIABLES[v]}"][row], last[-2])
+                if step % 5 == 0:    # the change of V at S
+                    work += energy[row] - 1.5 * last[-1]
+                    scale = (neff * (n + 2) / 4)**(-1 / (n + 4))
+                    np.testing.assert_allclose(last[1 + n:1 + 2 * n], scale * np.array(SIGMA[:n]), 1e-12)
+                    self.assertAlmostEqual(last[-2], math.exp(last[-1]) * scale**-n, delta=1e-11 * last[-2])
+                self.assertAlmostEqual(values["work"][row], work, delta=1e-11)
+            self.assertGreater(energy.max(), -8)
+
+        self.check(["opes"], compare)
 
     def test_plumed(self):
         """The names of fix coord/plumed, in the order of its page; test_plumed*.py compare the values."""

@@ -11,8 +11,8 @@
 namespace gpucoord {
 
 static constexpr double SMALLEST_SIGMA = 1e-6;    // of the first adaptive one
-// exp(V/kT) is squared, and must stay a finite number.
-static constexpr double LARGEST_EXPONENT = 350.0;
+// The weight exp(V/kT) must not be 0, and its square must be a finite number.
+static constexpr double SMALLEST_EXPONENT = -700.0, LARGEST_EXPONENT = 350.0;
 
 double OpesOptions::a() const
 {
@@ -82,7 +82,7 @@ Opes::Opes(const OpesOptions &options_in) :
 KernelSum Opes::sum_parameters() const
 {
   KernelSum result = shape;
-  result.inverse = inverse();
+  result.inverse = 1.0 / (norm() * zed());
   return result;
 }
 
@@ -168,14 +168,19 @@ double Opes::scale_of_squares() const
   return counter == 1.0 ? options.biasfactor : 1.0;
 }
 
+void Opes::check_weight(double exponent, const std::string &name)
+{
+  if (exponent >= SMALLEST_EXPONENT && exponent <= LARGEST_EXPONENT) return;
+  throw std::runtime_error(name + " is " + short_text(exponent, 6) + ", but must be from " +
+                           short_text(SMALLEST_EXPONENT) + " to " + short_text(LARGEST_EXPONENT) +
+                           " for the weight exp(V/kT) of a kernel - check temp and the units of "
+                           "barrier");
+}
+
 Deposit Opes::propose(double time, const double *s, double v) const
 {
   const double exponent = v / options.kt;
-  if (!(exponent <= LARGEST_EXPONENT))
-    throw std::runtime_error("V/kT is " + short_text(exponent, 6) + ", above " +
-                             short_text(LARGEST_EXPONENT) +
-                             ", so that the weight exp(V/kT) of a kernel overflows - check temp "
-                             "and the units of barrier");
+  check_weight(exponent, "V/kT");
   Deposit deposit = {time, {s, s + n}};
   for (int k = 0; k < n; ++k) deposit.row.push_back(raw_sigma(k));
   deposit.row.push_back(options.explore ? 1.0 : std::exp(exponent));
@@ -245,7 +250,7 @@ void Opes::load(Archive &archive)
       overlap >= 0.0;
   for (std::size_t k = 0; k < rows.size(); ++k)
     is_good = is_good && std::isfinite(rows[k]) &&
-        (k % width == 0 ? rows[k] >= 0.0 : k % width <= width / 2 || rows[k] > 0.0);
+        (rows[k] > 0.0 || (k % width > 0 && k % width <= width / 2));
   nsamples = archive.read_integer();
   auto sigma = archive.read_numbers();
   mean = archive.read_numbers();

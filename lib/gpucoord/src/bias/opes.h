@@ -73,6 +73,8 @@ class GPUCOORD_TEST_API Opes {
 
   // Returns the deposit at s, [centers, sigmas, height, V/kT], with sigma of one sample. v: V at s
   Deposit propose(double time, const double *s, double v) const;
+  // Throws std::runtime_error if exp(exponent) cannot be a weight.
+  static void check_weight(double exponent, const std::string &name);
   // Scales sigmas and heights of deposits that are added together.
   void complete(std::vector<Deposit> &round);
   void add(const Deposit &);
@@ -81,6 +83,7 @@ class GPUCOORD_TEST_API Opes {
   double zed() const;     // Z
   double neff() const;    // (1 + sum of weights)^2/(1 + sum of squares of weights)
   const OpesKernels &all_kernels() const { return kernels; }
+  // Returns what evaluate() needs besides the rows of all_kernels().
   KernelSum sum_parameters() const;
 
   // All numbers that change. load() throws std::runtime_error.
@@ -94,14 +97,13 @@ class GPUCOORD_TEST_API Opes {
                          const std::string &units);
 
  private:
-  double inverse() const { return 1.0 / (norm() * zed()); }
   double norm() const { return options.explore ? counter : weights; }
   double raw_sigma(int variable) const;
   double scale_of_squares() const;
 
   const OpesOptions options;
   const int n;              // variables
-  const KernelSum shape;    // without 'inverse'
+  const KernelSum shape;    // without what changes
   OpesKernels kernels;
   double counter = 1.0;                    // number of samples
   double weights = 1.0, weights2 = 1.0;    // sums of exp(V/kT) and of its square

@@ -139,7 +139,8 @@ namespace {
     opes = std::make_unique<Opes>(options);
     now.own.resize(shown(NSHOWN) + Opes::naverages(nvariables()), 0.0);
     show(0.0);
-    const char *const texts[] = {"rct", "zed", "neff", "kernels", "V/kT at the last kernel"};
+    const char *const texts[] = {"rct", "zed", "neff", "kernels after merging",
+                                 "V/kT at the last kernel"};
     for (int k = 0; k < NSHOWN; ++k)
       add_output(texts[k], [this, k] {
         return now.own[shown(k)];
@@ -324,8 +325,16 @@ namespace {
   std::string OpesBias::restore(const std::vector<Deposit> &deposits)
   {
     rows = {};
-    for (const auto &deposit : deposits)
+    std::size_t number_of_row = 0;
+    for (const auto &deposit : deposits) {
       for (const double number : deposit.row) rows.add(number);
+      const std::string which =
+          " of kernel " + std::to_string(++number_of_row) + " in kernels file " + path;
+      Opes::check_weight(deposit.row.back(), "logweight" + which);
+      if (!(deposit.height() > 0.0))
+        throw std::runtime_error("height" + which + " is " + short_text(deposit.height()) +
+                                 ", but must be > 0 - repair it, or use a backup of it");
+    }
     opes = std::make_unique<Opes>(saved ? *saved : Opes(options));
     if (!saved && !state_file.empty()) {
       const std::string others = opes->read_state(state_file, context.program, context.units);

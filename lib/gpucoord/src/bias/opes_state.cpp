@@ -107,7 +107,7 @@ std::string Opes::read_state(const std::string &path, const std::string &program
       for (std::size_t k = 1; k <= width; ++k) {
         double &number = row[k % width];    // the height, which is last, becomes the first one
         if (!to_number(found[k], number)) fail("'" + printable(found[k]) + "' is not a number");
-        if (k > width / 2 && !(number > 0.0 || (k == width && number == 0.0)))
+        if (k > width / 2 && !(number > 0.0))
           fail((k == width ? "height " : "sigma ") + short_text(number) + " is not above 0");
       }
       rows.push_back(row);
