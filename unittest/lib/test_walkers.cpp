@@ -115,7 +115,7 @@ TEST_F(SharedBias, a_walker_that_leaves_out_hills)
                 "beyond limits 0 2 - check this run, or give a larger max_skip or wider limits");
 }
 
-// An exploding run of one walker of eight fills the bias of all with hills where no other walker is.
+// An exploding run of one walker of eight fills the bias of all with hills where no other one is.
 // The guard stops it before.
 TEST_F(SharedBias, a_rogue_walker)
 {
