@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
 
 namespace {
 
@@ -133,6 +134,44 @@ TEST_F(OpesState, restart_after_a_state)
     EXPECT_EQ(third->state().energy, last.energy);
     EXPECT_EQ(third->state().own, last.own);
     EXPECT_EQ(third->state().work, last.work);
+  }
+}
+
+// A changed byte is an error, or another state.
+TEST_F(OpesState, damaged_files)
+{
+  const std::string fixed = std::string("opes sigma 0.15") + BASE,
+                    adaptive = std::string("opes") + BASE;
+  for (const bool is_state : {true, false}) {
+    const std::string given = is_state ? adaptive : fixed;
+    auto bias = begin(given + "write_state 100 " + state_path());
+    run(*bias, 0, 300);
+    bias.reset();
+    const std::string good = content(is_state ? state_path() : path);
+    std::mt19937 random(5);
+    int nerrors = 0;
+    for (int sample = 0; sample < 500; ++sample) {
+      std::string text = good;
+      for (unsigned change = random() % 3 + 1; change > 0; --change) {
+        const std::size_t at = random() % text.size();
+        if (random() % 4 == 0)
+          text.erase(at, random() % 40);
+        else
+          text[at] = static_cast<char>(random() % 2 ? "0123456789+-.e \n#!"[random() % 18]
+                                                    : static_cast<char>(random() % 256));
+      }
+      std::filesystem::remove(path);
+      std::ofstream(is_state ? state_path() : path, std::ios::binary) << text;
+      try {
+        auto read = begin(given + (is_state ? "read_state " + state_path() : "append yes"));
+        run(*read, 300, 330);
+        EXPECT_TRUE(std::isfinite(read->state().energy));
+      } catch (const std::runtime_error &) {
+        ++nerrors;
+      }
+    }
+    EXPECT_GT(nerrors, 100);
+    EXPECT_LT(nerrors, 500);
   }
 }
 

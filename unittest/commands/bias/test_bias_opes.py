@@ -119,6 +119,11 @@ class Extra(unittest.TestCase):
         self.assertAlmostEqual(row[2] / (0.2 * scale**-0.2), 1, delta=1e-12)
         self.assertAlmostEqual(row[3] / (np.exp(row[-1]) * scale**0.2), 1, delta=1e-12)
 
+    def test_deleted(self):
+        work = Work()
+        self.assertNotEqual(work.start(self.text(self.WALL, steps="run 5\nunfix w\nrun 20 pre no").replace("step pe f_w", "step pe")).wait(), 0)
+        self.assertIn("Fix coord/bias b: fix w was deleted after the last setup - use run without pre no", work.log())
+
     def test_errors(self):
         for before, after, message in (
                 ("", "", "fix w does not exist - define it before this fix"),

@@ -339,7 +339,7 @@ namespace {
     return "";
   }
 
-  // Setup, minimizations, inner evaluations and repeated ones of a timestep do not count as samples.
+  // Setups, minimizations, inner evaluations and repeated ones of a timestep are no samples.
   double OpesBias::potential(const Step &step, const double *s, double *dVdS)
   {
     if (options.is_adaptive() && step.phase == Step::Phase::LAST_OF_STEP &&

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of OPES: their sum and their compression.
 //
-// A kernel is h G(d), d = sum over the variables of ((S - center)/sigma)^2, and 0 for d >= cutoff^2.
-// S - center is the shortest difference if S is periodic.
+// A kernel is h G(d), d = sum over the variables of ((S - center)/sigma)^2, and 0 from d = cutoff^2
+// on. S - center is the shortest difference if S is periodic.
 
 #ifndef GPUCOORD_OPES_KERNELS_H
 #define GPUCOORD_OPES_KERNELS_H
