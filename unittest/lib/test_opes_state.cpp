@@ -202,8 +202,13 @@ TEST_F(OpesState, errors)
             "OPES_METAD_state - give another file");
   EXPECT_EQ(error_of_state(without("sum_weights"), given),
             "state file STATE: it has no line '#! SET sum_weights' - give another file");
-  EXPECT_EQ(error_of_state(changed("counter 11", "counter nan"), given),
-            "state file STATE: counter is nan, but must be a number >= 1 - give another file");
+  EXPECT_EQ(
+      error_of_state(changed("counter 11", "counter nan"), given),
+      "state file STATE: counter is nan, but must be a number >= 1 and <= 1e+15 - give another "
+      "file");
+  EXPECT_EQ(error_of_state(changed("counter 11", "counter 1e18"), given),
+            "state file STATE: counter is 1e18, but must be a number >= 1 and <= 1e+15 - give "
+            "another file");
   EXPECT_EQ(error_of_state(changed("units none", "units real"), given),
             "state file STATE, line 11: its simulation has units real, but this one has units none "
             "- give another file");
