@@ -164,7 +164,12 @@ void BiasEvaluation::set_parameters(const gpucoord::Step &step)
   try {
     bias.set(step, value);
     bias.set_energies(step, [this](const std::string &id) {
-      return modify->get_fix_by_id(id)->compute_scalar();
+      Fix *const fix = modify->get_fix_by_id(id);
+      if (!fix)
+        error->all(FLERR, Error::NOLASTLINE,
+                   "{}: fix {} was deleted after the last setup - use run without pre no", owner,
+                   id);
+      return fix->compute_scalar();
     });
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
 
 namespace {
 
@@ -136,6 +137,44 @@ TEST_F(OpesState, restart_after_a_state)
   }
 }
 
+// A changed byte is an error, or another state.
+TEST_F(OpesState, damaged_files)
+{
+  const std::string fixed = std::string("opes sigma 0.15") + BASE,
+                    adaptive = std::string("opes") + BASE;
+  for (const bool is_state : {true, false}) {
+    const std::string given = is_state ? adaptive : fixed;
+    auto bias = begin(given + "write_state 100 " + state_path());
+    run(*bias, 0, 300);
+    bias.reset();
+    const std::string good = content(is_state ? state_path() : path);
+    std::mt19937 random(5);
+    int nerrors = 0;
+    for (int sample = 0; sample < 500; ++sample) {
+      std::string text = good;
+      for (unsigned change = random() % 3 + 1; change > 0; --change) {
+        const std::size_t at = random() % text.size();
+        if (random() % 4 == 0)
+          text.erase(at, random() % 40);
+        else
+          text[at] = static_cast<char>(random() % 2 ? "0123456789+-.e \n#!"[random() % 18]
+                                                    : static_cast<char>(random() % 256));
+      }
+      std::filesystem::remove(path);
+      std::ofstream(is_state ? state_path() : path, std::ios::binary) << text;
+      try {
+        auto read = begin(given + (is_state ? "read_state " + state_path() : "append yes"));
+        run(*read, 300, 330);
+        EXPECT_TRUE(std::isfinite(read->state().energy));
+      } catch (const std::runtime_error &) {
+        ++nerrors;
+      }
+    }
+    EXPECT_GT(nerrors, 100);
+    EXPECT_LT(nerrors, 500);
+  }
+}
+
 TEST_F(OpesState, errors)
 {
   const std::string given = std::string("opes sigma 0.15") + BASE;
@@ -163,8 +202,13 @@ TEST_F(OpesState, errors)
             "OPES_METAD_state - give another file");
   EXPECT_EQ(error_of_state(without("sum_weights"), given),
             "state file STATE: it has no line '#! SET sum_weights' - give another file");
-  EXPECT_EQ(error_of_state(changed("counter 11", "counter nan"), given),
-            "state file STATE: counter is nan, but must be a number >= 1 - give another file");
+  EXPECT_EQ(
+      error_of_state(changed("counter 11", "counter nan"), given),
+      "state file STATE: counter is nan, but must be a number >= 1 and <= 1e+15 - give another "
+      "file");
+  EXPECT_EQ(error_of_state(changed("counter 11", "counter 1e18"), given),
+            "state file STATE: counter is 1e18, but must be a number >= 1 and <= 1e+15 - give "
+            "another file");
   EXPECT_EQ(error_of_state(changed("units none", "units real"), given),
             "state file STATE, line 11: its simulation has units real, but this one has units none "
             "- give another file");

@@ -18,28 +18,13 @@ def outputs(log):
     return {step: found[-1] for step, found in rows(log).items()}
 
 
-def opes(bias, steps, **options):
-    """Return a script that prints all outputs of an OPES fix."""
-    last = 11 + 4 * ("c_d" in bias)
-    values = " ".join(f"f_b[{k}]" for k in range(1, last + 1))
-    text = script(bias, steps, **options)
-    return re.sub(r"thermo_style custom .*", f"thermo_style custom step pe ke f_b {values}", text)
-
-
-class Work(Folder):
-    def run(self, bias, steps, **options):
-        process = self.start(opes(bias, steps, **options))
-        assert process.wait() == 0, self.log()[-2000:]
-        return self.log()
-
-
 class Continued(unittest.TestCase):
     def test_same_bits(self):
         for bias in ONE, TWO, EXPLORE, PLUMED:
             # At 35 there is no kernel of adaptive sigma yet.
             for at in 35, 150:
                 with self.subTest(bias, at=at):
-                    work = Work()
+                    work = Folder()
                     whole = work.run(bias, "run 300", restart=f"restart {at} r", every=5)
                     kernels = work.read("H")
                     self.assertEqual(len(hill_lines(kernels)), 27 if "adaptive 40" in bias else 26 if "50" in bias else 30)
@@ -66,7 +51,7 @@ class Continued(unittest.TestCase):
         """Without adaptive sigma the kernels file has all that is needed."""
         for bias in ONE, PLUMED:
             with self.subTest(bias):
-                work = Work()
+                work = Folder()
                 whole = work.run(bias, "run 200\nwrite_data data nocoeff")
                 log = work.run(bias + " append yes", "run 0", data="data")
                 self.assertIn("continues with 20 kernels of H", log)
@@ -79,17 +64,17 @@ class Continued(unittest.TestCase):
 
     def test_samples_of_adaptive_sigma(self):
         """Each timestep is one sample. Setups, inner evaluations of rRESPA, and minimizations add none."""
-        whole = Work()
+        whole = Folder()
         expected = outputs(whole.run(TWO, "run 200"))[200]
-        pieces = Work()
+        pieces = Folder()
         found = outputs(pieces.run(TWO, "run 33\nrun 0\nrun 67\nrun 50\nrun 50"))[200]
         np.testing.assert_allclose(np.array(found, float), np.array(expected, float), rtol=1e-9, atol=1e-9)
-        respa = Work()
+        respa = Folder()
         respa.run(TWO, "run_style respa 2 4 pair 2\nfix_modify b respa 1\nrun 200")
         for work in whole, pieces, respa:
             self.assertEqual(len(hill_lines(work.read("H"))), 17)
             self.assertEqual(self.samples(work), 200)
-        minimized = Work()
+        minimized = Folder()
         log = minimized.run(TWO.replace("write_state 50", "write_state 10"), "minimize 0 0 23 100\nrun 100", every=1)
         last = max(outputs(log))
         self.assertGreater(last, 110)
@@ -101,12 +86,12 @@ class Extra(unittest.TestCase):
     FIX = ONE + " extra f_w"
 
     def text(self, before="", after="", steps="run 20"):
-        text = opes(self.FIX, steps, every=1).replace("fix b all", before + "fix b all")
+        text = script(self.FIX, steps, every=1).replace("fix b all", before + "fix b all")
         return text.replace("thermo_style custom step pe ke f_b", after + "thermo_style custom step pe f_w f_b")
 
     def test_weights(self):
         """The first kernel is added at V = -barrier."""
-        work = Work()
+        work = Folder()
         self.assertEqual(work.start(self.text(self.WALL)).wait(), 0, work.log()[-2000:])
         self.assertIn("weights exp((V + f_w)/kT)", work.log())
         values = outputs(work.log())[10]
@@ -119,6 +104,11 @@ class Extra(unittest.TestCase):
         self.assertAlmostEqual(row[2] / (0.2 * scale**-0.2), 1, delta=1e-12)
         self.assertAlmostEqual(row[3] / (np.exp(row[-1]) * scale**0.2), 1, delta=1e-12)
 
+    def test_deleted(self):
+        work = Folder()
+        self.assertNotEqual(work.start(self.text(self.WALL, steps="run 5\nunfix w\nrun 20 pre no").replace("step pe f_w", "step pe")).wait(), 0)
+        self.assertIn("Fix coord/bias b: fix w was deleted after the last setup - use run without pre no", work.log())
+
     def test_errors(self):
         for before, after, message in (
                 ("", "", "fix w does not exist - define it before this fix"),
@@ -126,7 +116,7 @@ class Extra(unittest.TestCase):
                  "fix w of style nve has no energy, which is a global scalar"),
                 ("", self.WALL, "fix w must be defined before this fix, so that its energy is that of the same timestep")):
             with self.subTest(message):
-                work = Work()
+                work = Folder()
                 text = self.text(before, after).replace(" f_w f_b", " f_b")
                 self.assertNotEqual(work.start(text).wait(), 0)
                 self.assertIn("Fix coord/bias b: " + message, re.sub(r"\s+", " ", work.log()))

@@ -11,8 +11,8 @@ import numpy as np
 
 import plumedtest
 import test_bias_plumed
-from test_bias_hills import hill_lines
-from test_bias_opes import Work, outputs
+from test_bias_hills import Folder, hill_lines
+from test_bias_opes import outputs
 
 plumedtest.require()
 
@@ -38,7 +38,7 @@ class Files(unittest.TestCase):
         for kind, n, words, options in CASES:
             bias = (" ".join("c_" + name for name in NAMES[:n]) + f" {kind} barrier 20 temp 1.5 pace 10 {words} kernel plumed "
                     "force plumed file H write_state 50 S")
-            work = Work()
+            work = Folder()
             work.run(bias, "run 300\nwrite_data data nocoeff")
             self.assertGreater(len(hill_lines(work.read("H"))), 20)
             # A run without deposits, so that V is that of the state

@@ -53,6 +53,11 @@ class Bias:
         self.hills, self.work, self.s = [], 0.0, None
         if "temp" in self.given:
             self.kt = boltz * self.given["temp"][0]
+        if self.kind == "opes":
+            barrier = self.given["barrier"][0]
+            self.akt = self.kt - self.kt**2 / barrier
+            self.epsilon, self.cutoff2 = np.exp(-barrier / self.akt), 2 * barrier / self.akt
+            self.weights = [np.exp(-barrier / self.kt)]
         if "grid" in self.given:
             self.points = np.linspace(*self.given["grid"], int(self.given["bins"][0]) + 1)
 
@@ -64,6 +69,13 @@ class Bias:
                 if "biasfactor" in self.given:
                     height *= np.exp(-before / ((self.given["biasfactor"][0] - 1) * self.kt))
                 self.hills.append(Hill(s, self.given["sigma"], height))
+                self.work += self(s) - before
+        elif self.kind == "opes":
+            if number and number % self.given["pace"][0] == 0:
+                before = self(s)
+                self.weights.append(np.exp(before / self.kt))
+                factor = (self.neff() * (len(s) + 2) / 4)**(-1 / (len(s) + 4))
+                self.hills.append(Hill(s, factor * self.given["sigma"], self.weights[-1] * factor**-len(s)))
                 self.work += self(s) - before
         else:
             ends = [] if self.s is None else [self.s, s]    # the work is averaged over both values
@@ -79,6 +91,8 @@ class Bias:
     def __call__(self, s):
         if self.kind == "metad":
             return self.metad(s)
+        if self.kind == "opes":
+            return self.akt * np.log(self.probability(s) / self.zed() + self.epsilon)
         if self.kind in ("harmonic", "moving"):
             return (self.k / 2 * (s - self.s0) ** 2).sum()
         if self.kind == "linear":
@@ -102,6 +116,21 @@ class Bias:
         return (v0 * (1 + 2 * t) * (1 - t) ** 2 + v1 * t * t * (3 - 2 * t) + width * d0 * t * (1 - t) ** 2
                 + width * d1 * t * t * (t - 1))
 
+    def probability(self, s):
+        """Return P of OPES with kernels that are not merged."""
+        total, end = 0.0, np.exp(-self.cutoff2 / 2)
+        for kernel in self.hills:
+            d = (((s - kernel.center) / kernel.sigma)**2).sum()
+            if d.real < self.cutoff2:
+                total += kernel.height * (np.exp(-d / 2) - end * (1 + (self.cutoff2 - d) / 2))
+        return total / sum(self.weights)
+
+    def zed(self):
+        return np.mean([self.probability(kernel.center) for kernel in self.hills]) if self.hills else 1.0
+
+    def neff(self):
+        return (1 + sum(self.weights))**2 / (1 + sum(weight**2 for weight in self.weights))
+
     def sum_and_derivatives(self, s):
         return derivatives(lambda point: sum(hill(point) for hill in self.hills), s)
 
@@ -109,9 +138,12 @@ class Bias:
         dVdS = derivatives(self, self.s)[1]
         last = (self.hills[-1].center, self.hills[-1].height + 0 * self.s) if self.hills else (self.s0, self.k)
         result = [*np.column_stack([self.s, dVdS, *last]).ravel(), self.work]
-        if self.kind != "metad":
+        if self.kind not in ("metad", "opes"):
             return result
         result.append(len(self.hills))
+        if self.kind == "opes":
+            rct = self.kt * np.log(np.mean(self.weights))
+            return result + [rct, self.zed(), self.neff(), len(self.hills), np.log(self.weights[-1])]
         if "grid" not in self.given:
             return result
         v = np.array([self(np.array([point])) for point in self.points])

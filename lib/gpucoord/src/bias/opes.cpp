@@ -246,8 +246,8 @@ void Opes::load(Archive &archive)
   const double overlap = archive.read_number();
   auto rows = archive.read_numbers();
   const std::size_t width = 1 + 2 * static_cast<std::size_t>(n);
-  bool is_good = counter >= 1.0 && weights > 0.0 && weights2 >= 0.0 && rows.size() % width == 0 &&
-      overlap >= 0.0;
+  bool is_good = counter >= 1.0 && counter <= 1e15 && weights > 0.0 && weights2 >= 0.0 &&
+      rows.size() % width == 0 && overlap >= 0.0;
   for (std::size_t k = 0; k < rows.size(); ++k)
     is_good = is_good && std::isfinite(rows[k]) &&
         (rows[k] > 0.0 || (k % width > 0 && k % width <= width / 2));

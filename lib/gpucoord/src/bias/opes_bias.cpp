@@ -351,7 +351,7 @@ namespace {
     return "";
   }
 
-  // Setup, minimizations, inner evaluations and repeated ones of a timestep do not count as samples.
+  // Setups, minimizations, inner evaluations and repeated ones of a timestep are no samples.
   bool OpesBias::adds_sample(const Step &step) const
   {
     return options.is_adaptive() && step.phase == Step::Phase::LAST_OF_STEP &&

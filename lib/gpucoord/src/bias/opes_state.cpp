@@ -13,6 +13,7 @@
 namespace gpucoord {
 
 static constexpr int FORMAT = 1;
+static constexpr double LARGEST_COUNT = 1e15;    // of samples; a double has all integers up to it
 
 static std::string columns(const OpesOptions &options)
 {
@@ -120,11 +121,11 @@ std::string Opes::read_state(const std::string &path, const std::string &program
     if (entry == constants.end()) fail("it has no line '#! SET " + name + "'");
     return entry->second;
   };
-  const auto number = [&](const std::string &name, double minimum) {
+  const auto number = [&](const std::string &name, double minimum, double maximum = HUGE_VAL) {
     double value = 0.0;
-    if (!to_number(text(name), value) || !(value >= minimum))
-      fail(name + " is " + printable(text(name)) +
-           ", but must be a number >= " + short_text(minimum));
+    if (!to_number(text(name), value) || !(value >= minimum && value <= maximum))
+      fail(name + " is " + printable(text(name)) + ", but must be a number >= " +
+           short_text(minimum) + (std::isinf(maximum) ? "" : " and <= " + short_text(maximum)));
     return value;
   };
   if (text("action") != options.action("state"))
@@ -143,11 +144,11 @@ std::string Opes::read_state(const std::string &path, const std::string &program
              (period.exists() ? "has " + text_of_bound(needed) : "is not periodic here"));
     }
   }
-  counter = number("counter", 1.0);
+  counter = number("counter", 1.0, LARGEST_COUNT);
   weights = number("sum_weights", 0.0);
   weights2 = number("sum_weights2", 0.0);
   if (options.is_adaptive()) {
-    nsamples = static_cast<std::int64_t>(number("adaptive_counter", 0.0));
+    nsamples = static_cast<std::int64_t>(number("adaptive_counter", 0.0, LARGEST_COUNT));
     for (int k = 0; k < n; ++k) {
       sigma0[k] = number("sigma0_" + options.names[k], 0.0);
       mean[k] = number("av_cv_" + options.names[k], -HUGE_VAL);
