@@ -108,7 +108,7 @@ class SharedBias : public Files {
   void make(int n, const std::vector<Words> &more = {{}}, const std::string &how = "walkers")
   {
     walkers.clear();
-    hub = std::make_shared<Hub>(n);
+    if (!keeps_hub) hub = std::make_shared<Hub>(n);
     for (int w = 0; w < n; ++w) {
       walkers.emplace_back(new Walker);
       BiasContext context;
@@ -121,7 +121,7 @@ class SharedBias : public Files {
       context.print = context.warn = [walker](const std::string &text) {
         walker->messages.push_back(text);
       };
-      context.walkers = std::make_shared<Thread>(hub, w, "fix b");
+      context.walkers = std::make_shared<Thread>(hub, w, keeps_hub ? "fix b2" : "fix b");
       Words words = {"metad", "sigma", "0.5", "height", "1", "file", path};
       if (how == "walkers") words.insert(words.end(), {"walkers", "partitions"});
       const Words &own = more[more.size() == 1 ? 0 : w];
@@ -213,6 +213,7 @@ class SharedBias : public Files {
   }
 
   std::shared_ptr<Hub> hub;
+  bool keeps_hub = false;    // make() adds biases to those of the last call
   std::vector<std::unique_ptr<Walker>> walkers;
 };
 
@@ -470,6 +471,48 @@ TEST_F(SharedBias, a_walker_ends_early)
     run(15, {22});
     expect_errors("");
     EXPECT_EQ(lines().size(), 9u);
+  }
+}
+
+// Walker 1 leaves the first bias, while walker 0 meets for the second one.
+TEST_F(SharedBias, two_biases_and_a_walker_that_ends_early)
+{
+  for (const int early : {0, 1}) {
+    make(2, {{"pace", "20"}});
+    begin();
+    auto others = std::move(walkers);
+    const auto of_first = path;
+    path += "2";
+    keeps_hub = true;
+    make(2);
+    begin();
+    keeps_hub = false;
+    path = of_first;
+    std::vector<int> last(2);
+    all([&](int w) {
+      const std::vector<Bias *> both = {others[w]->bias.get(), walkers[w]->bias.get()};
+      for (Bias *const bias : both) {
+        bias->begin_run(0);
+        bias->join_run(0, 100);
+      }
+      Step step;
+      bool must_end = false;
+      for (int k = 1; k <= (w == early ? 33 : 100) && !must_end; ++k) {
+        step.timestep = last[w] = k;
+        const double s = position(w, k);
+        for (Bias *const bias : both) {
+          bias->evaluate(step, &s);
+          must_end = must_end || bias->must_end();
+        }
+      }
+      for (Bias *const bias : both) bias->leave_run();
+    });
+    expect_errors("");
+    EXPECT_EQ(last[1 - early], 35);
+    for (int w = 0; w < 2; ++w) {
+      EXPECT_EQ(others[w]->bias->outputs()[5].value(), 2);
+      EXPECT_EQ(walkers[w]->bias->outputs()[5].value(), 12);
+    }
   }
 }
 
