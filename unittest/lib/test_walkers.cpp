@@ -268,6 +268,48 @@ TEST_F(SharedBias, a_walker_ends_early)
   }
 }
 
+// Walker 1 leaves the first bias, while walker 0 meets for the second one.
+TEST_F(SharedBias, two_biases_and_a_walker_that_ends_early)
+{
+  for (const int early : {0, 1}) {
+    make(2, {{"pace", "20"}});
+    begin();
+    auto others = std::move(walkers);
+    const auto of_first = path;
+    path += "2";
+    keeps_hub = true;
+    make(2);
+    begin();
+    keeps_hub = false;
+    path = of_first;
+    std::vector<int> last(2);
+    all([&](int w) {
+      const std::vector<Bias *> both = {others[w]->bias.get(), walkers[w]->bias.get()};
+      for (Bias *const bias : both) {
+        bias->begin_run(0);
+        bias->join_run(0, 100);
+      }
+      Step step;
+      bool must_end = false;
+      for (int k = 1; k <= (w == early ? 33 : 100) && !must_end; ++k) {
+        step.timestep = last[w] = k;
+        const double s = position(w, k);
+        for (Bias *const bias : both) {
+          bias->evaluate(step, &s);
+          must_end = must_end || bias->must_end();
+        }
+      }
+      for (Bias *const bias : both) bias->leave_run();
+    });
+    expect_errors("");
+    EXPECT_EQ(last[1 - early], 35);
+    for (int w = 0; w < 2; ++w) {
+      EXPECT_EQ(others[w]->bias->outputs()[5].value(), 2);
+      EXPECT_EQ(walkers[w]->bias->outputs()[5].value(), 12);
+    }
+  }
+}
+
 TEST_F(SharedBias, other_runs)
 {
   make(3);

@@ -111,7 +111,7 @@ class SharedBias : public Files {
   void make(int n, const std::vector<Words> &more = {{}}, const std::string &how = "walkers")
   {
     walkers.clear();
-    hub = std::make_shared<Hub>(n);
+    if (!keeps_hub) hub = std::make_shared<Hub>(n);
     for (int w = 0; w < n; ++w) {
       walkers.emplace_back(new Walker);
       BiasContext context;
@@ -124,7 +124,7 @@ class SharedBias : public Files {
       context.print = context.warn = [walker](const std::string &text) {
         walker->messages.push_back(text);
       };
-      context.walkers = std::make_shared<Thread>(hub, w, "fix b");
+      context.walkers = std::make_shared<Thread>(hub, w, keeps_hub ? "fix b2" : "fix b");
       Words words = kind;
       words.insert(words.end(), {"file", path});
       if (how == "walkers") words.insert(words.end(), {"walkers", "partitions"});
@@ -217,6 +217,7 @@ class SharedBias : public Files {
 
   Words kind = {"metad", "sigma", "0.5", "height", "1"};    // and its words
   std::shared_ptr<Hub> hub;
+  bool keeps_hub = false;    // make() adds biases to those of the last call
   std::vector<std::unique_ptr<Walker>> walkers;
 };
 

@@ -88,6 +88,9 @@ std::string WalkerRounds::problem(const std::vector<Record> &found) const
 {
   for (std::size_t w = 0; w < found.size(); ++w)
     if (found[w].status == Record::FAILED) return name_of(w) + ": " + found[w].text;
+  // A walker with several such biases leaves them in another order than others meet for them.
+  for (const Record &one : found)
+    if (one.status == Record::LEFT) return "";
   const Record &first = found[0];
   for (std::size_t w = 1; w < found.size(); ++w) {
     const Record &other = found[w];
