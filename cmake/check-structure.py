@@ -39,7 +39,7 @@ PUBLIC = {
     "atom_functions": {"atom_function", "atom_functions", "resident_function"},
     "pairs": {"contribution", "pair_pass", "pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
-    "bias": {"bias", "deposit_file", "device_terms", "grid_axis", "metadynamics", "resident_atoms", "resident_bias",
+    "bias": {"bias", "bias_warnings", "deposit_file", "device_terms", "grid_axis", "metadynamics", "resident_atoms", "resident_bias",
              "restraint", "trim_file"},
     "expression": {"expression", "resident_expression"},
     "order": {"order_parameter", "order_parameters", "resident_order_parameter"},

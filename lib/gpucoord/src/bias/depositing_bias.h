@@ -10,6 +10,7 @@
 #include "gpucoord/bias.h"
 #include "gpucoord/deposit_file.h"
 
+#include "deposit_statistics.h"
 #include "words.h"
 
 #include <cstdint>
@@ -27,7 +28,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   double temperature() const override { return temp; }
   std::vector<File> written_files() const override;
   void begin(const BiasStart &) override;
-  void begin_run(std::int64_t step) override { last_step = step; }
+  void begin_run(std::int64_t step) override;
+  std::string deposits() const override { return plural; }
+  void set_walls_of_others(const std::vector<Walls> &walls) override { walls_of_others = walls; }
+  std::string summary() override;
   void save(ArchiveParts &) const override;
   void load(ArchiveParts &) override;
 
@@ -80,6 +84,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
  private:
   void resume(bool is_restarted, DepositFile &);
   void set_last(const Deposit &);
+  void observe(const Step &, const double *s, const Deposit &);
+  void check_statistics(const Deposit &);
+  bool is_inside_wall(const double *s) const;
+  double sum_at(const double *s) const;
 
   const std::string part;
   bool append = false;
@@ -94,6 +102,12 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   // Checksum of the sum, on rank 0. Empty before begin() and load().
   std::optional<std::uint64_t> saved_checksum;
   std::int64_t last_step = 0;    // timestep of the last deposit, or of the start of the run
+
+  // Of the deposits of this fix since a timestep, on rank 0.
+  DepositStatistics statistics;
+  std::int64_t since = 0, ninside_walls = 0, nsummarized = 0;
+  bool has_warned_of_jump = false, has_warned_of_walls = false;
+  std::vector<Walls> walls_of_others;    // of each variable, or empty
 };
 
 }    // namespace gpucoord
