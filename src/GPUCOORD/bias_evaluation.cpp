@@ -193,8 +193,8 @@ void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
 // V''. Without KOKKOS, the gradients of an evaluation in this setup are on the host.
 double BiasEvaluation::inverse_mass(const VariableRef &variable)
 {
-  const bool has_gradients = nevaluations > 0 && variable.compute->is_known() &&
-      variable.compute->is_without_kokkos();
+  const bool has_gradients =
+      nevaluations > 0 && variable.compute->is_known() && variable.compute->is_without_kokkos();
   if (!has_gradients) board->evaluate_now(variable.compute, gpucoord::DERIVATIVES);
   board->atoms_to_host();
   const std::size_t nlocal = atom->nlocal;

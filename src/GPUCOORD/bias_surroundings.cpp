@@ -207,8 +207,7 @@ void BiasSurroundings::check_thermostats()
       !has_thermostat()) {
     has_warned_without_thermostat = true;
     if (comm->me == 0)
-      error->warning(FLERR, "{}: {}", owner,
-                     gpucoord::warning_without_thermostat(bias.deposits()));
+      error->warning(FLERR, "{}: {}", owner, gpucoord::warning_without_thermostat(bias.deposits()));
   }
   if (!(temperature > 0.0)) return;
   const double tolerance = SAME_TEMPERATURE * temperature;

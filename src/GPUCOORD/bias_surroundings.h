@@ -52,7 +52,7 @@ class BiasSurroundings : protected Pointers {
   const FixCoordBias *const mine;
   const std::string owner;
   const gpucoord::Bias &bias;
-  const double temperature;                        // that of the bias, or 0
+  const double temperature;    // that of the bias, or 0
   bool has_warned_without_thermostat;
   int steps_to_thermostats;                        // timesteps until thermostats are checked, or 0
   std::string warned_of;                           // IDs of the thermostats in the last warning

@@ -26,7 +26,7 @@ const auto NO_BIAS = [](const double *) {
 // A series with mean 0, variance 1 and the correlation r^k after k samples.
 class Autoregressive {
  public:
-  explicit Autoregressive(double r_in, unsigned seed = 1) : random(seed), r(r_in) { x = normal(random); }
+  explicit Autoregressive(double r_in) : random(1), r(r_in), x(normal(random)) {}
   double next() { return x = r * x + std::sqrt(1.0 - r * r) * normal(random); }
 
  private:
@@ -115,9 +115,7 @@ TEST(DepositStatistics, crossings_of_random_walks)
       region = here;
     }
     EXPECT_EQ(variable.ncrossings(), expected) << seed;
-    if (seed % 2 == 0) {
-      EXPECT_GT(expected, 1) << seed;
-    }
+    if (seed % 2 == 0) { EXPECT_GT(expected, 1) << seed; }
   }
 }
 
@@ -181,8 +179,8 @@ TEST(BiasWarnings, frequency)
   const double k = 8.0, inverse_mass = 1.0 / 2.0 + 1.0 / 6.0, omega = std::sqrt(k * inverse_mass);
   EXPECT_EQ(warning_of_frequency("c_s", {k, "k", k}, inverse_mass, 0.2999 / omega), "");
   EXPECT_EQ(warning_of_frequency("c_s", {k, "k", k}, inverse_mass, 0.6 / omega),
-            "omega dt of c_s in this bias is 0.6, more than 0.3 - use k 2 or less in place of 8, or "
-            "a smaller timestep");
+            "omega dt of c_s in this bias is 0.6, more than 0.3 - use k 2 or less in place of 8, "
+            "or a smaller timestep");
   // A wall k d^2: V'' = 2 k
   EXPECT_EQ(warning_of_frequency("c_s", {2.0 * k, "k", k}, inverse_mass, 0.6 / omega),
             "omega dt of c_s in this bias is 0.849, more than 0.3 - use k 1 or less in place of 8, "
@@ -195,10 +193,12 @@ TEST(BiasWarnings, barrier)
   EXPECT_EQ(warning_of_barrier(3.0, 1.0, "real"), "");
   EXPECT_EQ(warning_of_barrier(100.0, 1.0, "real"), "");
   EXPECT_EQ(warning_of_barrier(100.0, 0.596, "real"),
-            "barrier 100 is 168 kT, not 3 to 100 kT - give it in the energy units of units real, and "
+            "barrier 100 is 168 kT, not 3 to 100 kT - give it in the energy units of "
+            "units real, and "
             "check temp");
   EXPECT_EQ(warning_of_barrier(40.0, 300.0, "lj"),
-            "barrier 40 is 0.133 kT, not 3 to 100 kT - give it in the energy units of units lj, and "
+            "barrier 40 is 0.133 kT, not 3 to 100 kT - give it in the energy units of "
+            "units lj, and "
             "check temp");
 }
 
@@ -326,9 +326,10 @@ TEST_F(ObservedBias, a_jump_of_s)
   run(*bias, {7.0, 7.0, 7.0}, 5);
   EXPECT_EQ(warned, Texts());
   run(*bias, {5.0, 5.0, 5.11, 5.0, 5.2, 5.4}, 20);
-  EXPECT_EQ(warned, Texts({"c_a changed by 0.11 between two evaluations of the bias, more than a "
-                           "third of sigma 0.3 - use a larger sigma, a smaller timestep or stride, "
-                           "or a smoother variable"}));
+  EXPECT_EQ(warned,
+            Texts({"c_a changed by 0.11 between two evaluations of the bias, more than a "
+                   "third of sigma 0.3 - use a larger sigma, a smaller timestep or stride, "
+                   "or a smoother variable"}));
 }
 
 TEST_F(ObservedBias, periods_are_no_jumps)
@@ -355,7 +356,8 @@ TEST_F(ObservedBias, sigma_and_the_fluctuation)
   const std::string above = about_sigma("0.2"), below = about_sigma("0.005");
   EXPECT_EQ(above.rfind("sigma 0.2 of c_a is above the fluctuation of c_a, 0.09", 0), 0u) << above;
   EXPECT_NE(above.find(end), std::string::npos) << above;
-  EXPECT_EQ(below.rfind("sigma 0.005 of c_a is below a tenth of the fluctuation of c_a, 0.09", 0), 0u)
+  EXPECT_EQ(below.rfind("sigma 0.005 of c_a is below a tenth of the fluctuation of c_a, 0.09", 0),
+            0u)
       << below;
   EXPECT_NE(below.find(end), std::string::npos) << below;
   EXPECT_EQ(about_sigma("0.05"), "");
@@ -369,7 +371,8 @@ TEST_F(ObservedBias, a_pace_that_is_too_short)
   ASSERT_EQ(warned.size(), 1u);
   EXPECT_EQ(warned[0].rfind("the autocorrelation of c_a over one pace of 1 steps is 0.9", 0), 0u)
       << warned[0];
-  EXPECT_NE(warned[0].find(", more than 0.8: hills pile up before c_a can leave - use a larger pace, "),
+  EXPECT_NE(warned[0].find(", more than 0.8: hills pile up before c_a can leave - use a larger "
+                           "pace, "),
             std::string::npos)
       << warned[0];
 }
@@ -393,8 +396,9 @@ TEST_F(ObservedBias, deposits_inside_walls)
       if (text.find("inside a wall") != std::string::npos) about.push_back(text);
     return about;
   };
-  const std::string end = " hills are inside a wall or beyond the interval, more than a fifth - use a "
-                          "wall with a larger k, or move the wall or the interval outwards";
+  const std::string end =
+      " hills are inside a wall or beyond the interval, more than a fifth - use a wall with a "
+      "larger k, or move the wall or the interval outwards";
   EXPECT_EQ(inside("", {}, 4), Texts());
   EXPECT_EQ(inside("", {{-20.0, 9.0}}, 4), Texts({"25 of 100" + end}));
   EXPECT_EQ(inside("", {{-20.0, 9.0}}, 6), Texts());

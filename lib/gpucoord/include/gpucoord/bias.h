@@ -117,8 +117,8 @@ class GPUCOORD_API Bias {
   // Returns the names of the caller's variables that set() evaluates.
   virtual std::vector<std::string> caller_variables() const { return {}; }
 
-  // For warnings. stiffness(): how hard the bias holds a variable at s, with its largest parameters.
-  // It is the same on all ranks. walls(): the values between which no wall acts on a variable.
+  // For warnings; the same on all ranks. stiffness(): how hard the bias holds a variable at s, with
+  // its largest parameters. walls(): the values between which no wall acts on a variable.
   virtual Stiffness stiffness(int /*variable*/, double /*s*/) const { return {}; }
   struct Walls {
     double lower = -HUGE_VAL, upper = HUGE_VAL;

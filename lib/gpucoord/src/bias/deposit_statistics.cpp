@@ -9,7 +9,7 @@
 namespace gpucoord {
 
 namespace {
-  constexpr double REGION = 0.2;         // of the range: the two regions of a crossing
+  constexpr double REGION = 0.2;    // of the range: the two regions of a crossing
   constexpr std::size_t MAX_PATH = 2000;
 
   // Returns the turning points of a path between which it moves by delta or more, and its last
@@ -142,8 +142,7 @@ void DepositStatistics::add(const double *s, const Sum &v)
   ++nin_block;
   for (std::size_t k = 0; k < nvariables; ++k) {
     variables[k].add(s[k]);
-    current.mean[k] +=
-        (variables[k].position() - current.mean[k]) / static_cast<double>(nin_block);
+    current.mean[k] += (variables[k].position() - current.mean[k]) / static_cast<double>(nin_block);
   }
   if (nin_block == block_length) end_block(v);
 }
@@ -194,8 +193,7 @@ double DepositStatistics::change_in_second_half(const Sum &v) const
   const std::size_t half = blocks.size() / 2;
   if (half == 0) return std::numeric_limits<double>::quiet_NaN();
   Moments changes;
-  for (std::size_t b = 0; b < half; ++b)
-    changes.add(v(blocks[b].s.data()) - blocks[half - 1].v[b]);
+  for (std::size_t b = 0; b < half; ++b) changes.add(v(blocks[b].s.data()) - blocks[half - 1].v[b]);
   return std::sqrt(changes.m2 / static_cast<double>(half));
 }
 

@@ -64,8 +64,8 @@ class GPUCOORD_TEST_API SampledVariable {
   std::int64_t nwindows = 0, ncorrelations = 0;
 
   double lo = 0.0, hi = 0.0;
-  std::vector<double> path;         // S without moves that cannot become crossings
-  std::int64_t nforgotten = 0;      // crossings that are no longer in the path
+  std::vector<double> path;       // S without moves that cannot become crossings
+  std::int64_t nforgotten = 0;    // crossings that are no longer in the path
 };
 
 // All variables, and the bias.
