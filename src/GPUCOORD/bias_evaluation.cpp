@@ -17,9 +17,11 @@
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_variable.h"
 
+#include "atom.h"
 #include "comm.h"
 #include "error.h"
 #include "fix.h"
+#include "force.h"
 #include "input.h"
 #include "modify.h"
 #include "timer.h"
@@ -38,7 +40,7 @@ BiasEvaluation::BiasEvaluation(LAMMPS *lmp, std::string owner_in, gpucoord::Bias
     Pointers(lmp),
     owner(std::move(owner_in)), bias(bias_in), user(user_in), board(BiasBoard::get(lmp)),
     enqueued(lmp, owner, bias, user.variables()), is_enqueued(false), nevaluations(0),
-    copied_before(-1.0)
+    copied_before(-1.0), has_checked_frequencies(false)
 {
 }
 
@@ -203,6 +205,52 @@ void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
   if (must_end[0] != 0.0) timer->force_timeout();
   enqueued.host_has_evaluated();
 }
+
+/* ---------------------------------------------------------------------- */
+
+// Collective. Returns the sum of |dS/dx|^2/m over all atoms, in units of frequency squared per
+// V''. Without KOKKOS, the gradients of an evaluation in this setup are on the host.
+double BiasEvaluation::inverse_mass(const VariableRef &variable)
+{
+  const bool has_gradients =
+      nevaluations > 0 && variable.compute->is_known() && variable.compute->is_without_kokkos();
+  if (!has_gradients) board->evaluate_now(variable.compute, gpucoord::DERIVATIVES);
+  board->atoms_to_host();
+  const std::size_t nlocal = atom->nlocal;
+  std::vector<double> gradients(3 * nlocal);
+  std::vector<double *> rows;
+  for (std::size_t i = 0; i < nlocal; ++i) rows.push_back(&gradients[3 * i]);
+  const double one = 1.0;
+  gpucoord::ItemFactors factors;
+  factors.on_host = &one;
+  factors.item = &variable.item;
+  factors.n = 1;
+  variable.compute->add_gradients(factors, rows.data(), 0);
+  double here = 0.0, all;
+  for (std::size_t i = 0; i < nlocal; ++i) {
+    const double mass = atom->rmass ? atom->rmass[i] : atom->mass[atom->type[i]];
+    for (int k = 0; k < 3; ++k) here += rows[i][k] * rows[i][k] / mass;
+  }
+  MPI_Allreduce(&here, &all, 1, MPI_DOUBLE, MPI_SUM, world);
+  return all * force->ftm2v;
+}
+
+void BiasEvaluation::check_frequencies(double timestep)
+{
+  if (has_checked_frequencies) return;
+  has_checked_frequencies = true;
+  const double before = bytes_copied();
+  for (int v = 0; v < bias.nvariables(); ++v) {
+    const auto stiffness = bias.stiffness(v, state().s[v]);
+    if (!(stiffness.curvature > 0.0)) continue;
+    const std::string text = gpucoord::warning_of_frequency(
+        bias.labels()[v], stiffness, inverse_mass(user.variables()[v]), timestep);
+    if (!text.empty() && comm->me == 0) error->warning(FLERR, "{}: {}", owner, text);
+  }
+  if (copied_before >= 0.0) copied_before += bytes_copied() - before;
+}
+
+/* ---------------------------------------------------------------------- */
 
 void BiasEvaluation::evaluate_variables()
 {

@@ -55,6 +55,11 @@ class BiasEvaluation : protected Pointers {
   // Adds the forces of the last evaluation.
   void add_forces(double strength);
 
+  // Collective. Warns, in the first run, if a variable would move too fast in the bias. timestep:
+  // between two evaluations. Called in the setup; on a GPU, it evaluates the gradients again, on
+  // the host.
+  void check_frequencies(double timestep);
+
   // These functions wait for the last evaluation.
   const gpucoord::BiasState &state();
   double output(int n);    // collective
@@ -75,6 +80,7 @@ class BiasEvaluation : protected Pointers {
 
  private:
   double bytes_copied() const;
+  double inverse_mass(const VariableRef &);
 
   const std::string owner;
   gpucoord::Bias &bias;
@@ -84,6 +90,7 @@ class BiasEvaluation : protected Pointers {
   bool is_enqueued;        // the bias of this force evaluation is enqueued
   bigint nevaluations;     // number of evaluations in this run
   double copied_before;    // bytes copied before this run; -1: not all data are resident
+  bool has_checked_frequencies;
 };
 
 }    // namespace LAMMPS_NS

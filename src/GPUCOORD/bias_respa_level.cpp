@@ -46,6 +46,11 @@ void BiasRespaLevel::find(int asked)
   evaluations_per_step = LammpsCompat::respa_evaluations(lmp, respa, level, outermost);
 }
 
+double BiasRespaLevel::timestep() const
+{
+  return update->dt / evaluations_per_step;
+}
+
 // With run pre no, run_style may follow init().
 void BiasRespaLevel::begin_setup()
 {

@@ -25,6 +25,7 @@ class BiasRespaLevel : protected Pointers {
   // Finds the level, in init() of the fix. asked: by fix_modify respa, or -1
   void find(int asked);
   int index() const { return level; }
+  double timestep() const;    // between evaluations of the level
 
   // In setup() of the fix: copy the forces of the level to those of the atoms, and back. Do nothing
   // with another integrator.

@@ -18,10 +18,13 @@
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_internals.h"
 
+#include "gpucoord/bias_warnings.h"
+
 #include "atom.h"
 #include "comm.h"
 #include "error.h"
 #include "fix.h"
+#include "force.h"
 #include "group.h"
 #include "modify.h"
 #include "utils.h"
@@ -49,9 +52,10 @@ static constexpr double SAME_TEMPERATURE = 0.01;
 /* ---------------------------------------------------------------------- */
 
 BiasSurroundings::BiasSurroundings(LAMMPS *lmp, const FixCoordBias *fix, std::string owner_in,
-                                   double temperature_in) :
+                                   const gpucoord::Bias &bias_in) :
     Pointers(lmp),
-    mine(fix), owner(std::move(owner_in)), temperature(temperature_in), steps_to_thermostats(0)
+    mine(fix), owner(std::move(owner_in)), bias(bias_in), temperature(bias_in.temperature()),
+    has_warned_without_thermostat(false), steps_to_thermostats(0)
 {
 }
 
@@ -59,7 +63,8 @@ BiasSurroundings::BiasSurroundings(LAMMPS *lmp, const FixCoordBias *fix, std::st
 // may have one timestep each.
 void BiasSurroundings::begin_run()
 {
-  if (temperature > 0.0 && steps_to_thermostats == 0) steps_to_thermostats = 2;
+  const bool has_checks = temperature > 0.0 || !bias.deposits().empty();
+  if (has_checks && steps_to_thermostats == 0) steps_to_thermostats = 2;
 }
 
 /* ----------------------------------------------------------------------
@@ -142,7 +147,55 @@ void BiasSurroundings::check_order_of_fixes(bool warns) const
   }
 }
 
+/* ---------------------------------------------------------------------- */
+
+// Fix move prescribes positions.
+bool BiasSurroundings::has_dynamics() const
+{
+  const auto &fixes = modify->get_fix_list();
+  return std::any_of(fixes.begin(), fixes.end(), [](const Fix *fix) {
+    return fix->time_integrate && !utils::strmatch(fix->style, "^move");
+  });
+}
+
+bool BiasSurroundings::has_thermostat() const
+{
+  // Styles without a target that extract() returns. Fixes that run other programs may control the
+  // temperature, too.
+  const char *const thermostats[] = {"langevin", "^brownian", "^lb/",     "^srd",      "^ttm",
+                                     "^qtb",     "^pimd",     "^rigid",   "^bd/",      "^gjf",
+                                     "^ipi",     "^external", "^python/", "^nve/bpm$", "^eos"};
+  for (const char *pair : {"dpd", "brownian"})
+    if (force->pair_match(pair, 0)) return true;
+  for (auto *fix : modify->get_fix_list()) {
+    int dim = 0;
+    if (fix->extract("t_target", dim)) return true;
+    const std::string style = fix->style;
+    for (const char *known : thermostats)
+      if (utils::strmatch(style, known)) return true;
+  }
+  return false;
+}
+
+std::vector<gpucoord::Bias::Walls> BiasSurroundings::walls_of_others() const
+{
+  std::vector<gpucoord::Bias::Walls> all(bias.nvariables());
+  for (const auto *fix : modify->get_fix_list()) {
+    const auto *const other = dynamic_cast<const FixCoordBias *>(fix);
+    if (!other || other == mine) continue;
+    const auto &its = other->surroundings().bias;
+    for (int v = 0; v < bias.nvariables(); ++v)
+      for (int w = 0; w < its.nvariables(); ++w) {
+        if (its.labels()[w] != bias.labels()[v]) continue;
+        all[v].lower = MAX(all[v].lower, its.walls(w).lower);
+        all[v].upper = MIN(all[v].upper, its.walls(w).upper);
+      }
+  }
+  return all;
+}
+
 /* ----------------------------------------------------------------------
+   Warns, once, of deposits without any thermostat.
    Warns, once of the same fixes, if a thermostat, and none of several, has the temperature of the
    bias. Fix nvt and npt tell between which targets they ramp, and may pass through it.
 ------------------------------------------------------------------------- */
@@ -150,6 +203,13 @@ void BiasSurroundings::check_order_of_fixes(bool warns) const
 void BiasSurroundings::check_thermostats()
 {
   if (steps_to_thermostats == 0 || --steps_to_thermostats > 0) return;
+  if (!bias.deposits().empty() && !has_warned_without_thermostat && has_dynamics() &&
+      !has_thermostat()) {
+    has_warned_without_thermostat = true;
+    if (comm->me == 0)
+      error->warning(FLERR, "{}: {}", owner, gpucoord::warning_without_thermostat(bias.deposits()));
+  }
+  if (!(temperature > 0.0)) return;
   const double tolerance = SAME_TEMPERATURE * temperature;
   std::string others, ids;
   for (auto *fix : modify->get_fix_list()) {

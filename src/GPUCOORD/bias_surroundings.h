@@ -27,8 +27,8 @@ class FixCoordBias;
 
 class BiasSurroundings : protected Pointers {
  public:
-  // owner: beginning of messages. temperature: that of the bias, or 0
-  BiasSurroundings(LAMMPS *, const FixCoordBias *, std::string owner, double temperature);
+  // owner: beginning of messages
+  BiasSurroundings(LAMMPS *, const FixCoordBias *, std::string owner, const gpucoord::Bias &);
 
   // Collective. Raises an error for a barostat that is defined before the fix. warns: also warns
   // about other fixes before it
@@ -36,6 +36,10 @@ class BiasSurroundings : protected Pointers {
   // Called at the beginning of each run, and after each timestep.
   void begin_run();
   void check_thermostats();
+  // Returns whether a fix moves atoms by their forces.
+  bool has_dynamics() const;
+  // Returns the walls that other fixes have for each variable.
+  std::vector<gpucoord::Bias::Walls> walls_of_others() const;
   // Collective. Raises an error if another fix writes one of the files that this fix is about to
   // open. Only rank 0 knows the files of metadynamics and PLUMED.
   void add_written_files(const std::vector<gpucoord::Bias::File> &);
@@ -43,10 +47,13 @@ class BiasSurroundings : protected Pointers {
  private:
   int groups_of_atoms() const;
   bool acts_on(const Fix *, int groups) const;
+  bool has_thermostat() const;
 
   const FixCoordBias *const mine;
   const std::string owner;
-  const double temperature;
+  const gpucoord::Bias &bias;
+  const double temperature;    // that of the bias, or 0
+  bool has_warned_without_thermostat;
   int steps_to_thermostats;                        // timesteps until thermostats are checked, or 0
   std::string warned_of;                           // IDs of the thermostats in the last warning
   std::vector<gpucoord::Bias::File> open_files;    // with absolute paths

@@ -69,7 +69,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
   bias = make_bias(lmp, narg, arg);
   for (int v = 0; v < bias->nvariables(); ++v) serials.push_back(variable_of(v)->serial());
   evaluation = std::make_unique<BiasEvaluation>(lmp, owner, *bias, *this);
-  its_surroundings = std::make_unique<BiasSurroundings>(lmp, this, owner, bias->temperature());
+  its_surroundings = std::make_unique<BiasSurroundings>(lmp, this, owner, *bias);
 
   scalar_flag = 1;
   extscalar = 1;
@@ -117,6 +117,7 @@ void FixCoordBias::init()
   evaluation->begin_run();
   surroundings().check_order_of_fixes(!is_set_up);
   its_surroundings->begin_run();
+  bias->set_walls_of_others(surroundings().walls_of_others());
   respa.find(respa_level);
 
   if (!has_begun) begin();
@@ -310,6 +311,8 @@ void FixCoordBias::setup(int vflag)
   apply(vflag, Phase::SETUP);
   respa.end_setup();
   compare_with_restart();
+  if (surroundings().has_dynamics())
+    evaluation->check_frequencies(bias->stride() * respa.timestep());
 }
 
 // Collective. A variable that is defined differently than in the earlier run would make S jump.
@@ -351,6 +354,11 @@ void FixCoordBias::post_run()
     evaluation->call([&] {
       bias->leave_run();
     });
+  std::string summary;
+  evaluation->call([&] {
+    summary = bias->summary();
+  });
+  if (!summary.empty() && comm->me == 0) utils::logmesg(lmp, "{}: {}\n", owner, summary);
   warned_of_rerun = false;
   // k and s0 move in time, and time does not advance in a minimization.
   if (update->whichflag == 2) first_step += update->ntimestep - first_of_minimization;

@@ -111,7 +111,7 @@ class Depositing : public Files {
       step.phase = k == from ? Step::Phase::SETUP : Step::Phase::LAST_OF_STEP;
       step.timestep = step.elapsed = k;
       step.time = 0.5 * k;
-      const double s = 2.5 + 0.4 * std::sin(k);
+      const double s = 2.5 + 0.4 * std::sin(0.3 * k);
       bias.evaluate(step, &s);
     }
   }
@@ -141,7 +141,7 @@ TEST_F(Depositing, another_kind_has_file_outputs_and_exact_restart)
                                 0),
             0u);
   EXPECT_EQ(content(list), "4");
-  EXPECT_EQ(output(*bias, 2).rfind("center of the last bump of c_s 2.86", 0), 0u);
+  EXPECT_EQ(output(*bias, 2).rfind("center of the last bump of c_s 2.38", 0), 0u);
   EXPECT_EQ(output(*bias, 3).rfind("height of the last bump of c_s 0.", 0), 0u);
   double heights = 0.0, number = 0.0;
   std::istringstream rows(content(path).substr(content(path).find("format 1\n") + 9));

@@ -45,6 +45,13 @@ def thermo(bias):
     return f"thermo_style custom step pe ke f_b {values}\nthermo_modify norm no format float %.17g flush yes\n"
 
 
+def warnings_of(log):
+    """Return the warnings, except that of a run without a thermostat: the runs of this test have none, so that they
+    continue exactly."""
+    found = re.findall(r"^WARNING: (.*) \(\S+:\d+\)$", log, re.MULTILINE)
+    return [text for text in found if "no fix is a thermostat" not in text]
+
+
 def script(bias, steps, old=None, data=None, restart="", every=10):
     begin = f"read_restart {old}\n" if old else f"read_data {data}\n" if data else START
     text = "units lj\natom_modify map array sort 0 0\n" + begin + SYSTEM + f"fix b all coord/bias {bias}\n"
@@ -359,7 +366,7 @@ class Continued(unittest.TestCase):
                     os.remove(path)
                 work.write("H", begin + damaged)
                 log = work.run(SUM, "run 100", old="r.100")
-                self.assertEqual(re.findall(r"^WARNING: (.*) \(\S+:\d+\)$", log, re.MULTILINE), [
+                self.assertEqual(warnings_of(log), [
                     f"Fix coord/bias b: removed the last line of hills file H, which was damaged: {why}"])
                 self.assertEqual(work.read("H"), hills)
                 self.assertFalse(glob.glob(work.at("bck.*")))
@@ -379,7 +386,7 @@ class Continued(unittest.TestCase):
         work.write("H", hills.replace(b"\n", b"\r\n"))
         work.write("G", work.read("G").replace(b"\n", b"\r\n"))
         log = work.run(GRID.replace("write_grid 50", "read_grid"), "run 20", old="r.80")
-        self.assertNotIn("WARNING", log)
+        self.assertEqual(warnings_of(log), [])
         self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 80})
         self.assertEqual(work.read("H"), b"\n".join(hills.split(b"\n")[:-3]).replace(b"\n", b"\r\n") + b"\r\n" +
                          b"\n".join(later))

@@ -16,6 +16,7 @@ from test_bias_errors import FIX, METAD, SYSTEM, VARIABLES
 
 HARMONIC = FIX + "c_cv harmonic k 1 s0 2\n"
 TWICE = "run 1\nrun 1"
+HOT = "Fix coord/bias b: hills heat the system, but no fix is a thermostat - use one, such as fix nvt or fix langevin"
 PLANE = """
 units metal
 dimension 2
@@ -129,11 +130,11 @@ class OrderOfFixes(Warnings):
 
 
 class Thermostats(Warnings):
-    BIAS = "velocity all create 300 4711\n" + FIX + METAD.replace("file H", "biasfactor 5 temp 300 file T{}") + "\n"
+    BIAS = "velocity all create 300 4711\n" + FIX + METAD.replace("file H", "biasfactor 5 temp 300 file T{}").replace("0.2", "1") + "\n"
 
-    def cases(self, fixes, found="", run="run 10\nrun 10", bias=BIAS):
+    def cases(self, fixes, found="", run="run 10\nrun 10", bias=BIAS, first=()):
         message = f"Fix coord/bias b: temp is 300, but {found} - temp must be the temperature of the thermostat"
-        return bias + fixes + "\n" + run, [message] if found else []
+        return bias + fixes + "\n" + run, [*first, message] if found else list(first)
 
     def test_thermostats(self):
         nvt = "fix n all nvt temp {} {} 0.1"
@@ -149,7 +150,7 @@ class Thermostats(Warnings):
             # The target of the first timestep, because fix langevin sets it after the bias
             self.cases("variable T equal 500+step\n" + langevin.format("v_T", 600), has.format("langevin", 501)),
             self.cases(nve + "fix n all temp/berendsen 600 600 0.1", has.format("temp/berendsen", 600)),
-            self.cases(nve + "fix n all temp/rescale 1 600 600 1 0.5"), self.cases(nve),
+            self.cases(nve + "fix n all temp/rescale 1 600 600 1 0.5"), self.cases(nve, first=[HOT]),
             self.cases(nve + "fix n a langevin 600 600 0.1 4711\nfix o b langevin 300 300 0.1 4711"),
             self.cases(nve + "fix n a langevin 600 600 0.1 4711\nfix o b langevin 450 450 0.1 4711",
                        has.format("langevin", 600) + ", fix o of style langevin has the target 450"),
@@ -158,7 +159,7 @@ class Thermostats(Warnings):
             self.cases(nvt.format(600, 600), "", "minimize 0 0 3 10"),
             # Runs of one timestep, and fixes that are defined after a first run
             self.cases(nve + "fix n all langevin 600 600 0.1 4711", has.format("langevin", 600), "run 1\nrun 1\nrun 1"),
-            self.cases(nve, has.format("langevin", 600), "run 3\nfix n all langevin 600 600 0.1 4711\nrun 3\nrun 3"),
+            self.cases(nve, has.format("langevin", 600), "run 3\nfix n all langevin 600 600 0.1 4711\nrun 3\nrun 3", first=[HOT]),
             self.cases(nvt.format(600, 600), "", bias=self.BIAS.replace("temp 300", "").replace("biasfactor 5", ""))]
         if not coordtest.lacks_package("EXTRA-FIX"):
             cases += [self.cases(nve + f"fix n all temp/{style} 600 600 0.1 4711", has.format(f"temp/{style}", 600))
@@ -189,12 +190,12 @@ class Rerun(Warnings):
         again = "\nreset_timestep 0\nrerun d{} dump x y z"
         new = self.HILLS.replace("R{}", "N{}")
         self.check([
-            (self.script(self.HILLS + " append yes") + again, 2 * [message.format(4)]),
-            (self.script(self.HILLS), [message.format(0) + " - rename bck.0.R{} to R{}, and " + advice]),
-            (self.script("shell mv R{} N{}\n" + self.HILLS), [message.format(0) + " - " + advice]),
+            (self.script(self.HILLS + " append yes") + again, [HOT] + 2 * [message.format(4)]),
+            (self.script(self.HILLS), [HOT, message.format(0) + " - rename bck.0.R{} to R{}, and " + advice]),
+            (self.script("shell mv R{} N{}\n" + self.HILLS), [HOT, message.format(0) + " - " + advice]),
             # The hills of the run before, with the same fix
             (self.DUMP + new + "\nrun 4\nundump d\nreset_timestep 0\nrerun d{} dump x y z", [
-                message.format(4).replace("R{}", "N{}")])])
+                HOT, message.format(4).replace("R{}", "N{}")])])
 
     def test_advised_run(self):
         """The advice gives the bias of the hills."""
@@ -267,7 +268,7 @@ class OtherSettings(Warnings):
         """S that is not of the timestep of the restart file is not compared: that of a bias with a stride before another
         timestep, and that of a variable that PLUMED does not need in each step."""
         again = f"clear\nread_restart w{{}}\n{VARIABLES.strip()}\n"
-        bias = HARMONIC.replace("s0 2", "s0 2 stride 10")
+        bias = HARMONIC.replace("k 1 s0 2", "k 1e-3 s0 2 stride 10")
         cases = [("fix move all nve\n" + bias + "run 95\nreset_timestep 0\nwrite_restart w{}\n" + again + bias + TWICE, [])]
         if os.environ.get("GPUCOORD_TEST_PLUMED"):
             import plumedtest    # noqa: F401: tells PLUMED's path to LAMMPS

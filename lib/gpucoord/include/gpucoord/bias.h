@@ -8,9 +8,11 @@
 #define GPUCOORD_BIAS_H
 
 #include "gpucoord/archive.h"
+#include "gpucoord/bias_warnings.h"
 #include "gpucoord/export.h"
 #include "gpucoord/period.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -117,6 +119,20 @@ class GPUCOORD_API Bias {
   virtual std::vector<File> written_files() const { return {}; }
   // Returns the names of the caller's variables that set() evaluates.
   virtual std::vector<std::string> caller_variables() const { return {}; }
+
+  // For warnings; the same on all ranks. stiffness(): how hard the bias holds a variable at s, with
+  // its largest parameters. walls(): the values between which no wall acts on a variable.
+  virtual Stiffness stiffness(int /*variable*/, double /*s*/) const { return {}; }
+  struct Walls {
+    double lower = -HUGE_VAL, upper = HUGE_VAL;
+  };
+  virtual Walls walls(int /*variable*/) const { return {}; }
+  // Returns the name of its deposits, "hills", or "" if it makes none.
+  virtual std::string deposits() const { return ""; }
+  // Takes the walls of other biases on each variable. Called before each run.
+  virtual void set_walls_of_others(const std::vector<Walls> &) {}
+  // Returns a line for the end of a run, or "". With on_rank_0(), called only on rank 0.
+  virtual std::string summary() { return ""; }
 
   // Opens files, and reads the files of an earlier run. Called once, before the first evaluation.
   // Throws std::runtime_error.

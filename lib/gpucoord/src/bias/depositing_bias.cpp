@@ -6,13 +6,27 @@
 
 #include "../core/text_files.h"
 
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
 namespace gpucoord {
 
+namespace {
+  // Number of deposits from which their statistics mean something.
+  constexpr std::int64_t ENOUGH = 100;
+
+  DepositStatistics statistics_of(const Bias &bias)
+  {
+    std::vector<Period> periods;
+    for (int v = 0; v < bias.nvariables(); ++v) periods.push_back(bias.period(v));
+    return DepositStatistics(periods);
+  }
+}    // namespace
+
 DepositingBias::DepositingBias(const Words &words, std::string noun_in, std::string part_in) :
-    Bias(words), noun(std::move(noun_in)), plural(noun + "s"), part(std::move(part_in))
+    Bias(words), noun(std::move(noun_in)), plural(noun + "s"), part(std::move(part_in)),
+    statistics(statistics_of(*this))
 {
   if (nvariables() > MAX_SAMPLED_VARIABLES)
     words.fail("takes 1 to " + std::to_string(MAX_SAMPLED_VARIABLES) + " variables, not " +
@@ -332,6 +346,9 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   const auto deposits = round_of(step, mine);
   last_step = step.timestep;
   if (deposits.empty()) return before;
+  for (const auto &deposit : deposits)
+    if (!rounds || deposit.walker == rounds->mine()) observe(step, s, deposit);
+  if (rounds && rounds->is_first() && rounds->nrounds() == 1) warn_of_equal_walkers(deposits);
   add_round(deposits);
   set_last(deposits.back());
   const double v = sum(s, dVdS);
@@ -398,6 +415,99 @@ void DepositingBias::check_weight(double v) const
   throw std::runtime_error("V = " + shortest_text(v) + " is " + short_text(v / kt, 4) +
                            " kT at temp " + shortest_text(temp) + ", more than 700 kT - check " +
                            too_large() + " and temp, which are in units " + context.units);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void DepositingBias::begin_run(std::int64_t step)
+{
+  if (statistics.count() == 0 || step < last_step) {    // the first run, or reset_timestep
+    statistics = statistics_of(*this);
+    since = step;
+    ninside_walls = nsummarized = 0;
+  }
+  last_step = step;
+}
+
+double DepositingBias::sum_at(const double *s) const
+{
+  double dVdS[MAX_SAMPLED_VARIABLES];
+  return sum(s, dVdS);
+}
+
+bool DepositingBias::is_inside_wall(const double *s) const
+{
+  for (int v = 0; v < nvariables(); ++v) {
+    if (s[v] < walls(v).lower || s[v] > walls(v).upper) return true;
+    if (walls_of_others.empty()) continue;
+    if (s[v] < walls_of_others[v].lower || s[v] > walls_of_others[v].upper) return true;
+  }
+  return false;
+}
+
+// Takes S of a deposit that is about to be added. The host knows S in these timesteps even if a GPU
+// evaluates the bias in all others, and the previous S, too: state() has it.
+void DepositingBias::observe(const Step &step, const double *s, const Deposit &deposit)
+{
+  const bool has_previous = step.timestep - stride() >= last_step;
+  for (int v = 0; v < nvariables() && has_previous && !has_warned_of_jump; ++v) {
+    const std::string text = warning_of_jump(labels()[v], period(v).difference(s[v], now.s[v]),
+                                             deposit.row[nvariables() + v]);
+    if (!text.empty()) context.warn(text);
+    has_warned_of_jump = !text.empty();
+  }
+  if (is_inside_wall(s)) ++ninside_walls;
+  statistics.add(s, [this](const double *at) {
+    return sum_at(at);
+  });
+  if (statistics.count() % ENOUGH == 0) check_statistics(deposit);
+}
+
+void DepositingBias::warn_of_equal_walkers(const std::vector<Deposit> &first_round) const
+{
+  std::vector<std::vector<double>> s;
+  for (const auto &deposit : first_round)
+    s.emplace_back(deposit.row.begin(), deposit.row.begin() + nvariables());
+  const std::string text = warning_of_equal_walkers(s, labels());
+  if (!text.empty()) context.warn(text);
+}
+
+// sigma and pace are compared with S once, before the bias is flat and S moves faster. If S
+// hardly moves in a pace, its fluctuation is not yet known.
+void DepositingBias::check_statistics(const Deposit &deposit)
+{
+  for (int v = 0; v < nvariables() && statistics.count() == ENOUGH; ++v) {
+    const auto &variable = statistics.variable(v);
+    std::string text = warning_of_pace(labels()[v], variable.autocorrelation(), pace, plural);
+    if (text.empty())
+      text = warning_of_sigma(labels()[v], deposit.row[nvariables() + v], variable.fluctuation(),
+                              plural);
+    if (!text.empty()) context.warn(text);
+  }
+  if (has_warned_of_walls) return;
+  const std::string text = warning_of_walls(ninside_walls, statistics.count(), plural);
+  if (!text.empty()) context.warn(text);
+  has_warned_of_walls = !text.empty();
+}
+
+std::string DepositingBias::summary()
+{
+  const std::int64_t count = statistics.count();
+  if (count < ENOUGH || count == nsummarized) return "";
+  nsummarized = count;
+  std::string text = std::to_string(count) + " " + plural + " since step " + std::to_string(since);
+  for (int v = 0; v < nvariables(); ++v) {
+    const auto &variable = statistics.variable(v);
+    text += ", " + labels()[v] + " " + short_text(variable.lowest(), 4) + " to " +
+        short_text(variable.highest(), 4) + " with " + text_of_crossings(variable.ncrossings()) +
+        ", neff " + short_text(std::floor(statistics.neffective(v)));
+  }
+  const double change = statistics.change_in_second_half([this](const double *at) {
+    return sum_at(at);
+  });
+  text += "; the second half changed V by " + short_text(change, 3);
+  if (temp > 0.0) text += " (" + short_text(change / (context.boltzmann * temp), 3) + " kT)";
+  return text;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "gpucoord/deposit_file.h"
 
 #include "deposit_guard.h"
+#include "deposit_statistics.h"
 #include "walker_rounds.h"
 #include "words.h"
 
@@ -40,7 +41,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::int64_t next_set(std::int64_t step) const override { return (step / pace + 1) * pace; }
   void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
   void begin(const BiasStart &) override;
-  void begin_run(std::int64_t step) override { last_step = step; }
+  void begin_run(std::int64_t step) override;
+  std::string deposits() const override { return plural; }
+  void set_walls_of_others(const std::vector<Walls> &walls) override { walls_of_others = walls; }
+  std::string summary() override;
   bool has_walkers() const override { return rounds != nullptr; }
   void join_run(std::int64_t step, std::int64_t last) override;
   void leave_run() override { rounds->end_run(); }
@@ -116,6 +120,11 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void share_deposits(const std::function<std::vector<Deposit>()> &of_first);
   void set_last(const Deposit &);
   void check_weight(double v) const;
+  void observe(const Step &, const double *s, const Deposit &);
+  void check_statistics(const Deposit &);
+  void warn_of_equal_walkers(const std::vector<Deposit> &first_round) const;
+  bool is_inside_wall(const double *s) const;
+  double sum_at(const double *s) const;
 
   const std::string part;
   DepositGuard guard;
@@ -133,6 +142,12 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   // Checksum of the sum, on rank 0. Empty before begin() and load().
   std::optional<std::uint64_t> saved_checksum;
   std::int64_t last_step = 0;    // timestep of the last deposit, or of the start of the run
+
+  // Of the deposits of this fix since a timestep, on rank 0.
+  DepositStatistics statistics;
+  std::int64_t since = 0, ninside_walls = 0, nsummarized = 0;
+  bool has_warned_of_jump = false, has_warned_of_walls = false;
+  std::vector<Walls> walls_of_others;    // of each variable, or empty
 };
 
 }    // namespace gpucoord

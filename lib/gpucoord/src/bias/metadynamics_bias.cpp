@@ -31,6 +31,18 @@ namespace {
       return options.grid.empty() || !has_begun() || is_deposit_due(step);
     }
     void on_device(const Step &, DeviceTerms &) const override;
+    // That of the first hill, at its center: later hills together are flatter.
+    Stiffness stiffness(int v, double /*s*/) const override
+    {
+      const double curvature =
+          options.height / (options.sigma[v] * options.sigma[v] * (1.0 - std::exp(-6.25)));
+      return {curvature, "height", options.height};
+    }
+    Walls walls(int v) const override
+    {
+      if (options.interval.empty()) return {};
+      return {options.interval[v].lo, options.interval[v].hi};
+    }
     std::size_t bytes() const override { return metad ? metad->bytes() : 0; }
     std::string memory_advice() const override
     {

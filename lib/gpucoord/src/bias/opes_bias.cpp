@@ -1,5 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. OPES as a kind of bias: its keywords, file and outputs.
 
+#include "gpucoord/bias_warnings.h"
 #include "gpucoord/device_terms.h"
 
 #include "../core/checksum.h"
@@ -47,6 +48,12 @@ namespace {
           " kernels - use fewer variables, or a larger threshold, sigma or pace";
     }
 
+    void begin(const BiasStart &start) override
+    {
+      const std::string text = warning_of_barrier(options.barrier, options.kt, context.units);
+      if (!text.empty()) context.warn(text);
+      DepositingBias::begin(start);
+    }
     void begin_run(std::int64_t step) override
     {
       DepositingBias::begin_run(step);

@@ -9,6 +9,7 @@
 #include "words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace gpucoord {
@@ -41,6 +42,8 @@ namespace {
     void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
     bool needs_host(const Step &) const override { return false; }
     void on_device(const Step &, DeviceTerms &) const override;
+    Stiffness stiffness(int v, double s) const override;
+    Walls walls(int v) const override;
     void save(ArchiveParts &) const override;
     void load(ArchiveParts &) override;
 
@@ -319,6 +322,30 @@ namespace {
     result.now = terms;
     result.last = last_terms;
     result.moves = have_moved;
+  }
+
+  // A wall whose exponent is not 2 has no largest V'': it is taken at s.
+  Stiffness RestraintBias::stiffness(int v, double s) const
+  {
+    const auto &term = terms[v];
+    const double largest = k[v].variable.empty() ? std::max(k[v].start, k[v].stop) : term.k;
+    if (form == Restraint::Kind::LINEAR) return {};
+    if (form == Restraint::Kind::HARMONIC) return {largest, "k", largest};
+    const double e = term.exponent;
+    const double sign = form == Restraint::Kind::UPPER_WALL ? 1.0 : -1.0;
+    const double depth = sign * (s - s0[v].start) + term.offset;
+    if (e != 2.0 && !(depth > 0.0)) return {};
+    return {largest * e * (e - 1.0) * (e == 2.0 ? 1.0 : std::pow(depth, e - 2.0)), "k", largest};
+  }
+
+  Bias::Walls RestraintBias::walls(int v) const
+  {
+    Walls result;
+    if (k[v].start > 0.0 && form == Restraint::Kind::UPPER_WALL)
+      result.upper = s0[v].start - terms[v].offset;
+    if (k[v].start > 0.0 && form == Restraint::Kind::LOWER_WALL)
+      result.lower = s0[v].start + terms[v].offset;
+    return result;
   }
 
   // k and s0 are compared at the timestep of the restart file: warn_of_other_parameters().

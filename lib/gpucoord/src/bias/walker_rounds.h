@@ -24,7 +24,8 @@ class GPUCOORD_TEST_API WalkerRounds {
   {
   }
   int count() const { return walkers->count(); }
-  bool is_first() const { return walkers->mine() == 0; }
+  int mine() const { return walkers->mine(); }
+  bool is_first() const { return mine() == 0; }
 
   // All functions throw std::runtime_error. Its text is that of all walkers.
 
