@@ -362,7 +362,8 @@ TEST_F(Opes, what_the_user_sees)
             "  adaptive sigma of averages over 100 steps, fixed\n"
             "  kernels file " +
                 path + ": units none");
-  EXPECT_TRUE(bias->needs_host({}));
+  EXPECT_FALSE(bias->needs_host({Step::Phase::LAST_OF_STEP, 9}));
+  EXPECT_TRUE(bias->needs_host({Step::Phase::LAST_OF_STEP, 10}));
   EXPECT_EQ(bias->bytes(), 0u);
   run(*bias, 0, 1000);
   const double kernels = output(*bias, "kernels after merging");

@@ -3,6 +3,7 @@ tells which hills are expected."""
 
 import unittest
 
+import coordtest
 from test_bias_hills import SUM, Folder, hill_lines, rows
 
 STEPS, PACE = 200, 10
@@ -28,7 +29,9 @@ class LeftOut(unittest.TestCase):
             self.assertTrue(0 < len(times(work)) < STEPS // PACE)
             # The variable needs no thermodynamic output in the same step.
             rare, _ = self.run_with(" deposit_if v_ok max_skip 100", CONDITION.format(limit), every=STEPS)
-            self.assertEqual(rare.read("H"), work.read("H"))
+            self.assertEqual(times(rare), times(work))
+            if not coordtest.ON_KOKKOS_GPU:
+                self.assertEqual(rare.read("H"), work.read("H"))
 
     def test_limits(self):
         work, log = self.run_with(" limits 0 1.2 0 100 max_skip 100")

@@ -24,6 +24,11 @@ VARIABLES = {"c": "compute c all coord/gpu{} switch cubic d0 1.0 dmax 3.0 precis
              "d": "compute d a coord/gpu{} group2 b switch rational 2.0 dmax 3.0 precision double"}
 SUM = "compute e all coord/custom{} c+2*d c c_c d c_d"
 FIXES = ["fix b1 all coord/bias{} c_c c_d harmonic k 0.02 0.3 s0 34 0.5", "fix b2 all coord/bias{} c_d linear k 0.2"]
+# Kernels that a GPU sums, with adaptive sigma, and a grid that grows.
+DEPOSITS = [["fix b1 all coord/bias{} c_c c_d opes barrier 2 temp 3000 sigma/adaptive 4 pace 3 file H1",
+             "fix b2 all coord/bias{} c_d opes/explore barrier 2 temp 3000 sigma 0.2 kernel plumed pace 4 file H2"],
+            ["fix b1 all coord/bias{} c_c metad sigma 1.0 height 0.02 pace 3 grid 33 36 bins 6 file H1",
+             "fix b2 all coord/bias{} c_d opes barrier 2 temp 3000 sigma 0.3 pace 4 file H2"]]
 OF_SUM = "fix b3 all coord/bias{} c_e harmonic k 0.01 s0 38"
 # Each step has values of variables, which are evaluated between the forces of two steps, the
 # pressure, which needs the virial, and the energies of the fixes.
@@ -32,14 +37,14 @@ NSTEPS = 20
 WORDS = {"plain": "", "kk": "/kk"}
 
 
-def script(variables, fixes, order="cd", sum_style=None):
+def script(variables, fixes, order="cd", sum_style=None, biases=None):
     """Styles of variables c and d, of fixes b1 and b2, and of a variable that is an expression of
     both and has a fix of its own; order: the variables in the order of their definition."""
     styles = dict(zip("cd", variables))
     lines = [coordtest.on_device(VARIABLES[name].format(WORDS[styles[name]])) for name in order]
     if sum_style:
         lines.append(SUM.format(""))    # has KOKKOS if its variables do
-    lines += [fix.format(WORDS[style]) for fix, style in zip(FIXES, fixes)]
+    lines += [fix.format(WORDS[style]) for fix, style in zip(biases or FIXES, fixes)]
     if sum_style:
         lines.append(OF_SUM.format(WORDS[sum_style]))
     return (SYSTEM + MOVE + "suffix off\n" + "\n".join(lines) + "\nsuffix on\n" +
@@ -49,6 +54,7 @@ def script(variables, fixes, order="cd", sum_style=None):
 
 def rows_of(text):
     """Return the numbers of the thermodynamic output."""
+    text = re.sub(r"^WARNING.*\n", "", text, flags=re.MULTILINE)    # of few deposits
     table = re.search(r"^ *Step .*\n((?: *[-+0-9.e]+ .*\n)+)", text, re.MULTILINE)[1]
     return np.array([line.split() for line in table.strip().split("\n")], float)
 
@@ -86,6 +92,10 @@ class Mixed(unittest.TestCase):
 
     def test_ranks(self):
         self.compare([(("plain", "kk"), ("kk", "plain"), "cd"), (("kk", "plain"), ("kk", "kk"), "dc")], 2)
+
+    def test_deposits(self):
+        for biases in DEPOSITS:
+            self.compare([(("kk", "kk"), ("kk", "kk"), "cd"), (("kk", "plain"), ("kk", "kk"), "cd")], 1, biases=biases)
 
     def test_expression(self):
         for style in "plain", "kk":

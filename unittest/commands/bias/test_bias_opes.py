@@ -5,6 +5,7 @@ import unittest
 
 import numpy as np
 
+import coordtest
 from test_bias_hills import Folder, hill_lines, rows, script
 
 ONE = "c_c opes barrier 20 temp 1.5 sigma 0.2 pace 10 file H"
@@ -113,7 +114,7 @@ class Extra(unittest.TestCase):
         for before, after, message in (
                 ("", "", "fix w does not exist - define it before this fix"),
                 ("fix w all nve\n", "",
-                 "fix w of style nve has no energy, which is a global scalar"),
+                 f"fix w of style nve{'/kk' if coordtest.KOKKOS else ''} has no energy, which is a global scalar"),
                 ("", self.WALL, "fix w must be defined before this fix, so that its energy is that of the same timestep")):
             with self.subTest(message):
                 work = Folder()

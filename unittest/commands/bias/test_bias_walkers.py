@@ -155,6 +155,7 @@ class Partitions(unittest.TestCase):
             self.assertEqual([int(line.split()[5]) for line in lines[10:]], 5 * list(range(n)))
             self.assertEqual({tuple(rows(log)[100][-1][2:5]) for log in logs}, {tuple(rows(logs[0])[100][-1][2:5])})
 
+    @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
     def test_a_killed_walker(self):
         """All end. Restart files of one step and the hills file continue with the same bits."""
         begin = "units lj\natom_modify map array sort 0 0\n"

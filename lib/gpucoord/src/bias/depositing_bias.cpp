@@ -344,10 +344,10 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
     guard.count_deposit();
   }
   const auto deposits = round_of(step, mine);
-  last_step = step.timestep;
-  if (deposits.empty()) return before;
   for (const auto &deposit : deposits)
     if (!rounds || deposit.walker == rounds->mine()) observe(step, s, deposit);
+  last_step = step.timestep;
+  if (deposits.empty()) return before;
   if (rounds && rounds->is_first() && rounds->nrounds() == 1) warn_of_equal_walkers(deposits);
   add_round(deposits);
   set_last(deposits.back());
