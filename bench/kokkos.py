@@ -143,8 +143,8 @@ KERNELS = (340, 5000)    # of OPES, from a file
 # Biases for v_n atoms with the variable at v_s.
 HARMONIC = "harmonic k $(0.1*v_n) s0 $(v_s+0.1)"
 LINEAR = "linear k $(0.01*v_n)"
-METAD = "metad sigma 0.05 height $(0.001*v_n) pace 100 grid $(v_s-2) $(v_s+2) bins 400 file HILLS"
-OPES = "opes barrier 15 pace 100 temp 1.44 sigma 0.05 threshold 0 append yes file KERNELS.{}"
+METAD = "metad sigma 0.05 height $(0.001*v_n) pace 500 grid $(v_s-2) $(v_s+2) bins 400 file HILLS"
+OPES = "opes barrier 15 pace 500 temp 1.44 sigma 0.05 threshold 0 append yes file KERNELS.{}"
 
 
 @dataclass

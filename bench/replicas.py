@@ -3,7 +3,7 @@ and without CUDA's Multi-Process Service (MPS), and the same runs one after anot
 
 The system is the melt of kokkos.py with 4,000 atoms, without and with a harmonic bias on S of all
 atoms. Milliseconds are those in which each of the runs advances by one step: the longest time of a
-run, or the sum of the times one after another. Numbers are medians over turns.
+run, or the sum of the times one after another. Numbers are medians over turns. Table walkers: the same with OPES, whose kernels the runs share or do not share.
 """
 
 import contextlib
@@ -16,18 +16,21 @@ from results import Number, measured
 
 N = 8    # runs
 TURNS = 5
-BIAS = f"""
-compute cv all {RATIONAL} precision mixed
-fix b all coord/bias c_cv harmonic k 400 s0 12
-"""
+COMPUTE = f"compute cv all {RATIONAL} precision mixed\n"
+BIAS = COMPUTE + "fix b all coord/bias c_cv harmonic k 400 s0 12\n"
+OPES = COMPUTE + "fix b all coord/bias c_cv opes barrier 20 pace 500 temp 1.44 sigma 0.01 "
+OWN = OPES + "file KERNELS.$w\n"
+SHARED = OPES + "file KERNELS walkers partitions\n"
 
 
-def script(bench):
+def script(bench, n, bias):
     """Return commands that run without and with the bias in turns, and the steps of a run."""
     steps = bench.steps(4000)
-    lines = [melt_of((bench.size(10, 4),) * 3, bench.steps(500)), f"thermo {steps}"]
+    world = " ".join(map(str, range(n)))
+    lines = [f"variable w world {world}" if n > 1 else "variable w index 0",
+             melt_of((bench.size(10, 4),) * 3, bench.steps(500)), f"thermo {steps}"]
     for _ in range(TURNS + 1):
-        lines += ['print "bench 0"', f"run {steps}", BIAS, 'print "bench 1"', f"run {steps}", "unfix b", "uncompute cv"]
+        lines += ['print "bench 0"', f"run {steps}", bias, 'print "bench 1"', f"run {steps}", "unfix b", "uncompute cv"]
     return "\n".join(lines) + "\n", steps
 
 
@@ -46,9 +49,9 @@ def mps():
                 del os.environ[name]
 
 
-def times_of(bench, n):
+def times_of(bench, n, bias=BIAS):
     """Return the milliseconds of a step of n runs at a time, without and with the bias."""
-    text, steps = script(bench)
+    text, steps = script(bench, n, bias)
     texts = []
     with tempfile.TemporaryDirectory() as folder:
         partition = ["-partition", f"{n}x1"] if n > 1 else []
@@ -70,8 +73,8 @@ def run(bench):
         reference = rows[0][2] if rows else biased
         rows.append((how, without, biased, reference.value / biased.value))
 
-    def alone():
-        return (Number(N * time.value, N * time.spread) for time in times_of(bench, 1))
+    def alone(bias=BIAS):
+        return (Number(N * time.value, N * time.spread) for time in times_of(bench, 1, bias))
 
     row("one after another", *alone())
     row(f"{N} processes at once", *times_of(bench, N))
@@ -79,7 +82,15 @@ def run(bench):
         with mps():
             row("one after another, MPS on", *alone())
             row(f"{N} processes at once, MPS on", *times_of(bench, N))
+            walkers = (("one after another, each with its own bias", *alone(OWN)),
+                       (f"{N} at once, each with its own bias", *times_of(bench, N, OWN)),
+                       (f"{N} walkers that share one bias", *times_of(bench, N, SHARED)))
     table = bench.table("runs", "mode", "ms without bias", "ms with bias", "times faster, with bias", precision="mixed",
                         spread=f"half the range of {TURNS} turns", lammps=True, gpus="g" in bench.kokkos())
     for cells in rows:
         table.row(*cells)
+    if "g" in bench.kokkos():
+        table = bench.table("walkers", "mode, MPS on", "ms without bias", "ms with OPES", "times faster, with OPES",
+                            precision="mixed", spread=f"half the range of {TURNS} turns", lammps=True, gpus=True)
+        for cells in walkers:
+            table.row(*cells, walkers[0][2].value / cells[2].value)

@@ -1,8 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. The bias of OPES as a function of the sum of its kernels: M. Invernizzi
-// and M. Parrinello, J. Phys. Chem. Lett. 11, 2731 (2020).
+// Part of GPUCOORD, GPL-2.0. The bias of OPES as a function of the sum of its kernels: Invernizzi
+// and Parrinello, J. Phys. Chem. Lett. 11, 2731 (2020).
 //
-// A kernel is h G(d), d = sum over the variables of ((S - center)/sigma)^2, and 0 for d >= cutoff^2.
-// S - center is the shortest difference if S is periodic.
+// A kernel is h G(d), d = sum over the variables of ((S - center)/sigma)^2, and 0 from d = cutoff^2
+// on. S - center is the shortest difference if S is periodic.
 
 #ifndef GPUCOORD_KERNEL_SUM_H
 #define GPUCOORD_KERNEL_SUM_H
