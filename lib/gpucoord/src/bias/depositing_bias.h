@@ -32,6 +32,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::string deposits() const override { return plural; }
   void set_walls_of_others(const std::vector<Walls> &walls) override { walls_of_others = walls; }
   std::string summary() override;
+  std::size_t bytes() const override { return statistics.bytes(); }
   void save(ArchiveParts &) const override;
   void load(ArchiveParts &) override;
 
