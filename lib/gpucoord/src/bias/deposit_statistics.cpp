@@ -197,4 +197,14 @@ double DepositStatistics::change_in_second_half(const Sum &v) const
   return std::sqrt(changes.m2 / static_cast<double>(half));
 }
 
+std::size_t DepositStatistics::bytes() const
+{
+  std::size_t sum = 0;
+  for (const auto &variable : variables) sum += sizeof(variable) + variable.bytes();
+  for (const auto &block : blocks)
+    sum += sizeof(block) +
+        (block.s.capacity() + block.mean.capacity() + block.v.capacity()) * sizeof(double);
+  return sum;
+}
+
 }    // namespace gpucoord

@@ -7,6 +7,7 @@
 #include "gpucoord/export.h"
 #include "gpucoord/period.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -49,6 +50,7 @@ class GPUCOORD_TEST_API SampledVariable {
   double variance() const { return positions.variance(); }
   // Returns the last S minus the first one, without jumps by a period.
   double position() const { return continuous; }
+  std::size_t bytes() const { return path.capacity() * sizeof(double); }
 
  private:
   void end_window();
@@ -85,6 +87,7 @@ class GPUCOORD_TEST_API DepositStatistics {
   // Returns by how much the second half of the deposits changed the bias, apart from a constant:
   // the root mean square over values of S of the first half.
   double change_in_second_half(const Sum &v) const;
+  std::size_t bytes() const;
 
  private:
   void end_block(const Sum &v);

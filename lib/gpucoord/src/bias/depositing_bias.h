@@ -50,6 +50,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void leave_run() override { rounds->end_run(); }
   void fail(const std::string &why) override { rounds->fail(why); }
   bool must_end() const override { return rounds && rounds->left() >= 0; }
+  std::size_t bytes() const override { return statistics.bytes(); }
   void save(ArchiveParts &) const override;
   void load(ArchiveParts &) override;
 

@@ -43,7 +43,10 @@ namespace {
       if (options.interval.empty()) return {};
       return {options.interval[v].lo, options.interval[v].hi};
     }
-    std::size_t bytes() const override { return metad ? metad->bytes() : 0; }
+    std::size_t bytes() const override
+    {
+      return DepositingBias::bytes() + (metad ? metad->bytes() : 0);
+    }
     std::string memory_advice() const override
     {
       return options.grid.empty() ? "" : " - use a smaller grid";

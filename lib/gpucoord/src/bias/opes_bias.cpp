@@ -40,7 +40,7 @@ namespace {
     void on_device(const Step &, DeviceTerms &) const override;
     std::size_t bytes() const override
     {
-      return opes->all_kernels().rows().capacity() * sizeof(double);
+      return DepositingBias::bytes() + opes->all_kernels().rows().capacity() * sizeof(double);
     }
     std::string memory_advice() const override
     {
