@@ -9,6 +9,7 @@ from .files import Failure, bound
 
 MAX_POINTS = 10_000_000    # of a grid
 MAX_SNAPSHOTS = 1000
+FIRST_CLOCK = 1e6          # larger numbers in a column clock are times
 
 
 @dataclass
@@ -76,6 +77,7 @@ class Deposits:
     factor: float = -1.0
     logarithmic: bool = False
     about: str = ""       # the kind of run
+    walker: np.ndarray = None    # of each deposit
 
     def axes(self, limits=None, bins=None):
         """Return the axes of a grid. The defaults have all of the sum, and five points a sigma."""
@@ -181,17 +183,27 @@ def read_deposits(tables, kind, kt=1.0, discard=0.0):
     center, sigma = columns(names), columns(["sigma_" + name for name in names])
     height = columns(["height"])[:, 0]
     check(tables, np.concatenate([table.numbers for table in tables])[order], sigma, names)
+    walker = np.concatenate([walkers_of(table, k) for k, table in enumerate(tables)])[order]
     result = Deposits(kind, names, times[order], center, sigma, height,
-                      [first.period(name) for name in names], 0.0, 0.0)
+                      [first.period(name) for name in names], 0.0, 0.0, walker=walker)
     if kind == "hills":
         as_hills(result, tables)
     else:
         as_kernels(result, tables, kt, columns)
         if discard:
             begin = int(discard * len(height))
-            for name in "time", "center", "sigma", "height":
+            for name in "time", "center", "sigma", "height", "walker":
                 setattr(result, name, getattr(result, name)[begin:])
     return result
+
+
+def walkers_of(table, k):
+    """Return the walker of each row of file k: its number in that column. Hills of walkers have it
+    in the column clock, which in files of PLUMED is the time in seconds since 1970."""
+    for name in "walker", "clock":
+        if name in table.names and table.column(name).max(initial=0) < FIRST_CLOCK:
+            return table.column(name)
+    return np.full(len(table), -1 - k)
 
 
 def check(tables, rows, sigma, names):

@@ -50,16 +50,18 @@ def of_deposits(job):
         left, f = deposits.project(f, axes, names, job.kt)
         snapshots.append((n, f.copy()))
     if arguments.basins and kind != "state":
-        print_round_trips(found.center[:, found.names.index(names[0])], arguments.basins,
-                          f"the centers of {kind}")
+        s = found.center[:, found.names.index(names[0])]
+        print_round_trips([s[found.walker == w] for w in np.unique(found.walker)],
+                          arguments.basins, f"the centers of {kind}")
     return Result(names, [axis.points for axis in left], snapshots[-1][1], snapshots=snapshots,
                   noun=kind, periods=[(axis.low, axis.high) if axis.periodic else None
                                       for axis in left])
 
 
-def print_round_trips(s, basins, what):
+def print_round_trips(series, basins, what):
+    """series: S of each walker, in the order of time"""
     one, other = basins[:2], basins[2:]
-    trips = samples.round_trips(s, one, other)
+    trips = sum(samples.round_trips(s, one, other) for s in series)
     print(f"round trips between the basins, by {what}: {trips}")
 
 
@@ -170,8 +172,8 @@ def of_samples(job):
         *(np.array([part.sum() for part in np.array_split(x, chosen)]) for x in (value * w, w)))
         for value in s.T])
     if arguments.basins:
-        print_round_trips(np.concatenate([table.column(columns[0]) for table in job.tables]),
-                          arguments.basins, "all samples")
+        print_round_trips([table.column(columns[0]) for table in job.tables], arguments.basins,
+                          "all samples")
         one, other = ([samples.inside(points[0], arguments.basins[k:k + 2])] for k in (0, 2))
         blocks = samples.merged(finest, chosen)
         blocks = blocks.reshape(chosen, len(points[0]), -1).sum(axis=2)

@@ -381,6 +381,23 @@ class Samples(Case):
         printed = self.run_tool("series --temp 1 --units lj --s 2 --basins -inf 0.1 0.9 inf")
         self.assertIn("round trips between the basins, by all samples: 2\n", printed)
 
+    def test_round_trips_of_walkers(self):
+        """Each walker has its own. One stays below, one above, and one makes one round trip."""
+        paths = [0, 0.05, 0], [1, 0.95, 1], [0, 1, 0]
+        for w, x in enumerate(paths):
+            self.write(f"series.{w}", rows([np.arange(12), x * 4]) if w < 2 else rows([np.arange(3), x]))
+        words = " --temp 1 --units lj --basins -inf 0.1 0.9 inf"
+        printed = self.run_tool("series.0 series.1 series.2 --s 2" + words)
+        self.assertIn("round trips between the basins, by all samples: 1\n", printed)
+        header = HEADER.replace(" biasf", " biasf clock")
+        row = "{} {} 0.1 1.0 10 {}\n"
+        for names, clock in (["H"], lambda t, w: w), (["H.0", "H.1", "H.2"], lambda t, w: 1.7e9 + t):
+            for k, name in enumerate(names):
+                walkers = [k] if len(names) > 1 else range(3)
+                self.write(name, header + "".join(row.format(t, paths[w][t], clock(t, w)) for t in range(3) for w in walkers))
+            printed = self.run_tool(" ".join(names) + words)
+            self.assertIn("round trips between the basins, by the centers of hills: 1\n", printed)
+
 
 class Windows(Case):
     K, A = 12.0, 3.0    # of the windows and of F = A/2 S^2, in kT
