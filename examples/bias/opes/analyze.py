@@ -88,8 +88,8 @@ class Run:
             self.step, self.bias = np.rint(step).astype(int), self.v + wall
         last = self.step[-1]
         if last < BLOCKS * HISTOGRAM_STEPS:
-            sys.exit(f"analyze.py: a run of at least {BLOCKS * HISTOGRAM_STEPS} steps is needed for "
-                     f"{BLOCKS} blocks")
+            sys.exit(f"analyze.py: a run of at least {BLOCKS * HISTOGRAM_STEPS} steps is needed "
+                     f"for {BLOCKS} blocks")
         self.time = self.step * STEP_PS
         self.transient = TRANSIENT * self.time[-1]
         self.estimate(check)

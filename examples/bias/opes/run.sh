@@ -17,7 +17,7 @@ if [ -n "${PLUMED_KERNEL:-}" ]; then
 fi
 . "$(dirname "$0")/../../common.sh"
 salt=$(realpath --relative-to=. "$folder/../../coordination")
-rm -rf samples KERNELS bck.* plumed    # outputs of an earlier run
+rm -rf samples COLVAR KERNELS bck.* plumed    # outputs of an earlier run
 
 lammps -in "$folder/in.opes" -var salt "$salt" -var steps "${STEPS:-160000}" -log log.opes
 if [ -n "${PLUMED_KERNEL:-}" ]; then

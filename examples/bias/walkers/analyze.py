@@ -64,8 +64,8 @@ class Estimate:
         self.trips = sum(count_round_trips(x[:, 0], 0.25, 0.85) for x in self.series)
 
     def line(self):
-        return (f"{self.name}: {len(self.weights)} samples, worth {neff(self.weights):.0f} of equal "
-                f"weight; {self.trips} round trips")
+        return (f"{self.name}: {len(self.weights)} samples, worth {neff(self.weights):.0f} of "
+                f"equal weight; {self.trips} round trips")
 
 
 def main():
@@ -131,8 +131,8 @@ def plot(path, exact, both):
                  ylabel=str(k) if k < WALKERS else "one run")
         if k < WALKERS:
             axes.set_xticks([])
-    figure.axes[0].set_title(f"S of the walkers 0 to 7, and of one run: the first {FIRST} timesteps",
-                             fontsize=9)
+    figure.axes[0].set_title("S of the walkers 0 to 7, and of one run: the first "
+                             f"{FIRST} timesteps", fontsize=9)
     figure.axes[-1].set_xlabel("timestep")
     upper = figure.add_subplot(grid[:5, 1])
     lower = figure.add_subplot(grid[5:, 1], sharex=upper)
