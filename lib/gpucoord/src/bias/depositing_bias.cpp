@@ -479,7 +479,7 @@ void DepositingBias::check_statistics(const Deposit &deposit)
   for (int v = 0; v < nvariables() && statistics.count() == ENOUGH; ++v) {
     const auto &variable = statistics.variable(v);
     std::string text = warning_of_pace(labels()[v], variable.autocorrelation(), pace, plural);
-    if (text.empty())
+    if (text.empty() && has_sigma_of_basin())
       text = warning_of_sigma(labels()[v], deposit.row[nvariables() + v], variable.fluctuation(),
                               plural);
     if (!text.empty()) context.warn(text);

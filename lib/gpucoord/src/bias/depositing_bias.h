@@ -75,6 +75,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual std::string walker_column() const { return "walker"; }
   // Returns the deposit to make at s. v: V at s
   virtual Deposit propose(double time, const double *s, double v) const = 0;
+  // Returns whether sigma should be about the fluctuation of S in a basin.
+  virtual bool has_sigma_of_basin() const { return true; }
   // Returns whether a deposit can be made yet.
   virtual bool can_deposit() const { return true; }
   // Completes deposits that depend on each other, before they are written and added.

@@ -92,6 +92,7 @@ namespace {
       opes->write_state(name, context.program, context.units);
     }
     std::vector<Setting> settings() const override;
+    bool has_sigma_of_basin() const override { return !options.explore; }
     bool can_deposit() const override { return opes->is_ready(); }
     void load_shared(ArchiveParts &) override;
 
