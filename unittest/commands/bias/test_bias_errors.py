@@ -649,18 +649,27 @@ class FullDisk(unittest.TestCase):
 
     @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
     def test_full_in_the_run(self):
-        """The disk is full in the middle of a line: the file ends with the previous hill, and the
-        run can continue from there."""
+        """The disk is full in the middle of a line: the file ends with the previous hill or kernel,
+        and the run can continue from there."""
+        opes = "c_cv opes barrier 0.2 temp 300 sigma 0.2 pace 10 file H"
+        for words, noun in (METAD, "hill"), (opes, "kernel"):
+            self.check_full_in_the_run(FIX + words.replace("pace 10", "pace 1"), noun)
+
+    def check_full_in_the_run(self, fix, noun):
         put_files()
-        fix = FIX + METAD.replace("pace 10", "pace 1")
+        for name in os.listdir("."):
+            if name.endswith("H"):
+                os.remove(name)
         again = "clear\nread_restart r\n" + VARIABLES + fix
         lmp = start()
         commands(lmp, SYSTEM + fix + "\nrun 5\nwrite_restart r\nrun 15")
         unlimited = read("H")
         ends = [k + 1 for k, byte in enumerate(unlimited) if byte == 10]
-        self.assertEqual(len(ends), 5 + 20)    # header and hills
-        for limit in ends[14] + 1, ends[14] + 20, ends[15] - 1, ends[15]:
-            with self.subTest(limit=limit):
+        first = unlimited.count(b"#")    # lines of the header
+        self.assertEqual(len(ends), first + 20)
+        last = first + 9
+        for limit in ends[last] + 1, ends[last] + 20, ends[last + 1] - 1, ends[last + 1]:
+            with self.subTest(noun, limit=limit):
                 commands(lmp, again + "\nrun 0")
                 # Python ignores the signal for a file that grows beyond the limit, so that the
                 # write fails instead.
@@ -670,10 +679,30 @@ class FullDisk(unittest.TestCase):
                     message, _ = error_of(lmp, "run 15")
                 finally:
                     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-                self.assertEqual(message, "Fix coord/bias b: cannot write hills file H: File too large" + FULL)
-                self.assertEqual(read("H"), unlimited[:ends[15] if limit == ends[15] else ends[14]])
+                self.assertEqual(message, f"Fix coord/bias b: cannot write {noun}s file H: File too large" +
+                                 FULL.replace("hill", noun))
+                self.assertEqual(read("H"), unlimited[:ends[last + (limit == ends[last + 1])]])
                 commands(lmp, again + "\nrun 20 upto")
                 self.assertEqual(read("H"), unlimited)
+        lmp.close()
+
+    def test_full_at_a_state_file(self):
+        """The kernels file has all kernels, and the state file before remains."""
+        put_files()
+        fix = FIX + "c_cv opes barrier 0.2 temp 300 sigma 0.2 pace 10 file K write_state 10 S"
+        lmp = start()
+        commands(lmp, SYSTEM + fix + "\nrun 20\nwrite_restart r")
+        state = read("S")
+        os.symlink("/dev/full", "S.part")
+        message, _ = error_of(lmp, "run 20")
+        self.assertEqual(message, "Fix coord/bias b: cannot write S: No space left on device")
+        self.assertEqual(read("S"), state)
+        self.assertEqual(sum(line[:1] not in (b"", b"#") for line in read("K").split(b"\n")), 3)
+        if os.path.islink("S.part"):
+            os.remove("S.part")
+        commands(lmp, "clear\nread_restart r\n" + VARIABLES + fix + "\nrun 20")
+        self.assertEqual(sum(line[:1] not in (b"", b"#") for line in read("K").split(b"\n")), 4)
+        self.assertGreater(len(read("S")), 0)
         lmp.close()
 
 

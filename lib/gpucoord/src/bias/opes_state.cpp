@@ -55,9 +55,8 @@ void Opes::write_state(const std::string &path, const std::string &program,
     constants.emplace_back("max_" + options.names[k], text_of_bound(period.hi()));
   }
   for (const auto &[name, value] : constants) file.add("#! SET " + name + " " + value + "\n");
-  file.add("# " + program + " units " + units + ": time in these; kernel " +
-           name_of(options.form) + "\n" +
-           format_line("state", FORMAT));
+  file.add("# " + program + " units " + units + ": time in these; kernel " + name_of(options.form) +
+           "\n" + format_line("state", FORMAT));
   const std::size_t width = 1 + 2 * static_cast<std::size_t>(n);
   for (std::size_t at = 0; at < kernels.rows().size(); at += width) {
     std::string line = short_text(last_time, 12);
@@ -158,8 +157,8 @@ std::string Opes::read_state(const std::string &path, const std::string &program
   if (options.is_adaptive()) {
     const double samples = number("adaptive_counter", 0.0);
     if (!(samples <= static_cast<double>(MAX_SAMPLES)))
-      fail("adaptive_counter is " + printable(text("adaptive_counter")) + ", but must be <= " +
-           std::to_string(MAX_SAMPLES));
+      fail("adaptive_counter is " + printable(text("adaptive_counter")) +
+           ", but must be <= " + std::to_string(MAX_SAMPLES));
     nsamples = static_cast<std::int64_t>(samples);
     for (int k = 0; k < n; ++k) {
       sigma0[k] = number("sigma0_" + options.names[k], 0.0);
