@@ -5,7 +5,6 @@ limit and the way out."""
 
 import os
 import re
-import resource
 import sys
 import tempfile
 import unittest
@@ -240,7 +239,6 @@ FILES = {
 REPAIR = " - repair it, or use a backup of it"
 WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
 ANOTHER = " - give another file"
-FULL = " - it has all hills before this one; make room, and continue from the last restart file"
 LEAVE_OUT = " - leave out keyword read_grid to take all hills from the hills file"
 APPEND = FIX + METAD + " append yes\nrun 0"
 READ_GRID = FIX + METAD.replace("0.2", "0.5") + " grid 0 1 bins 2 interval 0 1 append yes file good read_grid"
@@ -631,79 +629,6 @@ class Partitions(unittest.TestCase):
         self.assertIn("hills file PART is being written by another fix or run - use one file for each", said)
         self.assertEqual(read("PART").count(b"FIELDS"), 1)
         self.assertEqual([name for name in os.listdir(".") if name.endswith(".PART")], [])
-
-
-class FullDisk(unittest.TestCase):
-    def test_full_from_the_start(self):
-        """A device is not renamed."""
-        put_files()
-        os.symlink("/dev/full", "H")
-        for keyword, message in (("", "cannot write hills file H: No space left on device"),
-                                 (" append yes", "cannot read hills file H: it is not a regular file")):
-            with self.subTest(keyword):
-                code, output = run_script(SYSTEM + FIX + METAD + keyword + "\nrun 20\n", 2)
-                self.assertEqual(errors_in(output), ["Fix coord/bias b: " + message])
-                self.assertNotEqual(code, 0)
-                self.assertEqual(os.readlink("H"), "/dev/full")
-                self.assertFalse([name for name in os.listdir(".") if name.startswith("bck")])
-
-    @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
-    def test_full_in_the_run(self):
-        """The disk is full in the middle of a line: the file ends with the previous hill or kernel,
-        and the run can continue from there."""
-        opes = "c_cv opes barrier 0.2 temp 300 sigma 0.2 pace 10 file H"
-        for words, noun in (METAD, "hill"), (opes, "kernel"):
-            self.check_full_in_the_run(FIX + words.replace("pace 10", "pace 1"), noun)
-
-    def check_full_in_the_run(self, fix, noun):
-        put_files()
-        for name in os.listdir("."):
-            if name.endswith("H"):
-                os.remove(name)
-        again = "clear\nread_restart r\n" + VARIABLES + fix
-        lmp = start()
-        commands(lmp, SYSTEM + fix + "\nrun 5\nwrite_restart r\nrun 15")
-        unlimited = read("H")
-        ends = [k + 1 for k, byte in enumerate(unlimited) if byte == 10]
-        first = unlimited.count(b"#")    # lines of the header
-        self.assertEqual(len(ends), first + 20)
-        last = first + 9
-        for limit in ends[last] + 1, ends[last] + 20, ends[last + 1] - 1, ends[last + 1]:
-            with self.subTest(noun, limit=limit):
-                commands(lmp, again + "\nrun 0")
-                # Python ignores the signal for a file that grows beyond the limit, so that the
-                # write fails instead.
-                soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-                try:
-                    message, _ = error_of(lmp, "run 15")
-                finally:
-                    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-                self.assertEqual(message, f"Fix coord/bias b: cannot write {noun}s file H: File too large" +
-                                 FULL.replace("hill", noun))
-                self.assertEqual(read("H"), unlimited[:ends[last + (limit == ends[last + 1])]])
-                commands(lmp, again + "\nrun 20 upto")
-                self.assertEqual(read("H"), unlimited)
-        lmp.close()
-
-    def test_full_at_a_state_file(self):
-        """The kernels file has all kernels, and the state file before remains."""
-        put_files()
-        fix = FIX + "c_cv opes barrier 0.2 temp 300 sigma 0.2 pace 10 file K write_state 10 S"
-        lmp = start()
-        commands(lmp, SYSTEM + fix + "\nrun 20\nwrite_restart r")
-        state = read("S")
-        os.symlink("/dev/full", "S.part")
-        message, _ = error_of(lmp, "run 20")
-        self.assertEqual(message, "Fix coord/bias b: cannot write S: No space left on device")
-        self.assertEqual(read("S"), state)
-        self.assertEqual(sum(line[:1] not in (b"", b"#") for line in read("K").split(b"\n")), 3)
-        if os.path.islink("S.part"):
-            os.remove("S.part")
-        commands(lmp, "clear\nread_restart r\n" + VARIABLES + fix + "\nrun 20")
-        self.assertEqual(sum(line[:1] not in (b"", b"#") for line in read("K").split(b"\n")), 4)
-        self.assertGreater(len(read("S")), 0)
-        lmp.close()
 
 
 class TwoRanks(unittest.TestCase):
