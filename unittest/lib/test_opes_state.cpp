@@ -131,6 +131,8 @@ TEST_F(OpesState, restart_after_a_state)
     BiasStart start;
     start.is_restarted = true;
     third->begin(start);
+    // The kernels, and those of the restart file
+    EXPECT_GE(third->bytes(), 2 * 3 * sizeof(double) * output(*third, "kernels after merging"));
     run(*third, 360, 450);
     EXPECT_EQ(third->state().energy, last.energy);
     EXPECT_EQ(third->state().own, last.own);
