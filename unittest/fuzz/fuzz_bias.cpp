@@ -158,10 +158,10 @@ void file(const Choice &choice, const std::string &input)
         "another number of later deposits");
 }
 
-void use(Opes &opes)
+void use(Opes &opes, int k = 0)
 {
   double slope[2];
-  const double s[2] = {1.0, 2.0};
+  const double s[2] = {1.0 + 0.1 * (k % 7), 2.0 + 0.1 * (k % 5)};
   opes.average(s);
   if (!opes.is_ready()) return;
   std::vector<Deposit> round = {opes.propose(1.0, s, opes.evaluate(s, slope))};
@@ -293,7 +293,7 @@ std::string good(const std::string &target, unsigned char byte)
   Archive saved;
   if (choice.has_grid) {
     Opes opes(choice.opes());
-    for (int k = 0; k < 30; ++k) use(opes);
+    for (int k = 0; k < 30; ++k) use(opes, k);
     opes.save(saved);
   } else {
     ArchiveParts parts;
