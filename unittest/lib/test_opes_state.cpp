@@ -1,5 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. OPES: state files of a real PLUMED and of this fix, and their errors.
 
+#include "../../lib/gpucoord/src/bias/opes.h"
+
 #include "opes_runs.h"
 
 #include <algorithm>
@@ -130,6 +132,8 @@ TEST_F(OpesState, restart_after_a_state)
     BiasStart start;
     start.is_restarted = true;
     third->begin(start);
+    // The kernels, and those of the restart file
+    EXPECT_GE(third->bytes(), 2 * 3 * sizeof(double) * output(*third, "kernels after merging"));
     run(*third, 360, 450);
     EXPECT_EQ(third->state().energy, last.energy);
     EXPECT_EQ(third->state().own, last.own);
@@ -173,6 +177,64 @@ TEST_F(OpesState, damaged_files)
     EXPECT_GT(nerrors, 100);
     EXPECT_LT(nerrors, 500);
   }
+}
+
+// Saved states and state files with numbers that nobody can have written
+TEST_F(OpesState, damaged_numbers)
+{
+  OpesOptions options;
+  options.names = options.labels = {"cv"};
+  options.barrier = options.biasfactor = 8.0;
+  options.epsilon = 1e-4;
+  options.cutoff = 4.0;
+  options.stride = 100;
+  const auto error = [&](double counter, double weights, std::int64_t nsamples, double mean,
+                         std::size_t nkernels = 1) {
+    Archive archive;
+    for (const double number : {counter, weights, 1.0, 1.0}) archive.write(number);
+    std::vector<double> rows;
+    for (std::size_t k = 0; k < nkernels; ++k)
+      rows.insert(rows.end(), {1.0, 10.0 * static_cast<double>(k), 0.1});
+    archive.write(rows);
+    archive.write(nsamples);
+    for (const double value : {0.1, mean, 1.0}) archive.write(std::vector<double>{value});
+    Opes opes(options);
+    try {
+      opes.load(archive);
+      const double s = -50.0;
+      double slope;
+      std::vector<Deposit> round = {opes.propose(1.0, &s, opes.evaluate(&s, &slope))};
+      opes.complete(round);
+      opes.add(round[0]);
+    } catch (const std::runtime_error &e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::string damaged = "its saved state is damaged - use another restart file";
+  EXPECT_EQ(error(2.0, 1.0, 200, 0.5), "");
+  EXPECT_EQ(error(HUGE_VAL, 1.0, 200, 0.5), damaged);
+  EXPECT_EQ(error(2.0, HUGE_VAL, 200, 0.5), damaged);
+  EXPECT_EQ(error(2.0, 1.0, INT64_MAX, 0.5), damaged);
+  EXPECT_EQ(error(2.0, 1.0, 200, std::nan("")), damaged);
+  const std::string limit = " kernels are above the limit of 100000 - use fewer variables, or a "
+                            "larger threshold, sigma or pace";
+  EXPECT_EQ(error(2.0, 1.0, 200, 0.5, 99999), "");
+  EXPECT_EQ(error(2.0, 1.0, 200, 0.5, 100000), "100001" + limit);
+  EXPECT_EQ(error(2.0, 1.0, 200, 0.5, 100002), "100002" + limit);
+
+  const std::string adaptive = std::string("opes") + BASE;
+  auto bias = begin(adaptive + "write_state 100 " + state_path());
+  run(*bias, 0, 200);
+  bias.reset();
+  std::string text = content(state_path());
+  const std::string counter = "adaptive_counter 200";
+  ASSERT_NE(text.find(counter), std::string::npos);
+  text.replace(text.find(counter), counter.size(), "adaptive_counter 1e300");
+  EXPECT_EQ(
+      error_of_state(text, adaptive),
+      "state file STATE: adaptive_counter is 1e300, but must be a number >= 0 and <= 1e+15 - give "
+      "another file");
 }
 
 TEST_F(OpesState, errors)
@@ -232,6 +294,16 @@ TEST_F(OpesState, errors)
             "file");
   EXPECT_EQ(error_of_state(good, std::string("opes") + BASE),
             "state file STATE: it has no line '#! SET adaptive_counter' - give another file");
+  const auto last = good.rfind("#! SET sum_weights ");
+  const auto weights = good.substr(last, good.find('\n', last) - last);
+  EXPECT_EQ(error_of_state(changed(weights, "#! SET sum_weights 0"), given),
+            "state file STATE: sum_weights is 0, but must be > 0 - give another file");
+  // A copy that ends early, at the end of a line
+  const std::string cut = good.substr(0, good.rfind('\n', good.size() - 2) + 1);
+  const std::string found = error_of_state(cut, given);
+  EXPECT_EQ(found.rfind("state file STATE: zed is ", 0), 0u) << found;
+  EXPECT_NE(found.find(", but that of its 2 kernels is "), std::string::npos) << found;
+  EXPECT_NE(found.find(": lines are missing or changed - give another file"), std::string::npos);
   messages.clear();
   EXPECT_EQ(error_of_state(changed("threshold 1", "threshold 0.5"), given), "");
   EXPECT_EQ(messages[0],

@@ -3,6 +3,7 @@
 
 #include "walker_threads.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -217,6 +218,29 @@ TEST_F(SharedBias, sums_that_differ)
   run(0, {23});
   expect_errors("walker 0: walkers have different sums of hills - continue from their last restart "
                 "files");
+}
+
+TEST_F(SharedBias, damaged_records)
+{
+  const std::function<void(WalkerRecord &)> all_damages[] = {
+      [](WalkerRecord &record) {
+        record.ncolumns = 99;
+      },
+      [](WalkerRecord &record) {
+        record.ncolumns = 3;
+      },
+      [](WalkerRecord &record) {
+        std::fill_n(record.text, sizeof(record.text), 'x');
+        record.status = WalkerRecord::FAILED;
+      }};
+  for (const auto &damages : all_damages) {
+    make(3);
+    hub->damages = damages;
+    begin();
+    run(0, {23});
+    expect_errors("walker 2 has sent a damaged record - continue from the last restart files");
+    EXPECT_EQ(lines().size(), 3u);
+  }
 }
 
 TEST_F(SharedBias, the_file_of_walker_0)

@@ -43,6 +43,7 @@ class Hub {
       queue.erase(queue.begin());
     }
     if (damaged >= 0 && record.timestep == 10) result[damaged].bias ^= 1;
+    if (damages && record.timestep == 10) damages(result.back());
     return result;
   }
   void send_to_all(int mine, std::string &bytes)
@@ -60,7 +61,8 @@ class Hub {
     changed.notify_all();
   }
   const int n;
-  int damaged = -1;    // walker whose sum seems to differ at step 10
+  int damaged = -1;                               // walker whose sum seems to differ at step 10
+  std::function<void(WalkerRecord &)> damages;    // the record of the last walker at step 10
 
  private:
   template <class Condition> void wait(std::unique_lock<std::mutex> &lock, const Condition &is_true)

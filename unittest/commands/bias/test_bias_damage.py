@@ -1,19 +1,20 @@
-"""Files that fixes and pair styles of GPUCOORD cannot use: damaged restart files, and files of other fixes. Each is an error on
-all ranks that names the fix and the file."""
+"""Files that fixes and pair styles of GPUCOORD cannot use: damaged restart files, files of other fixes, and a full disk. Each is
+an error on all ranks that names the fix and the file."""
 # Processors: 2
 # Without: gpu
 
 import os
 import random
 import re
+import resource
 import struct
 import tempfile
 import unittest
 
 import coordtest
 import test_bias_hills
-from errortest import errors_in, few, run_script, start_all, without_suffix
-from test_bias_errors import FIX, METAD, SYSTEM
+from errortest import commands, error_of, errors_in, few, run_script, start, start_all, without_suffix
+from test_bias_errors import FIX, METAD, SYSTEM, VARIABLES, put_files, read
 from test_bias_hills import GRID, SUM, Folder
 
 DAMAGED = "its saved state is damaged - use another restart file"
@@ -26,6 +27,7 @@ OLD = "a format from before version 1.0"
 WAY_OUT = " - continue with the version that wrote it, or use another fix ID"
 HARMONIC = "c_c c_d harmonic k 1 1 s0 4 3"
 HUGE = 0x7fffffff
+FULL = " - it has all hills before this one; make room, and continue from the last restart file"
 
 
 def script(*arguments, **options):
@@ -207,6 +209,79 @@ class FilesOfOtherFixes(unittest.TestCase):
             (f"fix p {plumed[2]}fix q {plumed[0].replace('log.0', 'log.2')}run 0",
              error.format("plumed", "log", "log.2", "log", "plumed")),
             (f"fix p {plumed[0]}fix q {plumed[1]}run 0", None)])
+
+
+class FullDisk(unittest.TestCase):
+    def test_full_from_the_start(self):
+        """A device is not renamed."""
+        put_files()
+        os.symlink("/dev/full", "H")
+        for keyword, message in (("", "cannot write hills file H: No space left on device"),
+                                 (" append yes", "cannot read hills file H: it is not a regular file")):
+            with self.subTest(keyword):
+                code, output = run_script(SYSTEM + FIX + METAD + keyword + "\nrun 20\n", 2)
+                self.assertEqual(errors_in(output), ["Fix coord/bias b: " + message])
+                self.assertNotEqual(code, 0)
+                self.assertEqual(os.readlink("H"), "/dev/full")
+                self.assertFalse([name for name in os.listdir(".") if name.startswith("bck")])
+
+    @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
+    def test_full_in_the_run(self):
+        """The disk is full in the middle of a line: the file ends with the previous hill or kernel,
+        and the run can continue from there."""
+        opes = "c_cv opes barrier 0.2 temp 300 sigma 0.2 pace 10 file H"
+        for words, noun in (METAD, "hill"), (opes, "kernel"):
+            self.check_full_in_the_run(FIX + words.replace("pace 10", "pace 1"), noun)
+
+    def check_full_in_the_run(self, fix, noun):
+        put_files()
+        for name in os.listdir("."):
+            if name.endswith("H"):
+                os.remove(name)
+        again = "clear\nread_restart r\n" + VARIABLES + fix
+        lmp = start()
+        commands(lmp, SYSTEM + fix + "\nrun 5\nwrite_restart r\nrun 15")
+        unlimited = read("H")
+        ends = [k + 1 for k, byte in enumerate(unlimited) if byte == 10]
+        first = unlimited.count(b"#")    # lines of the header
+        self.assertEqual(len(ends), first + 20)
+        last = first + 9
+        for limit in ends[last] + 1, ends[last] + 20, ends[last + 1] - 1, ends[last + 1]:
+            with self.subTest(noun, limit=limit):
+                commands(lmp, again + "\nrun 0")
+                # Python ignores the signal for a file that grows beyond the limit, so that the
+                # write fails instead.
+                soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+                try:
+                    message, _ = error_of(lmp, "run 15")
+                finally:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+                self.assertEqual(message, f"Fix coord/bias b: cannot write {noun}s file H: File too large" +
+                                 FULL.replace("hill", noun))
+                self.assertEqual(read("H"), unlimited[:ends[last + (limit == ends[last + 1])]])
+                commands(lmp, again + "\nrun 20 upto")
+                self.assertEqual(read("H"), unlimited)
+        lmp.close()
+
+    def test_full_at_a_state_file(self):
+        """The kernels file has all kernels, and the state file before remains."""
+        put_files()
+        fix = FIX + "c_cv opes barrier 0.2 temp 300 sigma 0.2 pace 10 file K write_state 10 S"
+        lmp = start()
+        commands(lmp, SYSTEM + fix + "\nrun 20\nwrite_restart r")
+        state = read("S")
+        os.symlink("/dev/full", "S.part")
+        message, _ = error_of(lmp, "run 20")
+        self.assertEqual(message, "Fix coord/bias b: cannot write S: No space left on device")
+        self.assertEqual(read("S"), state)
+        self.assertEqual(sum(line[:1] not in (b"", b"#") for line in read("K").split(b"\n")), 3)
+        if os.path.islink("S.part"):
+            os.remove("S.part")
+        commands(lmp, "clear\nread_restart r\n" + VARIABLES + fix + "\nrun 20")
+        self.assertEqual(sum(line[:1] not in (b"", b"#") for line in read("K").split(b"\n")), 4)
+        self.assertGreater(len(read("S")), 0)
+        lmp.close()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ limit and the way out."""
 
 import os
 import re
-import resource
 import sys
 import tempfile
 import unittest
@@ -240,7 +239,6 @@ FILES = {
 REPAIR = " - repair it, or use a backup of it"
 WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
 ANOTHER = " - give another file"
-FULL = " - it has all hills before this one; make room, and continue from the last restart file"
 LEAVE_OUT = " - leave out keyword read_grid to take all hills from the hills file"
 APPEND = FIX + METAD + " append yes\nrun 0"
 READ_GRID = FIX + METAD.replace("0.2", "0.5") + " grid 0 1 bins 2 interval 0 1 append yes file good read_grid"
@@ -631,50 +629,6 @@ class Partitions(unittest.TestCase):
         self.assertIn("hills file PART is being written by another fix or run - use one file for each", said)
         self.assertEqual(read("PART").count(b"FIELDS"), 1)
         self.assertEqual([name for name in os.listdir(".") if name.endswith(".PART")], [])
-
-
-class FullDisk(unittest.TestCase):
-    def test_full_from_the_start(self):
-        """A device is not renamed."""
-        put_files()
-        os.symlink("/dev/full", "H")
-        for keyword, message in (("", "cannot write hills file H: No space left on device"),
-                                 (" append yes", "cannot read hills file H: it is not a regular file")):
-            with self.subTest(keyword):
-                code, output = run_script(SYSTEM + FIX + METAD + keyword + "\nrun 20\n", 2)
-                self.assertEqual(errors_in(output), ["Fix coord/bias b: " + message])
-                self.assertNotEqual(code, 0)
-                self.assertEqual(os.readlink("H"), "/dev/full")
-                self.assertFalse([name for name in os.listdir(".") if name.startswith("bck")])
-
-    @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
-    def test_full_in_the_run(self):
-        """The disk is full in the middle of a line: the file ends with the previous hill, and the
-        run can continue from there."""
-        put_files()
-        fix = FIX + METAD.replace("pace 10", "pace 1")
-        again = "clear\nread_restart r\n" + VARIABLES + fix
-        lmp = start()
-        commands(lmp, SYSTEM + fix + "\nrun 5\nwrite_restart r\nrun 15")
-        unlimited = read("H")
-        ends = [k + 1 for k, byte in enumerate(unlimited) if byte == 10]
-        self.assertEqual(len(ends), 5 + 20)    # header and hills
-        for limit in ends[14] + 1, ends[14] + 20, ends[15] - 1, ends[15]:
-            with self.subTest(limit=limit):
-                commands(lmp, again + "\nrun 0")
-                # Python ignores the signal for a file that grows beyond the limit, so that the
-                # write fails instead.
-                soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-                try:
-                    message, _ = error_of(lmp, "run 15")
-                finally:
-                    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-                self.assertEqual(message, "Fix coord/bias b: cannot write hills file H: File too large" + FULL)
-                self.assertEqual(read("H"), unlimited[:ends[15] if limit == ends[15] else ends[14]])
-                commands(lmp, again + "\nrun 20 upto")
-                self.assertEqual(read("H"), unlimited)
-        lmp.close()
 
 
 class TwoRanks(unittest.TestCase):

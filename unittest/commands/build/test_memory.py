@@ -56,6 +56,8 @@ FUNCTION = "switch cubic d0 1.0 dmax 3.0 device {2}\n"
 CV = "compute cv all coord/gpu " + FUNCTION
 MAP = "compute m all potential/grid {1} {1} {1} cutoff 3.0 device {2}\n"
 BIAS = "fix x all coord/bias c_cv metad sigma 0.5 height 1e-9 pace 1 "
+OPES = (CV.replace("cv", "cu") + CV.replace("cv", "cw") + "fix x all coord/bias c_cv c_cu c_cw opes barrier 0.2 temp 300 "
+        "sigma 0.5 0.5 0.5 threshold 0 pace 1 file K\n")
 PERATOM = "variable v atom c_x[1]\ndump d all custom 1 dump.x id v_v\n"
 OUTPUT = "thermo_style custom step c_x\nthermo 1\n"
 GRID = "dump d all grid 1 dump.x {}:grid:{}\n"
@@ -91,7 +93,8 @@ CASES = {
                                  output=PERATOM)],
     "compute potential/grid": [Case(MAP.replace("compute m", "compute x"), output=GRID.format("c_x", "phi"))],
     "fix coord/bias": [Case(CV + BIAS + "grid 0 10000 bins {3}00 file H\n", "unfix x", output=""),
-                       Case(CV + BIAS + "file H\n", "unfix x", FEW_ATOMS, output="", steps=None)],
+                       Case(CV + BIAS + "file H\n", "unfix x", FEW_ATOMS, output="", steps=None),
+                       Case(CV + OPES, "unfix x", FEW_ATOMS, output="", steps=None)],
     "fix coord/plumed": [Case(CV + "fix x all coord/plumed c_cv plumedfile plumed.dat\n", "unfix x", output="", of_others=0.75)],
     "fix ave/potential/grid": [Case(MAP + "fix x all ave/potential/grid 1 m\n", "unfix x", output=GRID.format("f_x", "data"))],
     "fix multisite/linear": [Case("fix x all multisite/linear\n", "unfix x", MOLECULES, output="", grows=False)],

@@ -94,7 +94,7 @@ void DepositingBias::parse_walkers(const Words &words)
       words.fail("walkers", 0, "walkers must be partitions, not '" + how + "'");
     if (!context.walkers)
       words.fail("walkers", 0, "walkers partitions is not possible in this program");
-    rounds = std::make_unique<WalkerRounds>(context.walkers, noun);
+    rounds = std::make_unique<WalkerRounds>(context.walkers, noun, 2 * nvariables() + 2);
   }
   if (!words.has("patience")) return;
   words.values("patience", 1, "");
@@ -278,11 +278,15 @@ void DepositingBias::share_deposits(const std::function<std::vector<Deposit>()> 
   const auto take = [&](const std::string &bytes) {
     auto archive = Archive::of_bytes(bytes.data(), bytes.size());
     Archive saved(archive.read_text());
-    std::vector<Deposit> deposits(static_cast<std::size_t>(archive.read_integer()));
-    for (auto &deposit : deposits) {
+    std::vector<Deposit> deposits;
+    for (std::int64_t left = archive.read_integer(); left > 0; --left) {
+      Deposit deposit;
       deposit.walker = static_cast<int>(archive.read_integer());
       deposit.time = archive.read_number();
       deposit.row = archive.read_numbers();
+      if (deposit.row.size() != 2 * static_cast<std::size_t>(nvariables()) + 2)
+        throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged");
+      deposits.push_back(deposit);
     }
     const DepositGuard own_guard = guard;
     const BiasState mine = now;

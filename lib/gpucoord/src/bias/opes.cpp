@@ -188,8 +188,17 @@ Deposit Opes::propose(double time, const double *s, double v) const
   return deposit;
 }
 
+void Opes::check_count(std::size_t nkernels) const
+{
+  if (nkernels > MAX_KERNELS)
+    throw std::runtime_error(std::to_string(nkernels) + " kernels are above the limit of " +
+                             std::to_string(MAX_KERNELS) +
+                             " - use fewer variables, or a larger threshold, sigma or pace");
+}
+
 void Opes::complete(std::vector<Deposit> &round)
 {
+  check_count(kernels.size() + round.size());    // before they are written
   if (options.is_adaptive() && counter == 1.0) {
     std::copy_n(round[0].row.begin() + n, n, sigma0.begin());
     for (double &sum : squares) sum *= scale_of_squares();
@@ -225,6 +234,7 @@ void Opes::add(const Deposit &deposit)
   weights2 += weight * weight;
   std::vector<double> kernel = {deposit.height()};
   kernel.insert(kernel.end(), deposit.row.begin(), deposit.row.begin() + 2 * n);
+  check_count(kernels.size() + 1);
   kernels.add(std::move(kernel), options.threshold, options.recursive);
 }
 
@@ -246,8 +256,10 @@ void Opes::load(Archive &archive)
   const double overlap = archive.read_number();
   auto rows = archive.read_numbers();
   const std::size_t width = 1 + 2 * static_cast<std::size_t>(n);
-  bool is_good = counter >= 1.0 && counter <= 1e15 && weights > 0.0 && weights2 >= 0.0 &&
-      rows.size() % width == 0 && overlap >= 0.0;
+  bool is_good = counter >= 1.0 && counter <= static_cast<double>(MAX_SAMPLES) && weights > 0.0 &&
+      weights2 >= 0.0 && overlap >= 0.0 && std::isfinite(weights + weights2 + overlap) &&
+      rows.size() % width == 0;
+  check_count(rows.size() / width);
   for (std::size_t k = 0; k < rows.size(); ++k)
     is_good = is_good && std::isfinite(rows[k]) &&
         (rows[k] > 0.0 || (k % width > 0 && k % width <= width / 2));
@@ -255,9 +267,12 @@ void Opes::load(Archive &archive)
   auto sigma = archive.read_numbers();
   mean = archive.read_numbers();
   squares = archive.read_numbers();
-  for (const auto *values : {&sigma, &mean, &squares})
+  for (const auto *values : {&sigma, &mean, &squares}) {
     is_good = is_good && values->size() == static_cast<std::size_t>(n);
-  if (!is_good || nsamples < 0) throw ArchiveParts::damaged();
+    for (const double value : *values)
+      is_good = is_good && std::isfinite(value) && (value >= 0.0 || values == &mean);
+  }
+  if (!is_good || nsamples < 0 || nsamples > MAX_SAMPLES) throw ArchiveParts::damaged();
   if (options.is_adaptive()) sigma0 = sigma;
   kernels.set(std::move(rows), overlap);
 }

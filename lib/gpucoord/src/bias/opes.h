@@ -54,6 +54,9 @@ struct OpesOptions {
 
 class GPUCOORD_TEST_API Opes {
  public:
+  // A deposit compares with all kernels, and Z with all pairs of them.
+  static constexpr std::size_t MAX_KERNELS = 100000;
+
   explicit Opes(const OpesOptions &);
 
   // Returns V at s, and sets dVdS.
@@ -99,7 +102,11 @@ class GPUCOORD_TEST_API Opes {
  private:
   double norm() const { return options.explore ? counter : weights; }
   double raw_sigma(int variable) const;
+  void check_count(std::size_t nkernels) const;
   double scale_of_squares() const;
+
+  // Also exact as double
+  static constexpr std::int64_t MAX_SAMPLES = 1000000000000000;
 
   const OpesOptions options;
   const int n;              // variables

@@ -40,7 +40,9 @@ namespace {
     void on_device(const Step &, DeviceTerms &) const override;
     std::size_t bytes() const override
     {
-      return DepositingBias::bytes() + opes->all_kernels().rows().capacity() * sizeof(double);
+      std::size_t count = opes->all_kernels().rows().capacity();
+      if (saved) count += saved->all_kernels().rows().capacity();
+      return DepositingBias::bytes() + count * sizeof(double);
     }
     std::string memory_advice() const override
     {

@@ -13,7 +13,12 @@
 namespace gpucoord {
 
 static constexpr int FORMAT = 1;
-static constexpr double LARGEST_COUNT = 1e15;    // of samples; a double has all integers up to it
+static constexpr double SAME_ZED = 1e-6;    // relative rounding error of sums over pairs of kernels
+
+static const char *name_of(KernelForm form)
+{
+  return form == KernelForm::SMOOTH ? "smooth" : "plumed";
+}
 
 static std::string columns(const OpesOptions &options)
 {
@@ -50,9 +55,8 @@ void Opes::write_state(const std::string &path, const std::string &program,
     constants.emplace_back("max_" + options.names[k], text_of_bound(period.hi()));
   }
   for (const auto &[name, value] : constants) file.add("#! SET " + name + " " + value + "\n");
-  file.add("# " + program + " units " + units + ": time in these; kernel " +
-           (options.form == KernelForm::SMOOTH ? "smooth" : "plumed") + "\n" +
-           format_line("state", FORMAT));
+  file.add("# " + program + " units " + units + ": time in these; kernel " + name_of(options.form) +
+           "\n" + format_line("state", FORMAT));
   const std::size_t width = 1 + 2 * static_cast<std::size_t>(n);
   for (std::size_t at = 0; at < kernels.rows().size(); at += width) {
     std::string line = short_text(last_time, 12);
@@ -79,7 +83,7 @@ std::string Opes::read_state(const std::string &path, const std::string &program
   if (!why_unknown.empty()) fail(why_unknown);
   std::map<std::string, std::string> constants;
   std::vector<std::vector<double>> rows;
-  bool have_columns = false;
+  bool have_columns = false, has_same_form = false;
   for (std::string line; std::getline(in, line);) {
     ++line_number;
     const auto found = words_of(line);
@@ -92,12 +96,14 @@ std::string Opes::read_state(const std::string &path, const std::string &program
       constants.clear();
       rows.clear();
       have_columns = true;
+      has_same_form = false;
     } else if (found.size() == 4 && found[0] == "#!" && found[1] == "SET")
       constants[found[2]] = found[3];
     else if (found.size() > 3 && found[0] == "#" && found[1] == program && found[2] == "units") {
       const std::string other = found[3].substr(0, found[3].find(':'));
       if (other != units)
         fail("its simulation has units " + printable(other) + ", but this one has units " + units);
+      has_same_form = found.back() == name_of(options.form);
     } else if (found[0][0] != '#') {
       const std::size_t width = 1 + 2 * static_cast<std::size_t>(n);
       if (!have_columns)
@@ -144,17 +150,20 @@ std::string Opes::read_state(const std::string &path, const std::string &program
              (period.exists() ? "has " + text_of_bound(needed) : "is not periodic here"));
     }
   }
-  counter = number("counter", 1.0, LARGEST_COUNT);
+  counter = number("counter", 1.0, static_cast<double>(MAX_SAMPLES));
   weights = number("sum_weights", 0.0);
+  if (!(weights > 0.0)) fail("sum_weights is 0, but must be > 0");
   weights2 = number("sum_weights2", 0.0);
   if (options.is_adaptive()) {
-    nsamples = static_cast<std::int64_t>(number("adaptive_counter", 0.0, LARGEST_COUNT));
+    nsamples = static_cast<std::int64_t>(
+        number("adaptive_counter", 0.0, static_cast<double>(MAX_SAMPLES)));
     for (int k = 0; k < n; ++k) {
       sigma0[k] = number("sigma0_" + options.names[k], 0.0);
       mean[k] = number("av_cv_" + options.names[k], -HUGE_VAL);
       squares[k] = number("av_M2_" + options.names[k], 0.0);
     }
   }
+  check_count(rows.size());
   for (auto &row : rows) kernels.add(std::move(row), 0.0, false);
 
   std::string others;
@@ -166,6 +175,14 @@ std::string Opes::read_state(const std::string &path, const std::string &program
     if (theirs != ours && !(std::fabs(theirs - ours) <= 1e-9 * std::fabs(ours)))
       others += (others.empty() ? "" : ", ") + name + " " + printable(text(name)) +
           " in place of " + (value == "inf" ? value : short_text(ours));
+  }
+  // Lines that are missing or changed show in Z.
+  if (others.empty() && has_same_form && options.normalize) {
+    const double theirs = number("zed", 0.0);
+    if (!(std::fabs(theirs - zed()) <= SAME_ZED * theirs))
+      fail("zed is " + printable(text("zed")) + ", but that of its " +
+           std::to_string(kernels.size()) + " kernels is " + short_text(zed()) +
+           ": lines are missing or changed");
   }
   return others;
 }

@@ -87,6 +87,10 @@ WalkerRounds::meet(const Record &mine,
 std::string WalkerRounds::problem(const std::vector<Record> &found) const
 {
   for (std::size_t w = 0; w < found.size(); ++w)
+    if (found[w].text[Record::MAX_TEXT - 1] != '\0' ||
+        (found[w].status == Record::DEPOSIT && found[w].ncolumns != ncolumns))
+      return name_of(w) + " has sent a damaged record - continue from the last restart files";
+  for (std::size_t w = 0; w < found.size(); ++w)
     if (found[w].status == Record::FAILED) return name_of(w) + ": " + found[w].text;
   // A walker with several such biases leaves them in another order than others meet for them.
   for (const Record &one : found)
@@ -170,6 +174,7 @@ void WalkerRounds::share(const std::function<std::string()> &make,
   }
   has_stopped = true;
   walkers->send_to_all(bytes);
+  if (bytes.empty()) throw std::runtime_error("walker 0 has sent nothing");
   if (bytes[0] == '-') throw std::runtime_error("walker 0: " + bytes.substr(1));
   has_stopped = false;
   if (!is_first()) take(bytes.substr(1));

@@ -18,9 +18,9 @@ namespace gpucoord {
 class GPUCOORD_TEST_API WalkerRounds {
  public:
   using Record = WalkerRecord;
-  // noun: a deposit, "hill"
-  WalkerRounds(std::shared_ptr<Walkers> walkers_in, const std::string &noun_in) :
-      walkers(std::move(walkers_in)), noun(noun_in)
+  // noun: a deposit, "hill". ncolumns: size of its row
+  WalkerRounds(std::shared_ptr<Walkers> walkers_in, const std::string &noun_in, int ncolumns_in) :
+      walkers(std::move(walkers_in)), noun(noun_in), ncolumns(ncolumns_in)
   {
   }
   int count() const { return walkers->count(); }
@@ -66,6 +66,7 @@ class GPUCOORD_TEST_API WalkerRounds {
 
   const std::shared_ptr<Walkers> walkers;
   const std::string noun;
+  const int ncolumns;
   std::uint64_t settings = 0;
   std::int64_t rounds = 0;
   std::int64_t remaining = 0;    // rounds of this run
