@@ -237,11 +237,12 @@ double BiasEvaluation::inverse_mass(const VariableRef &variable)
 
 void BiasEvaluation::check_frequencies(double timestep)
 {
-  if (has_checked_frequencies) return;
+  if (has_checked_frequencies || nevaluations == 0) return;
   has_checked_frequencies = true;
   const double before = bytes_copied();
   for (int v = 0; v < bias.nvariables(); ++v) {
-    const auto stiffness = bias.stiffness(v, state().s[v]);
+    auto stiffness = bias.stiffness(v, state().s[v]);
+    MPI_Bcast(&stiffness.curvature, 1, MPI_DOUBLE, 0, world);    // all ranks must agree
     if (!(stiffness.curvature > 0.0)) continue;
     const std::string text = gpucoord::warning_of_frequency(
         bias.labels()[v], stiffness, inverse_mass(user.variables()[v]), timestep);

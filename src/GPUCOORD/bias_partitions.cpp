@@ -90,7 +90,7 @@ void PartitionWalkers::send(int walker, const void *bytes, std::size_t size)
 {
   if (size > INT_MAX)
     throw std::runtime_error(fmt::format("the bias has {} bytes, more than the {} that can be sent "
-                                         "to other walkers - use fewer hills",
+                                         "to other walkers - use fewer deposits",
                                          size, INT_MAX));
   // A copy, because MPI may still read it after a failure.
   auto *const copy = new std::vector<char>(size);

@@ -164,7 +164,8 @@ bool BiasSurroundings::has_thermostat() const
   // temperature, too.
   const char *const thermostats[] = {"langevin", "^brownian", "^lb/",     "^srd",      "^ttm",
                                      "^qtb",     "^pimd",     "^rigid",   "^bd/",      "^gjf",
-                                     "^ipi",     "^external", "^python/", "^nve/bpm$", "^eos"};
+                                     "^ipi",     "^external", "^python/", "^nve/bpm$", "^eos",
+                                     "^nvk",     "^gld",      "^nvt/",    "^tgn"};
   for (const char *pair : {"dpd", "brownian"})
     if (force->pair_match(pair, 0)) return true;
   for (auto *fix : modify->get_fix_list()) {

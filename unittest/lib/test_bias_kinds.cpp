@@ -376,7 +376,7 @@ TEST_F(Kinds, a_grid_that_grows)
   EXPECT_EQ(outputs(*bias)["number of hills"], 1);
   EXPECT_DOUBLE_EQ(evaluate(*bias, {20.0}, step(3)), 4.0);
   bias.reset();
-  for (const char *more : {" grow no", " interval 0 9", " grow yes interval 0 9"}) {
+  for (const char *more : {" grow no", " interval 0 9", " grow no interval 0 9"}) {
     std::filesystem::remove(path);
     EXPECT_FALSE(on_device(*begin(words + more), step(1)).grid.zero_outside) << more;
   }

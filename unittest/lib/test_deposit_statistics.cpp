@@ -204,13 +204,17 @@ TEST(BiasWarnings, barrier)
 
 TEST(BiasWarnings, equal_walkers)
 {
-  EXPECT_EQ(warning_of_equal_walkers({{1.0, 2.0}, {1.0, 3.0}, {1.1, 2.0}}, {"c_a", "c_b"}), "");
-  EXPECT_EQ(warning_of_equal_walkers({{1.0}}, {"c_a"}), "");
-  EXPECT_EQ(warning_of_equal_walkers({{0.5}, {2.5}, {3.0}, {2.5}, {2.5}}, {"c_a"}),
-            "walkers 1, 3, 4 start at the same c_a = 2.5 - start each from another configuration, "
+  EXPECT_EQ(
+      warning_of_equal_walkers({0, 1, 2}, {{1.5, 2.0}, {1.5, 3.0}, {1.1, 2.0}}, {"c_a", "c_b"}),
+      "");
+  EXPECT_EQ(warning_of_equal_walkers({0}, {{1.5}}, {"c_a"}), "");
+  EXPECT_EQ(warning_of_equal_walkers({0, 1}, {{5.0}, {5.0}}, {"c_a"}),
+            "");    // numbers of neighbors
+  EXPECT_EQ(warning_of_equal_walkers({0, 2, 3, 5, 6}, {{0.5}, {2.5}, {3.0}, {2.5}, {2.5}}, {"c_a"}),
+            "walkers 2, 5, 6 start at the same c_a = 2.5 - start each from another configuration, "
             "or their first deposits add up at one place");
-  EXPECT_EQ(warning_of_equal_walkers({{1.0, 2.0}, {1.0, 2.0}}, {"c_a", "c_b"}),
-            "walkers 0, 1 start at the same c_a = 1, c_b = 2 - start each from another "
+  EXPECT_EQ(warning_of_equal_walkers({0, 1}, {{1.5, 2.0}, {1.5, 2.0}}, {"c_a", "c_b"}),
+            "walkers 0, 1 start at the same c_a = 1.5, c_b = 2 - start each from another "
             "configuration, or their first deposits add up at one place");
 }
 

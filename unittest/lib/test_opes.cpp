@@ -373,6 +373,22 @@ TEST_F(Opes, what_the_user_sees)
                 " kernels - use fewer variables, or a larger threshold, sigma or pace");
 }
 
+// The kernels of another barrier are not those of this V.
+TEST_F(Opes, constants_of_the_file)
+{
+  auto bias = begin(std::string("opes sigma 0.15 ") + BASE);
+  run(*bias, 0, 100);
+  bias.reset();
+  messages.clear();
+  bias = begin("opes sigma 0.15 barrier 9 pace 10 temp 1 append yes");
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[0],
+            "kernels file " + path +
+                " has biasfactor 8 in place of 9, epsilon 0.0001069812317752422 in place of "
+                "4.006529739e-05, kernel_cutoff 4.2761798705987903 in place of 4.5 - check the "
+                "values of this command");
+}
+
 TEST_F(Opes, errors_of_words)
 {
   const std::string needed = " barrier 8 pace 10 temp 1";
@@ -382,6 +398,10 @@ TEST_F(Opes, errors_of_words)
       {"opes barrier 8 pace 10", "opes: Fix bias opes needs keyword temp"},
       {"opes barrier 0 pace 10 temp 1", "0: Fix bias opes barrier is 0 but must be > 0"},
       {"opes barrier 8 pace 10 temp 0", "0: Fix bias opes temp is 0 but must be > 0"},
+      {"opes/explore barrier 20 pace 10 temp 1 epsilon 1e-30",
+       "1e-30: Fix bias opes/explore epsilon is 1e-30, whose power 19, the weight of the sample "
+       "before "
+       "the first kernel, is too small for a number - use a larger epsilon"},
       {"opes barrier 0.5 pace 10 temp 1",
        "0.5: Fix bias opes barrier 0.5 is 0.5 kT, but biasfactor, which is barrier/kT, must be > 1 "
        "- check temp and units, or use keyword biasfactor"},

@@ -148,6 +148,20 @@ TEST_F(SharedBias, a_round_without_hills)
   EXPECT_EQ(at(*walkers[1]->bias, 2.0).energy, 0.0);
 }
 
+// Nobody comes to a meeting after the last one of a run.
+TEST_F(SharedBias, a_walker_fails_after_the_last_round)
+{
+  make(3);
+  begin();
+  run(0, {23}, {}, [](int w, int k) {
+    return w == 2 && k == 22 ? std::nan("") : position(w, k);
+  });
+  EXPECT_EQ(walkers[0]->error, "");
+  EXPECT_EQ(
+      walkers[2]->error,
+      "the bias is not a finite number: V = 0, dV/dS = 0 at c_s = nan - use a smaller height");
+}
+
 TEST_F(SharedBias, a_walker_fails)
 {
   for (const int step : {10, 12})    // in a round, and between two rounds

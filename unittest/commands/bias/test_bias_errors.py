@@ -157,6 +157,8 @@ ARGUMENTS = [
     (METAD + " [read_grid] G", "metad keyword read_grid needs keyword grid"),
     (METAD + " [grow] no", "metad keyword grow needs keyword grid"),
     (METAD + " grid 0 9 bins 90 [grow]", "metad keyword grow takes 1 value, yes or no, but has 0"),
+    (METAD + " grid 0 9 bins 90 interval 1 8 grow [yes]",
+     "metad grow yes is not possible with interval, beyond which V is constant - leave out one of them"),
     (METAD + " grid 0 9 bins 90 grow [on]", "metad grow must be yes or no, not 'on'"),
     (METAD + " grid 0 9 bins [44]",
      "metad: points of the grid of c_cv are 0.204545 apart, which is more than its sigma 0.2 - use 90 bins or more, so "

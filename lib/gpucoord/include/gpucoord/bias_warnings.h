@@ -29,8 +29,10 @@ GPUCOORD_API std::string warning_of_frequency(const std::string &label, const St
 // barrier, kt: energies
 GPUCOORD_API std::string warning_of_barrier(double barrier, double kt, const std::string &units);
 
-// s: [walkers][variables], at the start. labels: of variables
-GPUCOORD_API std::string warning_of_equal_walkers(const std::vector<std::vector<double>> &s,
+// numbers: of walkers. s: [walkers][variables], at the start; integers are not compared. labels: of
+// variables
+GPUCOORD_API std::string warning_of_equal_walkers(const std::vector<int> &numbers,
+                                                  const std::vector<std::vector<double>> &s,
                                                   const std::vector<std::string> &labels);
 
 // The following ones are about deposits. plural: of a deposit, "hills"

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +67,7 @@ class GPUCOORD_API DepositFile {
     std::int64_t nlater = 0;     // number of deposits after these
     std::string damaged;         // error in the last line, or ""
     bool names_units = false;    // the file states that it is in the caller's units
+    std::map<std::string, std::string> constants;    // the last ones
   };
   static constexpr std::int64_t ALL = -1;
   Existing read(std::int64_t count);

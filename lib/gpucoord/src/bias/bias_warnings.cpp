@@ -5,6 +5,7 @@
 
 #include "../core/text_files.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gpucoord {
@@ -48,16 +49,22 @@ std::string warning_of_barrier(double barrier, double kt, const std::string &uni
       ", and check temp";
 }
 
-std::string warning_of_equal_walkers(const std::vector<std::vector<double>> &s,
+std::string warning_of_equal_walkers(const std::vector<int> &numbers,
+                                     const std::vector<std::vector<double>> &s,
                                      const std::vector<std::string> &labels)
 {
   for (std::size_t a = 0; a < s.size(); ++a) {
-    std::vector<std::string> same = {std::to_string(a)};
+    // Different configurations may have the same number of neighbors.
+    if (std::all_of(s[a].begin(), s[a].end(), [](double value) {
+          return value == std::round(value);
+        }))
+      continue;
+    std::vector<std::string> same = {std::to_string(numbers[a])};
     for (std::size_t b = a + 1; b < s.size(); ++b) {
       bool is_same = true;
       for (std::size_t v = 0; v < labels.size(); ++v)
         is_same = is_same && std::fabs(s[b][v] - s[a][v]) <= SAME_START * std::fabs(s[a][v]);
-      if (is_same) same.push_back(std::to_string(b));
+      if (is_same) same.push_back(std::to_string(numbers[b]));
     }
     if (same.size() == 1) continue;
     std::string values;

@@ -279,6 +279,7 @@ DepositFile::Existing DepositFile::read(std::int64_t count)
           if (words[2] == keyword && words[3] != value)
             throw bad(keyword + " is " + printable(words[3]) + ", but only " + value + " is known",
                       "give another file");
+        result.constants[words[2]] = words[3];
         const std::string why = period_problem(words[2], words[3]);
         if (!why.empty()) throw bad(why, "give another file");
         if (words[2].rfind("min_", 0) == 0 || words[2].rfind("max_", 0) == 0) ++nbounds;

@@ -230,6 +230,7 @@ std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &open
                  " does not give the units of its heights - they are assumed to be in units " +
                  context.units);
   warn_of_other_deposits(found.deposits);
+  warn_of_other_constants(found.constants);
   context.print("continues with " + count + " " + plural + " of " + path + restored);
   if (!found.deposits.empty()) set_last(found.deposits.back());
   // Needed for a restart file that is written before the first timestep.
@@ -251,7 +252,7 @@ void DepositingBias::begin_with_walkers(const BiasStart &start)
       return begin_file(start);
     });
   } catch (const std::exception &e) {
-    rounds->fail(e.what());
+    rounds->fail(e.what(), true);
     throw;
   }
   has_earlier = continues(start);
@@ -351,14 +352,18 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   for (const auto &deposit : deposits)
     if (!rounds || deposit.walker == rounds->mine()) observe(step, s, deposit);
   last_step = step.timestep;
-  if (deposits.empty()) return before;
-  if (rounds && rounds->is_first() && rounds->nrounds() == 1) warn_of_equal_walkers(deposits);
+  const bool writes = sum_file.every && step.timestep % sum_file.every == 0 && file;
+  if (deposits.empty()) {
+    if (writes) write_sum(sum_file.path);
+    return before;
+  }
+  if (rounds && rounds->is_first() && deposits.size() > 1 && !has_compared_walkers)
+    warn_of_equal_walkers(deposits);
   add_round(deposits);
   set_last(deposits.back());
   const double v = sum(s, dVdS);
   check_finite(v, s, dVdS);
   now.work += v - before;
-  const bool writes = sum_file.every && step.timestep % sum_file.every == 0 && file;
   if (writes) write_sum(sum_file.path);
   now.own[COUNT] += static_cast<double>(deposits.size());
   saved_checksum = checksum();
@@ -467,12 +472,16 @@ void DepositingBias::observe(const Step &step, const double *s, const Deposit &d
   if (statistics.count() % ENOUGH == 0) check_statistics(deposit);
 }
 
-void DepositingBias::warn_of_equal_walkers(const std::vector<Deposit> &first_round) const
+void DepositingBias::warn_of_equal_walkers(const std::vector<Deposit> &first_round)
 {
+  has_compared_walkers = true;
+  std::vector<int> numbers;
   std::vector<std::vector<double>> s;
-  for (const auto &deposit : first_round)
+  for (const auto &deposit : first_round) {
+    numbers.push_back(deposit.walker);
     s.emplace_back(deposit.row.begin(), deposit.row.begin() + nvariables());
-  const std::string text = warning_of_equal_walkers(s, labels());
+  }
+  const std::string text = warning_of_equal_walkers(numbers, s, labels());
   if (!text.empty()) context.warn(text);
 }
 

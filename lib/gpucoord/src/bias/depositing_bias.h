@@ -18,6 +18,7 @@
 #include "words.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -93,6 +94,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual void load_shared(ArchiveParts &parts) { load(parts); }
   // Warns of deposits of an earlier run that differ from those of this command.
   virtual void warn_of_other_deposits(const std::vector<Deposit> &) const {}
+  // The same of constants in the file of an earlier run.
+  virtual void warn_of_other_constants(const std::map<std::string, std::string> &) const {}
   // Returns all deposits, if the sum keeps them.
   virtual std::optional<std::vector<Deposit>> kept_deposits() const { return {}; }
   // Returns the height in V.
@@ -125,13 +128,14 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void check_weight(double v) const;
   void observe(const Step &, const double *s, const Deposit &);
   void check_statistics(const Deposit &);
-  void warn_of_equal_walkers(const std::vector<Deposit> &first_round) const;
+  void warn_of_equal_walkers(const std::vector<Deposit> &first_round);
   bool is_inside_wall(const double *s) const;
   double sum_at(const double *s) const;
 
   const std::string part;
   DepositGuard guard;
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers
+  bool has_compared_walkers = false;
   bool append = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""

@@ -190,12 +190,13 @@ namespace {
         if (words.has(keyword))
           words.fail(keyword, std::string("keyword ") + keyword + " needs keyword grid");
 
-    std::string grow = "yes";
-    if (words.has("grow")) grow = words.values("grow", 1, ", yes or no")[0];
-    if (grow != "yes" && grow != "no")
-      words.fail("grow", 0, "grow must be yes or no, not '" + grow + "'");
     // V beyond an interval needs no points there.
-    options.grow = grow == "yes" && !words.has("interval");
+    options.grow = words.yes_no("grow", true) && !words.has("interval");
+    if (words.has("grow") && words.yes_no("grow", true) && !options.grow)
+      words.fail(
+          "grow", 0,
+          "grow yes is not possible with interval, beyond which V is constant - leave out one of "
+          "them");
 
     if (!words.has("interval")) return;
     for (int v = 0; v < nvariables(); ++v)
@@ -322,14 +323,17 @@ namespace {
     }
     if (!options.grid.empty()) grid += bins;
     for (const auto &limits : options.interval) interval += range(limits.lo, limits.hi);
-    return {{"sigma", sigma},
-            {"height", "height " + shortest_text(options.height)},
-            {"pace", "pace " + std::to_string(pace)},
-            {"biasfactor", text_of_biasfactor(options.biasfactor)},
-            {"temp", temp > 0.0 ? "temp " + shortest_text(temp) : "no temp"},
-            {"grid", grid},
-            {"interval", interval},
-            {"stride", "stride " + std::to_string(stride())}};
+    std::vector<Setting> list = {{"sigma", sigma},
+                                 {"height", "height " + shortest_text(options.height)},
+                                 {"pace", "pace " + std::to_string(pace)},
+                                 {"biasfactor", text_of_biasfactor(options.biasfactor)},
+                                 {"temp", temp > 0.0 ? "temp " + shortest_text(temp) : "no temp"},
+                                 {"grid", grid},
+                                 {"interval", interval},
+                                 {"stride", "stride " + std::to_string(stride())}};
+    if (!options.grid.empty() && options.interval.empty())
+      list.push_back({"grow", options.grow ? "grow yes" : "grow no"});
+    return list;
   }
 
 }    // namespace

@@ -123,7 +123,8 @@ void Opes::average(const double *s)
     const Period period = options.period_of(k);
     const double before = period.difference(s[k], mean[k]);
     mean[k] = period.wrapped(mean[k] + before / samples);
-    squares[k] += before * period.difference(s[k], mean[k]);
+    // Rounding must not make it negative.
+    squares[k] = std::max(squares[k] + before * period.difference(s[k], mean[k]), 0.0);
   }
 }
 
@@ -143,7 +144,7 @@ void Opes::get_averages(double *to) const
 
 bool Opes::is_ready() const
 {
-  return !options.is_adaptive() || nsamples >= options.stride;
+  return !options.is_adaptive() || nsamples >= options.stride || (counter > 1.0 && nsamples > 0);
 }
 
 // Returns sigma before it shrinks with the number of samples.

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,6 +89,8 @@ class GPUCOORD_TEST_API Opes {
   const OpesKernels &all_kernels() const { return kernels; }
   // Returns what evaluate() needs besides the rows of all_kernels().
   KernelSum sum_parameters() const;
+  // Returns those of a file that differ from the options, "biasfactor 8 in place of 10", or "".
+  std::string other_constants(const std::map<std::string, std::string> &found) const;
 
   // All numbers that change. load() throws std::runtime_error.
   void save(Archive &) const;

@@ -55,6 +55,7 @@ namespace {
       const std::string text = warning_of_barrier(options.barrier, options.kt, context.units);
       if (!text.empty()) context.warn(text);
       DepositingBias::begin(start);
+      saved.reset();
     }
     void begin_run(std::int64_t step) override
     {
@@ -86,7 +87,19 @@ namespace {
     void complete(std::vector<Deposit> &round) override { opes->complete(round); }
     void add_round(const std::vector<Deposit> &) override;
     double sum(const double *s, double *dVdS) const override { return opes->evaluate(s, dVdS); }
-    std::uint64_t checksum() const override { return rows.value(); }
+    std::uint64_t checksum() const override
+    {
+      Checksum sum = rows;
+      for (const double number : {opes->all_kernels().overlap(), opes->neff()}) sum.add(number);
+      return sum.value();
+    }
+    void warn_of_other_constants(const std::map<std::string, std::string> &found) const override
+    {
+      const std::string others = opes->other_constants(found);
+      if (!others.empty())
+        context.warn("kernels file " + path + " has " + others +
+                     " - check the values of this command");
+    }
     std::string restore(const std::vector<Deposit> &) override;
     std::string too_large() const override { return "barrier"; }
     void write_sum(const std::string &name) const override
@@ -197,6 +210,13 @@ namespace {
                      short_text(LARGEST_BARRIER) + " are possible - check temp and units");
     options.epsilon = words.has("epsilon") ? need_above_0("epsilon")
                                            : std::exp(-barrier / options.a());
+    if (!(std::pow(options.epsilon, options.a()) > 0.0))
+      words.fail(
+          "epsilon", 0,
+          "epsilon is " + shortest_text(options.epsilon) + ", whose power " +
+              short_text(options.a(), 4) +
+              ", the weight of the sample before the first kernel, is too small for a number "
+              "- use a larger epsilon");
     options.cutoff = words.has("cutoff")
         ? need_above_0("cutoff")
         : std::sqrt(2.0 * barrier / (options.explore ? 1.0 : options.a()));

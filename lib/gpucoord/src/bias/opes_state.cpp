@@ -26,6 +26,22 @@ static std::string columns(const OpesOptions &options)
       " height";
 }
 
+std::string Opes::other_constants(const std::map<std::string, std::string> &found) const
+{
+  std::string others;
+  for (const auto &[name, value] : options.constants()) {
+    const auto entry = found.find(name);
+    if (entry == found.end() || entry->second == value) continue;
+    double theirs = HUGE_VAL;
+    const bool is_number = entry->second == "inf" || to_number(entry->second, theirs);
+    const double ours = value == "inf" ? HUGE_VAL : std::stod(value);
+    if (is_number && std::fabs(theirs - ours) <= 1e-9 * std::fabs(ours)) continue;
+    others += (others.empty() ? "" : ", ") + name + " " + printable(entry->second) +
+        " in place of " + (value == "inf" ? value : short_text(ours));
+  }
+  return others;
+}
+
 void Opes::write_state(const std::string &path, const std::string &program,
                        const std::string &units) const
 {
@@ -166,16 +182,8 @@ std::string Opes::read_state(const std::string &path, const std::string &program
   check_count(rows.size());
   for (auto &row : rows) kernels.add(std::move(row), 0.0, false);
 
-  std::string others;
-  for (const auto &[name, value] : options.constants()) {
-    double theirs = HUGE_VAL;
-    const bool is_inf = text(name) == "inf";
-    if (!is_inf && !to_number(text(name), theirs)) fail(name + " is " + printable(text(name)));
-    const double ours = value == "inf" ? HUGE_VAL : std::stod(value);
-    if (theirs != ours && !(std::fabs(theirs - ours) <= 1e-9 * std::fabs(ours)))
-      others += (others.empty() ? "" : ", ") + name + " " + printable(text(name)) +
-          " in place of " + (value == "inf" ? value : short_text(ours));
-  }
+  for (const auto &[name, value] : options.constants()) text(name);
+  const std::string others = other_constants(constants);
   // Lines that are missing or changed show in Z.
   if (others.empty() && has_same_form && options.normalize) {
     const double theirs = number("zed", 0.0);

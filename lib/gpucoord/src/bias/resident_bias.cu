@@ -89,7 +89,7 @@ namespace {
       const Period &period = arg.kernels.period[v];
       const double before = period.difference(state.s[v], mean[v]);
       mean[v] = period.wrapped(mean[v] + before / fmin(*samples, arg.longest));
-      m2[v] += before * period.difference(state.s[v], mean[v]);
+      m2[v] = fmax(m2[v] + before * period.difference(state.s[v], mean[v]), 0.0);
     }
   }
 

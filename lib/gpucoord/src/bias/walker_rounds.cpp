@@ -114,6 +114,8 @@ std::string WalkerRounds::problem_at_start(const Record &first, const Record &ot
 {
   if (first.settings != other.settings) {
     const auto [ours, theirs] = first_difference(first.text, other.text);
+    if (ours.empty() && theirs.empty())
+      return " has other settings - use the same fix in all partitions";
     return " has " + (theirs.empty() ? "other settings" : printable(theirs)) +
         ", but walker 0 has " + (ours.empty() ? "none of these" : printable(ours)) +
         " - use the same fix in all partitions";
@@ -245,16 +247,17 @@ WalkerRounds::exchange(const std::vector<Deposit> &mine, std::int64_t step, std:
   return round;
 }
 
-std::string WalkerRounds::fail(const std::string &why)
+std::string WalkerRounds::fail(const std::string &why, bool before_runs)
 {
-  if (has_stopped) return "";
+  if (has_stopped || (remaining <= 0 && !before_runs)) return "";
   Record mine = record(Record::ROUND, Record::FAILED);
   mine.set_text(why);
   try {
     meet(mine, [](const std::vector<Record> &) {
     });
   } catch (const std::exception &e) {
-    return e.what();
+    const std::string text = e.what();
+    return text.find(mine.text) == std::string::npos ? why + " (and " + text + ")" : text;
   }
   return "";
 }

@@ -47,8 +47,9 @@ class GPUCOORD_TEST_API WalkerRounds {
   Round exchange(const std::vector<Deposit> &mine, std::int64_t step, std::uint64_t bias,
                  const std::function<void(const std::vector<Deposit> &)> &write);
   // Tells the others in their next meeting that this walker has failed, and returns the text for
-  // all. Does nothing if the walkers have stopped already, and returns "".
-  std::string fail(const std::string &why);
+  // all. Does nothing if the walkers have stopped already, or if no meeting follows in this run,
+  // and returns "". before_runs: the meeting of the first run follows
+  std::string fail(const std::string &why, bool before_runs = false);
   // Tells them that the run of this walker ends before its last round.
   void end_run();
   // Returns the number of the walker whose run ended before its last round, or -1.
