@@ -192,7 +192,8 @@ def systems(bench):
 
     def opes_cases():
         """Metadynamics on a grid, and OPES with as many kernels as after short and very long runs."""
-        return (Case("metad, grid", (METAD,)), *(Case(f"OPES, {count:,} kernels", (OPES.format(count),)) for count in KERNELS))
+        return (Case("metad, grid", (METAD,), table="opes"),
+                *(Case(f"OPES, {count:,} kernels", (OPES.format(count),), table="opes") for count in KERNELS))
 
     def function_case():
         return Case("harmonic, function more_than", variable=FUNCTION, table="function")
@@ -217,6 +218,7 @@ def systems(bench):
         melt(40, 400,
              Case("harmonic"),
              Case("linear", (LINEAR,)),
+             Case("metad, grid", (METAD,)),
              *opes_cases(),
              Case("harmonic and linear of one variable", (HARMONIC, LINEAR)),
              Case("harmonic, double", precision="double"),

@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 
+import coordtest
 from coordtest import DEVICE, FRESH, folder, kokkos, lmp_program, on_device, run_in_worker
 
 # 12 atoms, so that a step takes microseconds, and a run not much longer than the start of LAMMPS. Sorting
@@ -211,6 +212,7 @@ class Killed(unittest.TestCase):
                 self.assertEqual(values, trajectory[step][0], f"step {step}")
         return killed
 
+    @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
     def test_killed(self):
         self.random = random.Random(4711)
         self.count = dict.fromkeys(("continued runs", "damaged lines", "moved hills", "unfinished restart files"), 0)
