@@ -274,7 +274,7 @@ SYSTEMS = {
     "doc/src/compute_coord_force.rst": [Example(WATER)],
     "doc/src/fix_coord_bias.rst": [
         # The first kernel of an adaptive width comes within the steps that are run.
-        Example(WATER, [("opes barrier 40 pace 500 temp 300 file", "opes barrier 40 pace 500 temp 300 sigma/adaptive 5 file")]),
+        Example(WATER, [("opes barrier 10 pace 500 temp 300 file", "opes barrier 10 pace 500 temp 300 sigma/adaptive 5 file")]),
         Example(WATER + "compute cv na coord/gpu group2 ow norm mean switch cubic d0 2.4 dmax 4.0\n", [(" && etotal < 0", "")]),
         Template("it needs eight partitions, see examples/bias/walkers")],
     "doc/src/fix_coord_plumed.rst": [Example(WATER + DIFFERENCE, KERNEL)],
