@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Biases of variables on the GPU, compared with the host's biases.
 
 #include "gpu_tests.h"
-#include "resident_systems.h"
+#include "resident_values.h"
 
 #include "gpucoord/metadynamics.h"
 #include "gpucoord/resident_bias.h"
@@ -228,13 +228,7 @@ TEST(ResidentBias, force_that_is_not_finite)
 TEST(ResidentBias, periodic_variables)
 {
   constexpr double PI = 3.14159265358979323846;
-  const Switch function(options(SwitchKind::CUBIC, 1.0));
-  const System s(500, 0, 10.0, 47);
-  const Loaded loaded(s, false);
-  const auto device = make(function, Precision::DOUBLE);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
-  const double value = device->result(nullptr).value;
+  const Values values;
   MetadynamicsOptions o;
   o.names = {"phi", "d"};
   o.sigma = {0.6, 0.5};
@@ -248,9 +242,7 @@ TEST(ResidentBias, periodic_variables)
   }
   const auto bias = make_resident_bias();
   for (const double phi : {3.13, -3.13, 3.2, -3.2, 3.1 + 4.0 * PI, 0.1}) {
-    std::vector<DeviceValue> variables(2, device->device_value());
-    variables[0].scale = phi / value;
-    variables[1].scale = 3.1 / value;
+    const auto variables = values.at({phi, 3.1});
     const double at[2] = {phi, 3.1};
     double dVdS[2];
     ResidentBias::State state = {};
@@ -281,27 +273,19 @@ TEST(ResidentBias, periodic_variables)
 
 TEST(ResidentBias, metadynamics_on_a_grid)
 {
-  const Switch function(options(SwitchKind::CUBIC, 1.0));
-  const System s(500, 0, 10.0, 47);
-  const Loaded loaded(s, false);
-  const auto device = make(function, Precision::DOUBLE);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
-  const double value = device->result(nullptr).value;
+  const Values values;
   for (int n = 1; n <= 3; ++n)
     for (const bool with_interval : {false, true}) {
       MetadynamicsOptions o;
-      std::vector<DeviceValue> variables(n);
       double at[3], dVdS[3];
       for (int v = 0; v < n; ++v) {
-        variables[v] = device->device_value();
-        variables[v].scale = (0.3 + 0.1 * v) / value;
-        at[v] = variables[v].scale * value;
+        at[v] = 0.3 + 0.1 * v;
         o.names.push_back("v" + std::to_string(v));
         o.sigma.push_back(0.1);
         o.grid.push_back({-1.0, 1.0, 60});
         if (with_interval) o.interval.push_back({-0.5, v == 0 ? 0.25 : 0.9});
       }
+      auto variables = values.at({at, at + n});
       o.height = 1.0;
       Metadynamics metad(o);
       std::mt19937 random(n);
@@ -330,7 +314,7 @@ TEST(ResidentBias, metadynamics_on_a_grid)
       terms.grid.version = metad.nhills();    // the grid is copied again
       compare();
       EXPECT_GT(state.energy, before + 0.1);
-      variables[0].scale = 5.0 / value;
+      variables[0] = values.at({5.0})[0];
       bias->evaluate(variables, terms, 1.0, nullptr);
       EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);
     }
@@ -339,13 +323,7 @@ TEST(ResidentBias, metadynamics_on_a_grid)
 // S leaves a grid, which then grows: V is 0 outside, and the larger grid is copied.
 TEST(ResidentBias, metadynamics_on_a_grid_that_grows)
 {
-  const Switch function(options(SwitchKind::CUBIC, 1.0));
-  const System s(500, 0, 10.0, 47);
-  const Loaded loaded(s, false);
-  const auto device = make(function, Precision::DOUBLE);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
-  const double value = device->result(nullptr).value;
+  const Values values;
   for (int n = 1; n <= 3; ++n) {
     MetadynamicsOptions o;
     o.names.assign(n, "v");
@@ -354,24 +332,19 @@ TEST(ResidentBias, metadynamics_on_a_grid_that_grows)
     o.grid.assign(n, {-0.2, 0.2, 12});
     o.grow = true;
     Metadynamics metad(o);
-    std::vector<DeviceValue> variables(n);
     const auto bias = make_resident_bias();
     ResidentBias::State state = {};
     state.bad_atom = -1;
     bias->set(state, nullptr);
     // Evaluates at s of each variable. Returns V.
     const auto compare = [&](double at_all) {
-      double at[3], dVdS[3];
-      for (int v = 0; v < n; ++v) {
-        variables[v] = device->device_value();
-        variables[v].scale = at_all / value;
-        at[v] = variables[v].scale * value;
-      }
+      const std::vector<double> at(n, at_all);
+      double dVdS[3];
       DeviceTerms terms;
       terms.grid = {metad.grid_axes(), {}, &metad.grid_values(), metad.nhills(), true};
-      bias->evaluate(variables, terms, 1.0, nullptr);
+      bias->evaluate(values.at(at), terms, 1.0, nullptr);
       state = bias->wait(nullptr);
-      EXPECT_NEAR(state.energy, metad.evaluate(at, dVdS), 1e-12);
+      EXPECT_NEAR(state.energy, metad.evaluate(at.data(), dVdS), 1e-12);
       for (int v = 0; v < n; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-10);
       EXPECT_EQ(state.outside, 0);
       return state.energy;

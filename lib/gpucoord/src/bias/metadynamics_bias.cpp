@@ -119,17 +119,15 @@ namespace {
   void MetadynamicsBias::parse_hills(const Words &words)
   {
     options.sigma = words.reals("sigma");
-    for (int v = 0; v < nvariables(); ++v)
-      if (!(options.sigma[v] > 0.0))
-        words.fail("sigma", v, "sigma is " + shortest_text(options.sigma[v]) + " but must be > 0");
-      else if (period(v).exists() && options.sigma[v] > largest_sigma(period(v)))
+    for (int v = 0; v < nvariables(); ++v) {
+      words.above_0("sigma", v);
+      if (period(v).exists() && options.sigma[v] > largest_sigma(period(v)))
         words.fail("sigma", v,
                    "sigma is " + shortest_text(options.sigma[v]) +
                        " but must be <= " + short_text(largest_sigma(period(v)), 6) + " for " +
                        labels()[v] + ", or a hill overlaps its own image in the next period");
-    options.height = words.real("height");
-    if (!(options.height > 0.0))
-      words.fail("height", 0, "height is " + shortest_text(options.height) + " but must be > 0");
+    }
+    options.height = words.above_0("height");
     parse_pace(words);
     parse_temperature(words);
     options.kt = context.boltzmann * temp;

@@ -173,16 +173,9 @@ namespace {
 
   void OpesBias::parse_energies(const Words &words)
   {
-    const auto need_above_0 = [&words](const char *keyword) {
-      const double value = words.real(keyword);
-      if (!(value > 0.0))
-        words.fail(keyword, 0,
-                   std::string(keyword) + " is " + shortest_text(value) + " but must be > 0");
-      return value;
-    };
-    options.barrier = need_above_0("barrier");
+    options.barrier = words.above_0("barrier");
     parse_pace(words);
-    need_above_0("temp");
+    words.above_0("temp");
     parse_temperature(words);
     options.kt = context.boltzmann * temp;
     const double barrier = options.barrier / options.kt;
@@ -208,7 +201,7 @@ namespace {
                  barrier_in_kt + ", and " + short_text(barrier / options.a(), 4) +
                      " kT/a with a = " + short_text(options.a(), 4) + ", but at most " +
                      short_text(LARGEST_BARRIER) + " are possible - check temp and units");
-    options.epsilon = words.has("epsilon") ? need_above_0("epsilon")
+    options.epsilon = words.has("epsilon") ? words.above_0("epsilon")
                                            : std::exp(-barrier / options.a());
     if (!(std::pow(options.epsilon, options.a()) > 0.0))
       words.fail(
@@ -218,7 +211,7 @@ namespace {
               ", the weight of the sample before the first kernel, is too small for a number "
               "- use a larger epsilon");
     options.cutoff = words.has("cutoff")
-        ? need_above_0("cutoff")
+        ? words.above_0("cutoff")
         : std::sqrt(2.0 * barrier / (options.explore ? 1.0 : options.a()));
   }
 
@@ -247,10 +240,7 @@ namespace {
   {
     const auto widths = [this, &words](const char *keyword) {
       const auto result = words.reals(keyword);
-      for (int v = 0; v < nvariables(); ++v)
-        if (!(result[v] > 0.0))
-          words.fail(keyword, v,
-                     std::string(keyword) + " is " + shortest_text(result[v]) + " but must be > 0");
+      for (int v = 0; v < nvariables(); ++v) words.above_0(keyword, v);
       return result;
     };
     if (words.has("sigma/min")) options.sigma_min = widths("sigma/min");

@@ -120,6 +120,20 @@ double Words::real(const std::string &keyword) const
   return real(keyword, 0);
 }
 
+double Words::above_0(const std::string &keyword, int value) const
+{
+  const double result = real(keyword, value);
+  if (!(result > 0.0))
+    fail(keyword, value, keyword + " is " + shortest_text(result) + " but must be > 0");
+  return result;
+}
+
+double Words::above_0(const std::string &keyword) const
+{
+  values(keyword, 1, "");
+  return above_0(keyword, 0);
+}
+
 std::vector<double> Words::reals(const std::string &keyword) const
 {
   values(keyword, nvariables(), for_each_variable("one"));

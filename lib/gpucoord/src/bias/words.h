@@ -48,6 +48,9 @@ class GPUCOORD_TEST_API Words {
   // Returns two numbers for each variable. The first one must be less than the second.
   std::vector<Interval> intervals(const std::string &keyword) const;
   double real(const std::string &keyword, int value) const;
+  // The same, which must be > 0.
+  double above_0(const std::string &keyword) const;
+  double above_0(const std::string &keyword, int value) const;
   // Returns an integer from 'minimum' to 2^31 - 1. unit: "a number of steps"
   int integer(const std::string &keyword, int value, int minimum, const std::string &unit) const;
   // Returns the value of a keyword, which must be one of these words.
