@@ -6,6 +6,7 @@
 #include "opes_runs.h"
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <random>
@@ -254,12 +255,46 @@ TEST_F(Opes, averages_advance_once_a_timestep)
     evaluate(*other, frame, {0.4}, Step::Phase::MINIMIZATION);
     EXPECT_EQ(evaluate(*other, frame, well(frame, 1)), expected[frame - 1]);
     EXPECT_EQ(evaluate(*other, frame, well(frame, 1)), expected[frame - 1]);
+    for (const auto &one : other->outputs()) one.value();
+    ArchiveParts restart;
+    other->save(restart);
     if (frame % 70 == 0) {    // the next run
       other->begin_run(frame);
       evaluate(*other, frame, well(frame, 1), Step::Phase::SETUP);
     }
   }
   EXPECT_GT(output(*other, "kernels after merging"), 3);
+}
+
+// In a harmonic well, S has a known variance, and with the final bias gamma times this variance.
+// Sigma of OPES is the fluctuation in the well, that of OPES EXPLORE the one with the bias.
+TEST_F(Opes, adaptive_sigma_is_the_fluctuation_in_a_basin)
+{
+  constexpr double FLUCTUATION = 0.2, GAMMA = 8.0;
+  constexpr int STRIDE = 10000;
+  for (const std::string kind : {"opes", "opes/explore"})
+    for (const Period period : {Period(), Period{-3.0, 6.0}}) {
+      auto bias = begin(kind + " sigma/adaptive " + std::to_string(STRIDE) +
+                            " barrier 8 pace 1000 temp 1 fixed_sigma yes",
+                        1, {period});
+      std::mt19937 random(5);
+      std::normal_distribution<double> normal;
+      std::vector<double> errors;
+      for (int frame = 1; frame <= 8 * STRIDE; ++frame) {
+        const double width = FLUCTUATION * (frame <= STRIDE ? 1.0 : std::sqrt(GAMMA));
+        const double s = 2.9 + width * normal(random);
+        evaluate(*bias, frame, {period.wrapped(s)});
+        if (frame != STRIDE && frame != 8 * STRIDE) continue;
+        const std::string file = content(path);
+        const auto row = words(file.substr(file.rfind('\n', file.size() - 2)));
+        const double expected = FLUCTUATION * (kind == "opes" ? 1.0 : std::sqrt(GAMMA));
+        errors.push_back((std::stod(row[2]) / expected - 1.0) * std::sqrt(2.0 * frame));
+      }
+      std::printf("%s: sigma differs by %.2f and %.2f statistical errors\n", kind.c_str(),
+                  errors[0], errors[1]);
+      for (const double error : errors) EXPECT_LT(std::fabs(error), 3.0);
+      EXPECT_EQ(output(*bias, "number of kernels"), 71);
+    }
 }
 
 TEST_F(Opes, first_adaptive_sigma)

@@ -23,6 +23,37 @@ namespace gpucoord {
 // Version of the file format. Files of PLUMED do not state it.
 static constexpr int FORMAT = 1;
 
+std::vector<std::pair<std::string, std::string>> DepositFormat::ends_of_periods() const
+{
+  std::vector<std::pair<std::string, std::string>> result;
+  for (std::size_t k = 0; k < period.size(); ++k)
+    if (period[k].exists()) {
+      result.emplace_back("min_" + names[k], text_of_bound(period[k].lo));
+      result.emplace_back("max_" + names[k], text_of_bound(period[k].hi()));
+    }
+  return result;
+}
+
+std::string DepositFormat::period_problem(const std::map<std::string, std::string> &found) const
+{
+  for (std::size_t k = 0; k < names.size(); ++k)
+    for (const bool is_low : {true, false}) {
+      const auto line = found.find((is_low ? "min_" : "max_") + names[k]);
+      if (line == found.end()) continue;
+      const Period its = period.empty() ? Period() : period[k];
+      const double needed = is_low ? its.lo : its.hi();
+      double value;
+      if (its.exists() && to_bound(line->second, value) &&
+          std::fabs(value - needed) <= 1e-9 * its.length)
+        continue;
+      return line->first + " is " + printable(line->second) + ", but the variable " +
+          (its.exists() ? "has " + text_of_bound(needed) : "is not periodic here");
+    }
+  return "";
+}
+
+/* ---------------------------------------------------------------------- */
+
 DepositFile::DepositFile(std::string path_in, DepositFormat format_in, std::string program_in,
                          std::string units_in) :
     path(std::move(path_in)),
@@ -60,12 +91,9 @@ static std::string line_of(const Deposit &deposit, const DepositFormat &format)
 std::string DepositFile::header() const
 {
   std::string text = "#! FIELDS " + joined(columns(format), 0) + "\n";
-  for (const auto &[keyword, value] : format.constants)
-    text += "#! SET " + keyword + " " + value + "\n";
-  for (std::size_t k = 0; k < format.period.size(); ++k)
-    if (format.period[k].exists())
-      text += "#! SET min_" + format.names[k] + " " + text_of_bound(format.period[k].lo) +
-          "\n#! SET max_" + format.names[k] + " " + text_of_bound(format.period[k].hi()) + "\n";
+  auto lines = format.constants;
+  for (const auto &line : format.ends_of_periods()) lines.push_back(line);
+  for (const auto &[keyword, value] : lines) text += "#! SET " + keyword + " " + value + "\n";
   return text + format.further_lines + "# " + program + " units " + units + ": " +
       format.about_units + "\n" + format_line(plural, FORMAT);
 }
@@ -209,25 +237,6 @@ void DepositFile::append(const Deposit &deposit, const Known &known)
 
 /* ---------------------------------------------------------------------- */
 
-// Returns what is wrong with a line '#! SET min_NAME VALUE' or 'max_NAME', or "".
-std::string DepositFile::period_problem(const std::string &keyword, const std::string &value) const
-{
-  for (std::size_t k = 0; k < format.names.size(); ++k) {
-    const bool is_low = keyword == "min_" + format.names[k];
-    if (!is_low && keyword != "max_" + format.names[k]) continue;
-    const bool is_periodic = !format.period.empty() && format.period[k].exists();
-    if (!is_periodic)
-      return keyword + " is " + printable(value) + ", but " + format.names[k] +
-          " is not periodic here";
-    const double needed = is_low ? format.period[k].lo : format.period[k].hi();
-    double found;
-    if (!to_bound(value, found) || std::fabs(found - needed) > 1e-9 * format.period[k].length)
-      return keyword + " is " + printable(value) + ", but the variable has " +
-          text_of_bound(needed);
-  }
-  return "";
-}
-
 DepositFile::Existing DepositFile::read(std::int64_t count)
 {
   require_regular_file(plural + " file", path);
@@ -241,13 +250,12 @@ DepositFile::Existing DepositFile::read(std::int64_t count)
 
   Existing result;
   const auto expected = columns(format);
+  const auto ends = format.ends_of_periods();
   std::string line;
   std::int64_t bytes = 0;    // bytes up to the end of this line
   Checksum sum;              // checksum of the bytes read so far
   std::int64_t line_number = 0;
   bool have_header = false;
-  int nbounds = 0, needed_bounds = 0;    // lines with the ends of periods
-  for (const Period &one : format.period) needed_bounds += one.exists() ? 2 : 0;
 
   const auto bad = [&](const std::string &why, const std::string &way_out) {
     return std::runtime_error(name + ", line " + std::to_string(line_number) + ": " + why + " - " +
@@ -280,9 +288,8 @@ DepositFile::Existing DepositFile::read(std::int64_t count)
             throw bad(keyword + " is " + printable(words[3]) + ", but only " + value + " is known",
                       "give another file");
         result.constants[words[2]] = words[3];
-        const std::string why = period_problem(words[2], words[3]);
+        const std::string why = format.period_problem(result.constants);
         if (!why.empty()) throw bad(why, "give another file");
-        if (words[2].rfind("min_", 0) == 0 || words[2].rfind("max_", 0) == 0) ++nbounds;
       } else if (words.size() > 3 && words[0] == "#" && words[1] == program &&
                  words[2] == "units") {
         const std::string found = words[3].substr(0, words[3].find(':'));
@@ -294,9 +301,10 @@ DepositFile::Existing DepositFile::read(std::int64_t count)
       } else if (!words.empty() && words[0][0] != '#') {
         const std::string early = "a " + format.noun + " comes before the line";
         if (!have_header) throw bad(early + " '#! FIELDS " + joined(expected, 0) + "'", repair);
-        if (nbounds < needed_bounds)
-          throw bad(early + "s '#! SET min_NAME' and 'max_NAME' of each periodic variable",
-                    "give a file of " + plural + " of the same variables");
+        for (const auto &needed : ends)
+          if (!result.constants.count(needed.first))
+            throw bad(early + "s '#! SET min_NAME' and 'max_NAME' of each periodic variable",
+                      "give a file of " + plural + " of the same variables");
         if (words.size() != expected.size())
           problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") +
               " in place of " + std::to_string(expected.size());

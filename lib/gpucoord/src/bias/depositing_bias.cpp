@@ -306,7 +306,16 @@ void DepositingBias::share_deposits(const std::function<std::vector<Deposit>()> 
 
 void DepositingBias::join_run(std::int64_t step, std::int64_t last)
 {
+  end_of_run = last;
   rounds->begin_run(step, last, pace);
+}
+
+bool DepositingBias::leave_run(std::int64_t step)
+{
+  if (!rounds->end_run(step < end_of_run)) return false;
+  context.print("walker " + std::to_string(rounds->left()) +
+                " has ended its run before its last step: later runs are left out");
+  return true;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::string summary() override;
   bool has_walkers() const override { return rounds != nullptr; }
   void join_run(std::int64_t step, std::int64_t last) override;
-  void leave_run() override { rounds->end_run(); }
+  bool leave_run(std::int64_t step) override;
   void fail(const std::string &why) override { rounds->fail(why); }
   bool must_end() const override { return rounds && rounds->left() >= 0; }
   std::size_t bytes() const override { return statistics.bytes(); }
@@ -116,6 +116,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   int pace = 0;
   double temp = 0.0;    // 0: not given
   std::string path;     // of the file of deposits
+  bool append = false;
 
  private:
   std::vector<Deposit> begin_file(const BiasStart &);
@@ -136,7 +137,6 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   DepositGuard guard;
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers
   bool has_compared_walkers = false;
-  bool append = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""
   struct {
@@ -148,6 +148,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::unique_ptr<DepositFile> file;    // only on rank 0 of walker 0, set by begin()
   // Checksum of the sum, on rank 0. Empty before begin() and load().
   std::optional<std::uint64_t> saved_checksum;
+  std::int64_t end_of_run = 0;
   std::int64_t last_step = 0;    // timestep of the last deposit, or of the start of the run
 
   // Of the deposits of this fix since a timestep, on rank 0.

@@ -60,6 +60,13 @@ namespace {
     {
       return deposit_of(metad->next_hill(s, v), options, time);
     }
+    // The hills of walkers may need more room together than each of them.
+    void complete(std::vector<Deposit> &deposits) override
+    {
+      std::vector<Hill> hills;
+      for (const auto &deposit : deposits) hills.push_back(hill_of(deposit));
+      metad->check_room(hills);
+    }
     void add_round(const std::vector<Deposit> &deposits) override
     {
       for (const auto &deposit : deposits) metad->add(hill_of(deposit));
