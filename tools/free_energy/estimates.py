@@ -138,6 +138,10 @@ def of_samples(job):
         else:
             log = np.zeros(len(parts[-1]))
         logs.append(log)
+    bias = [name for name in job.tables[0].names if name.endswith(".bias")]
+    if bias and not (arguments.logweight or arguments.bias):
+        job.note(f"all samples have the weight 1, although {arguments.files[0]} has {', '.join(bias)} - "
+                 "give --bias for F without it")
     s, log = wrapped(np.concatenate(parts), periods), np.concatenate(logs)
     w = np.exp(log - log.max())
     n = len(s)

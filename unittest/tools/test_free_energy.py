@@ -566,7 +566,8 @@ class Messages(Case):
         self.write("REAL", "# LAMMPS units real: time and heights in these\n" + self.GOOD)
         self.write("series", "# TimeStep c_s f_b\n" + rows([range(20), np.arange(20) % 7, np.ones(20)]))
         for words, message in (
-                ("HILLS", "--temp is missing - give the temperature of the run, as --temp 300"),
+                ("HILLS", "--temp is missing - give the temperature of the run in K, as --temp 300, or with units lj in epsilon/k"),
+                ("HILLS OTHER ./HILLS --temp 300", "./HILLS is given twice - give each file once"),
                 ("HILLS --temp 0", "--temp is 0, but must be > 0"),
                 ("HILLS --temp x", "argument --temp: invalid float value: 'x' - free_energy.py -h shows all options"),
                 ("HILLS OTHER --temp 300", "OTHER, line 2: biasf is 5, but 10 in HILLS, line 2 - give the hills of one bias"),
@@ -609,6 +610,39 @@ class Messages(Case):
         self.fails("series --temp 1 --units lj --s 2 --every 4", "--every 4 gives F 1,250 times, but at most 1,000 are possible - "
                    "give --every 5 or more")
 
+    def first_error(self):
+        """Return the first line of the errors, apart from that of few samples."""
+        return next((line + "\n" for line in self.errors.splitlines() if "no plateau" not in line), "")
+
+    def test_samples_twice(self):
+        """Runs that continue append to a file of fix ave/time, from steps 50 and 80 on."""
+        def series(*parts):
+            steps = np.concatenate([np.arange(*part) for part in parts])
+            return "# TimeStep c_s\n" + rows([steps, steps % 7])
+        words = "series --temp 1 --units lj --s c_s"
+        self.write("series", series((0, 60), (60, 100)))
+        self.run_tool(words)
+        self.assertEqual(self.first_error(), "")
+        self.write("series", series((0, 60), (50, 100)))
+        self.run_tool(words)
+        text = ("WARNING: series, line 62: TimeStep is 50 after 59, so that {} of {} samples are there twice - if the run continued "
+                "from a restart file, leave out lines 52 to 61{}\n")
+        self.assertEqual(self.first_error(), text.format(10, 110, ""))
+        self.write("series", series((0, 60), (50, 90), (80, 100)))
+        self.run_tool(words)
+        self.assertEqual(self.first_error(), text.format(20, 120, ", and those of its other restarts"))
+        self.write("other", series((0, 60)))
+        self.write("list", "series 1 0.1\nother 2 0.1\n")
+        self.run_tool("list --windows --temp 1 --units lj")
+        self.assertEqual(self.first_error(), text.format(20, 120, ", and those of its other restarts"))
+
+    def test_samples_without_weights(self):
+        self.write("COLVAR", "#! FIELDS time s opes.bias\n" + rows([range(20), np.arange(20) % 7, np.arange(20)]))
+        note = "NOTE: all samples have the weight 1, although COLVAR has opes.bias - give --bias for F without it\n"
+        for words, expected in ("", note), (" --bias opes.bias", ""), (" --logweight opes.bias", ""):
+            self.run_tool("COLVAR --temp 300 --s s" + words)
+            self.assertEqual(self.first_error(), expected)
+
     def test_lists_of_windows(self):
         self.write("w", "# TimeStep c_s\n" + rows([range(20), np.arange(20) % 7]))
         for text, message in (
@@ -617,6 +651,7 @@ class Messages(Case):
                 ("w 1 2\n", "list has 1 windows, but at least 2 are needed"),
                 ("w 1 -2\n", "list, line 1: centers must be finite, and force constants >= 0"),
                 ("w 1 2\nw 1 2 3 4\n", "list, line 2: 2 variables, but 1 before"),
+                ("w 1 2\nw 2 2\n", "list, line 2: w is the file of an earlier line - give each window its own"),
                 ("w 1 2\nv 1 2\n", "cannot read v: No such file or directory")):
             self.write("list", text)
             self.fails("list --windows --temp 1 --units lj", message)
@@ -647,6 +682,18 @@ class Messages(Case):
                                   stderr=subprocess.STDOUT, text=True, timeout=100)
             self.assertEqual(done.returncode, code, done.stdout)
             self.assertIn(text, done.stdout)
+        # Nobody reads what is printed, as in '... | head'.
+        os.remove(self.at("f.dat"))
+        for more in "", " --every 1":
+            for words, code, errors in ("--temp 300 --out f", 0, ""), ("", 1, "ERROR: --temp is missing"):
+                process = subprocess.Popen([sys.executable, script, "HILLS", *(words + more).split()], cwd=self.folder,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                process.stdout.close()
+                found = process.stderr.read()
+                process.stderr.close()
+                self.assertEqual(process.wait(100), code)
+                self.assertEqual(found[:len(errors)] if errors else found, errors)
+            self.assertTrue(os.path.exists(self.at("f.dat")))
 
 
 if __name__ == "__main__":
