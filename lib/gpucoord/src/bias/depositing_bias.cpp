@@ -52,7 +52,8 @@ void DepositingBias::parse_pace(const Words &words)
     words.fail("pace", 0,
                "pace " + std::to_string(pace) + " is not a multiple of stride " +
                    std::to_string(stride()) + ": " + plural +
-                   " are added where the bias is evaluated");
+                   " are added where the bias is evaluated - use pace " +
+                   std::to_string((pace / stride() + 1) * stride()));
 }
 
 void DepositingBias::parse_temperature(const Words &words)
@@ -79,7 +80,8 @@ void DepositingBias::parse_sum_file(const Words &words, const std::string &keywo
     words.fail(keyword, 0,
                keyword + " every " + std::to_string(sum_file.every) +
                    " steps is not a multiple of pace " + std::to_string(pace) +
-                   ": it is written when a " + noun + " is added");
+                   ": it is written when a " + noun + " is added - use " +
+                   std::to_string((sum_file.every / pace + 1) * pace));
   if (name == path)
     words.fail(keyword, 1,
                keyword + " cannot write to the " + plural + " file " + path +
@@ -93,7 +95,7 @@ void DepositingBias::parse_walkers(const Words &words)
     if (how != "partitions")
       words.fail("walkers", 0, "walkers must be partitions, not '" + how + "'");
     if (!context.walkers)
-      words.fail("walkers", 0, "walkers partitions is not possible in this program");
+      words.fail("walkers", 0, "walkers partitions is not possible in this program - leave it out");
     rounds = std::make_unique<WalkerRounds>(context.walkers, noun, 2 * nvariables() + 2);
   }
   if (!words.has("patience")) return;
@@ -161,6 +163,9 @@ void DepositingBias::begin(const BiasStart &start)
     begin_with_walkers(start);
   else
     begin_file(start);
+  is_since_restart = start.is_restarted;
+  if (has_earlier && ndeposits() >= ENOUGH * (rounds ? rounds->count() : 1))
+    has_checked_sampling = !has_other_settings;
   is_ready = true;
 }
 
@@ -186,7 +191,7 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
     throw std::runtime_error(sum_file.keyword + " " + sum_file.path + " is the " + plural +
                              " file - give another name");
   saved_checksum = checksum();
-  warn_of_other_settings();
+  has_other_settings = warn_of_other_settings();
   return deposits;
 }
 
@@ -286,7 +291,7 @@ void DepositingBias::share_deposits(const std::function<std::vector<Deposit>()> 
       deposit.time = archive.read_number();
       deposit.row = archive.read_numbers();
       if (deposit.row.size() != 2 * static_cast<std::size_t>(nvariables()) + 2)
-        throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged");
+        throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged - continue from the last restart files");
       deposits.push_back(deposit);
     }
     const DepositGuard own_guard = guard;
@@ -299,7 +304,7 @@ void DepositingBias::share_deposits(const std::function<std::vector<Deposit>()> 
     now.own = own;
     restore(deposits);
     if (saved_checksum != checksum())
-      throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged");
+      throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged - continue from the last restart files");
   };
   rounds->share(make, take);
 }
@@ -430,7 +435,9 @@ void DepositingBias::check_weight(double v) const
 
 void DepositingBias::begin_run(std::int64_t step)
 {
-  if (statistics.count() == 0 || step < last_step) {    // the first run, or reset_timestep
+  const bool is_reset = step < last_step;    // reset_timestep
+  if (since < 0 || is_reset) {
+    is_since_restart = is_since_restart && !is_reset;
     statistics = statistics_of(*this);
     since = step;
     ninside_walls = nsummarized = 0;
@@ -485,18 +492,20 @@ void DepositingBias::warn_of_equal_walkers(const std::vector<Deposit> &first_rou
   if (!text.empty()) context.warn(text);
 }
 
-// sigma and pace are compared with S once, before the bias is flat and S moves faster. If S
-// hardly moves in a pace, its fluctuation is not yet known.
+// sigma and pace are compared with S once, before the bias is flat and S moves faster, and not
+// again in a run that continues. If S hardly moves in a pace, its fluctuation is not yet known.
 void DepositingBias::check_statistics(const Deposit &deposit)
 {
-  for (int v = 0; v < nvariables() && statistics.count() == ENOUGH; ++v) {
+  for (int v = 0; v < nvariables() && !has_checked_sampling; ++v) {
     const auto &variable = statistics.variable(v);
-    std::string text = warning_of_pace(labels()[v], variable.autocorrelation(), pace, plural);
+    std::string text = warning_of_pace(labels()[v], variable.autocorrelation(),
+                                       variable.least_autocorrelation(), pace, plural);
     if (text.empty() && has_sigma_of_basin())
       text = warning_of_sigma(labels()[v], deposit.row[nvariables() + v], variable.fluctuation(),
                               plural);
     if (!text.empty()) context.warn(text);
   }
+  has_checked_sampling = true;
   if (has_warned_of_walls) return;
   const std::string text = warning_of_walls(ninside_walls, statistics.count(), plural);
   if (!text.empty()) context.warn(text);
@@ -508,12 +517,16 @@ std::string DepositingBias::summary()
   const std::int64_t count = statistics.count();
   if (count < ENOUGH || count == nsummarized) return "";
   nsummarized = count;
-  std::string text = std::to_string(count) + " " + plural + " since step " + std::to_string(since);
+  std::string text = std::to_string(count) + " " + plural;
+  if (rounds) text += " of walker " + std::to_string(rounds->mine());
+  text += std::string(" since ") + (is_since_restart ? "the restart at " : "") + "step " +
+      std::to_string(since);
+  if (ndeposits() != count) text += ", of " + std::to_string(ndeposits()) + " in " + path;
   for (int v = 0; v < nvariables(); ++v) {
     const auto &variable = statistics.variable(v);
     text += ", " + labels()[v] + " " + short_text(variable.lowest(), 4) + " to " +
         short_text(variable.highest(), 4) + " with " + text_of_crossings(variable.ncrossings()) +
-        ", neff " + short_text(std::floor(statistics.neffective(v)));
+        ", " + short_text(std::floor(statistics.neffective(v))) + " independent values";
   }
   const double change = statistics.change_in_second_half([this](const double *at) {
     return sum_at(at);

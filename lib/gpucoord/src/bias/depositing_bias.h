@@ -137,8 +137,9 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers
   bool has_compared_walkers = false;
   bool append = false;
-  bool has_earlier = false;    // continues with the deposits of an earlier run
-  std::string backup;          // new name of the file of an earlier run, or ""
+  bool has_earlier = false;           // continues with the deposits of an earlier run
+  bool has_other_settings = false;    // than that run
+  std::string backup;                 // new name of the file of an earlier run, or ""
   struct {
     int every = 0;    // 0: not written
     std::string keyword, kind, path;
@@ -152,7 +153,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
 
   // Of the deposits of this fix since a timestep, on rank 0.
   DepositStatistics statistics;
-  std::int64_t since = 0, ninside_walls = 0, nsummarized = 0;
+  std::int64_t since = -1;    // -1: no run has begun
+  std::int64_t ninside_walls = 0, nsummarized = 0;
+  bool is_since_restart = false;
+  bool has_checked_sampling = false;    // in this run, or in an earlier one with equal settings
   bool has_warned_of_jump = false, has_warned_of_walls = false;
   std::vector<Walls> walls_of_others;    // of each variable, or empty
 };
