@@ -273,6 +273,8 @@ class ObservedBias : public Files {
   {
     BiasContext context;
     context.command = "fix bias";
+    context.program = "LAMMPS";
+    context.units = "lj";
     for (int v = 0; v < nvariables; ++v) {
       context.names.push_back(std::string(1, static_cast<char>('a' + v)));
       context.labels.push_back("c_" + context.names.back());
@@ -413,6 +415,19 @@ TEST_F(ObservedBias, sigma_and_the_fluctuation)
       << below;
   EXPECT_NE(below.find(end), std::string::npos) << below;
   EXPECT_EQ(about_sigma("0.05"), "");
+  // Of OPES, sigma is that of the user, which is 0.5 to 0.4 times as large at the last kernels.
+  const auto of_opes = [&](const std::string &words) {
+    warned.clear();
+    const auto bias = make("opes barrier 10 temp 1 pace 1 file FILE sigma" + words);
+    bias->begin({});
+    run(*bias, series(0.3, 0.1, 300));
+    return std::count_if(warned.begin(), warned.end(), [](const std::string &text) {
+      return text.find("fluctuation") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(of_opes(" 0.015"), 0);
+  EXPECT_EQ(of_opes(" 0.005"), 1);
+  EXPECT_EQ(of_opes("/adaptive 10 sigma/min 0.001"), 0);
 }
 
 TEST_F(ObservedBias, a_pace_that_is_too_short)
@@ -466,6 +481,7 @@ TEST_F(ObservedBias, a_pace_that_is_too_short_in_a_chain_of_runs)
     return pace_warnings();
   };
   EXPECT_EQ(after_restart("1e-3"), 0);
+  EXPECT_EQ(warned, Texts());
   EXPECT_EQ(after_restart("2e-3"), 1);
 }
 
@@ -479,8 +495,9 @@ TEST_F(ObservedBias, growth_of_a_grid_is_told_once)
   run(*bias, {1.0, 1.0, -1.0, 4.0, 6.0}, 2);
   EXPECT_EQ(printed, Texts());
   EXPECT_EQ(bias->summary(), "");
-  EXPECT_EQ(printed,
-            Texts({"the grid has grown, c_a from -1.75 to 3.75 to -4.5 to 8.25 in 51 bins"}));
+  EXPECT_EQ(
+      printed,
+      Texts({"the grid has grown: c_a from -1.75 to 3.75 is now from -4.5 to 8.25 in 51 bins"}));
   bias->summary();
   EXPECT_EQ(printed.size(), 1u);
 }

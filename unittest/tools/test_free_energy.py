@@ -520,6 +520,8 @@ class Messages(Case):
         self.fails("HILLS --temp 300", "cannot read HILLS: No such file or directory")
         self.write("HILLS", HEADER)
         self.fails("HILLS --temp 300", "HILLS has no numbers - is it the file of a run that began?")
+        self.write("restart", "1 2\n\0\x1b\n")
+        self.fails("restart --temp 300", "restart is not a text file - give a file of hills, kernels, a grid or samples")
         for text, message in (
                 ("3 0.6 0.1 1\n", "HILLS, line 4: 4 columns in place of 5 - repair the line, or leave it out"),
                 ("3 x 0.1 1 10\n", "HILLS, line 4: 'x' is not a number - repair the line, or leave it out"),
@@ -581,6 +583,8 @@ class Messages(Case):
                 ("HILLS --temp 300 --s d", "HILLS has no variable d - its variables are cv"),
                 ("HILLS --temp 300 --bias f_b", "--bias is for samples, but HILLS has hills"),
                 ("HILLS --temp 300 --average 2", "--average is 2, but must be a part of the run: from 0 to 1"),
+                ("HILLS --temp 300 --basins 0.4 0.5 6 7", "--basins: F has no point from 6 to 7, only from 0.146447 to 0.953553 - "
+                 "give another range, or another --grid"),
                 ("HILLS --temp 300 --zero 1 2", "--zero has 2 values, but the number of variables is 1"),
                 ("series --temp 1 --units lj --s c_s --every 0.5", "argument --every: invalid int value: '0.5' - "
                  "free_energy.py -h shows all options"),
@@ -592,7 +596,7 @@ class Messages(Case):
                 ("REAL --temp 300 --units lj", "units are lj and real - give files of the same units, and these"),
                 ("series --temp 1 --s c_s", "--units is missing - series does not name its units: give one of real, metal, lj, "
                  "electron, si, cgs, micro, nano, kj"),
-                ("series --temp 1 --units lj", "--s is missing - name the columns of S, as --s f_b: series has TimeStep, c_s, f_b"),
+                ("series --temp 1 --units lj", "--s is missing - name the columns of S, as --s c_s: series has TimeStep, c_s, f_b"),
                 ("series --temp 1 --units lj --s c_d", "series has no column c_d - its columns are TimeStep, c_s, f_b"),
                 ("series --temp 1 --units lj --s f_b", "all samples of f_b are 1 - F needs samples of several values"),
                 ("series --temp 1 --units lj --s c_s --grid 8 9", "--grid has no sample"),
@@ -642,6 +646,9 @@ class Messages(Case):
         for words, expected in ("", note), (" --bias opes.bias", ""), (" --logweight opes.bias", ""):
             self.run_tool("COLVAR --temp 300 --s s" + words)
             self.assertEqual(self.first_error(), expected)
+        self.write("series", "# TimeStep f_b[1] f_b\n" + rows([range(20), np.arange(20) % 7, np.arange(20)]))
+        self.run_tool("series --temp 1 --units lj --s f_b[1]")
+        self.assertEqual(self.first_error(), note.replace("COLVAR has opes.bias", "series has f_b"))
 
     def test_lists_of_windows(self):
         self.write("w", "# TimeStep c_s\n" + rows([range(20), np.arange(20) % 7]))

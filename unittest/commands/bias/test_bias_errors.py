@@ -239,7 +239,7 @@ FILES = {
     "lj": HEAD + "# LAMMPS units lj: time and heights in these\n" + HILL,
 }
 REPAIR = " - repair it, or use a backup of it"
-WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
+WIDEN = " - leave out grow no, widen keyword grid, or give keyword interval, beyond which the bias is constant"
 ANOTHER = " - give another file"
 LEAVE_OUT = " - leave out keyword read_grid to take all hills from the hills file"
 APPEND = FIX + METAD + " append yes\nrun 0"

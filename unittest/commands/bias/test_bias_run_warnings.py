@@ -271,7 +271,7 @@ class Hills(unittest.TestCase):
     def test_growth_of_the_grid(self):
         """One line at the end of a run in which it grows."""
         output = run(SPRINGS + BATH + metad(sigma=0.25, pace=150).strip() + " grid 1 1.5 bins 10\nrun 1500\nrun 10\n")
-        found = re.findall(r"^Fix coord/bias b: the grid has grown, c_cv from 1 to 1\.5 to (\S+) to (\S+) in (\d+) bins$", output,
+        found = re.findall(r"^Fix coord/bias b: the grid has grown: c_cv from 1 to 1\.5 is now from (\S+) to (\S+) in (\d+) bins$", output,
                            re.MULTILINE)
         self.assertEqual(output.count("has grown"), 1, output)
         lo, hi, bins = map(float, found[0])

@@ -95,7 +95,7 @@ std::string warning_of_jump(const std::string &label, double change, double sigm
 {
   if (!(std::fabs(change) > MAX_JUMP * sigma)) return "";
   return label + " changed by " + text(std::fabs(change)) +
-      " between two evaluations of the bias, more than a third of sigma " + short_text(sigma) +
+      " between two evaluations of the bias, more than a third of sigma " + short_text(sigma, 6) +
       " - use a larger sigma, a smaller timestep or stride, or a smoother variable";
 }
 
@@ -104,7 +104,7 @@ std::string warning_of_sigma(const std::string &label, double sigma, double fluc
 {
   const bool is_above = sigma > fluctuation;
   if (!(fluctuation > 0.0) || (!is_above && sigma >= MIN_SIGMA * fluctuation)) return "";
-  return "sigma " + short_text(sigma) + " of " + label + " is " +
+  return "sigma " + short_text(sigma, 6) + " of " + label + " is " +
       (is_above ? "above" : "below a tenth of") + " the fluctuation of " + label + ", " +
       text(fluctuation) + " within 5 " + plural + " - use about half of the fluctuation, " +
       text(USUAL_SIGMA * fluctuation);

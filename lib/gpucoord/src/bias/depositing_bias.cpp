@@ -164,8 +164,6 @@ void DepositingBias::begin(const BiasStart &start)
   else
     begin_file(start);
   is_since_restart = start.is_restarted;
-  if (has_earlier && ndeposits() >= ENOUGH * (rounds ? rounds->count() : 1))
-    has_checked_sampling = !has_other_settings;
   is_ready = true;
 }
 
@@ -191,7 +189,7 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
     throw std::runtime_error(sum_file.keyword + " " + sum_file.path + " is the " + plural +
                              " file - give another name");
   saved_checksum = checksum();
-  has_other_settings = warn_of_other_settings();
+  if (warn_of_other_settings()) checked = {};
   return deposits;
 }
 
@@ -291,20 +289,26 @@ void DepositingBias::share_deposits(const std::function<std::vector<Deposit>()> 
       deposit.time = archive.read_number();
       deposit.row = archive.read_numbers();
       if (deposit.row.size() != 2 * static_cast<std::size_t>(nvariables()) + 2)
-        throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged - continue from the last restart files");
+        throw std::runtime_error(
+            "the " + plural +
+            " that walker 0 has sent are damaged - continue from the last restart files");
       deposits.push_back(deposit);
     }
     const DepositGuard own_guard = guard;
+    const Checked own_checked = checked;
     const BiasState mine = now;
     ArchiveParts parts(saved);
     load_shared(parts);
     guard = own_guard;
+    checked = own_checked;
     std::vector<double> own = now.own;
     now = mine;
     now.own = own;
     restore(deposits);
     if (saved_checksum != checksum())
-      throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged - continue from the last restart files");
+      throw std::runtime_error(
+          "the " + plural +
+          " that walker 0 has sent are damaged - continue from the last restart files");
   };
   rounds->share(make, take);
 }
@@ -466,17 +470,17 @@ bool DepositingBias::is_inside_wall(const double *s) const
 void DepositingBias::observe(const Step &step, const double *s, const Deposit &deposit)
 {
   const bool has_previous = step.timestep - stride() >= last_step;
-  for (int v = 0; v < nvariables() && has_previous && !has_warned_of_jump; ++v) {
+  for (int v = 0; v < nvariables() && has_previous && !checked.jumps; ++v) {
     const std::string text = warning_of_jump(labels()[v], period(v).difference(s[v], now.s[v]),
                                              deposit.row[nvariables() + v]);
     if (!text.empty()) context.warn(text);
-    has_warned_of_jump = !text.empty();
+    checked.jumps = !text.empty();
   }
   if (is_inside_wall(s)) ++ninside_walls;
   statistics.add(s, [this](const double *at) {
     return sum_at(at);
   });
-  if (statistics.count() % ENOUGH == 0) check_statistics(deposit);
+  if (statistics.count() % ENOUGH == 0) check_statistics();
 }
 
 void DepositingBias::warn_of_equal_walkers(const std::vector<Deposit> &first_round)
@@ -494,22 +498,21 @@ void DepositingBias::warn_of_equal_walkers(const std::vector<Deposit> &first_rou
 
 // sigma and pace are compared with S once, before the bias is flat and S moves faster, and not
 // again in a run that continues. If S hardly moves in a pace, its fluctuation is not yet known.
-void DepositingBias::check_statistics(const Deposit &deposit)
+void DepositingBias::check_statistics()
 {
-  for (int v = 0; v < nvariables() && !has_checked_sampling; ++v) {
+  for (int v = 0; v < nvariables() && !checked.sampling; ++v) {
     const auto &variable = statistics.variable(v);
     std::string text = warning_of_pace(labels()[v], variable.autocorrelation(),
                                        variable.least_autocorrelation(), pace, plural);
-    if (text.empty() && has_sigma_of_basin())
-      text = warning_of_sigma(labels()[v], deposit.row[nvariables() + v], variable.fluctuation(),
-                              plural);
+    if (text.empty() && sigma_of_basin(v) > 0.0)
+      text = warning_of_sigma(labels()[v], sigma_of_basin(v), variable.fluctuation(), plural);
     if (!text.empty()) context.warn(text);
   }
-  has_checked_sampling = true;
-  if (has_warned_of_walls) return;
+  checked.sampling = true;
+  if (checked.walls) return;
   const std::string text = warning_of_walls(ninside_walls, statistics.count(), plural);
   if (!text.empty()) context.warn(text);
-  has_warned_of_walls = !text.empty();
+  checked.walls = !text.empty();
 }
 
 std::string DepositingBias::summary()
@@ -545,6 +548,9 @@ void DepositingBias::save(ArchiveParts &parts) const
   archive.write(static_cast<std::int64_t>(saved_checksum.has_value()));
   archive.write(static_cast<std::int64_t>(saved_checksum.value_or(0)));
   parts.add(part, 1, archive);
+  Archive flags;
+  flags.write(static_cast<std::int64_t>(checked.sampling + 2 * checked.jumps + 4 * checked.walls));
+  parts.add("checked", 1, flags);
   if (guard.is_on()) {
     Archive counts;
     guard.save(counts);
@@ -567,6 +573,12 @@ void DepositingBias::load(ArchiveParts &parts)
     const auto found = static_cast<std::uint64_t>(archive.read_integer());
     if (has_checksum) saved_checksum = found;
   });
+  if (parts.has("checked"))    // older files have no such part
+    parts.take("checked", 1, [this](Archive &archive) {
+      const std::int64_t flags = archive.read_integer();
+      if (flags < 0 || flags > 7) throw ArchiveParts::damaged();
+      checked = {(flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0};
+    });
   if (parts.has("guard"))
     parts.take("guard", 1, [this](Archive &archive) {
       guard.load(archive);

@@ -73,6 +73,7 @@ namespace {
     double height_in_bias(const Deposit &deposit) const override { return hill_of(deposit).height; }
     void write_sum(const std::string &path) const override { metad->write_grid(path); }
     std::string too_large() const override { return "height"; }
+    double sigma_of_basin(int v) const override { return options.sigma[v]; }
     std::vector<Setting> settings() const override;
 
    private:
@@ -266,13 +267,14 @@ namespace {
   {
     std::string text;
     for (std::size_t v = 0; v < told_axes.size(); ++v) {
-      const GridAxis &axis = metad->grid_axes()[v], &old = told_axes[v];
+      const GridAxis &axis = metad->grid_axes()[v];
       const auto range = [](const GridAxis &of) {
         return short_text(of.point(of.first()), 6) + " to " + short_text(of.point(of.last()), 6);
       };
-      if (axis.size() != old.size())
-        text += (text.empty() ? "the grid has grown, " : ", ") + labels()[v] + " from " +
-            range(old) + " to " + range(axis) + " in " + std::to_string(axis.size() - 1) + " bins";
+      if (axis.size() != told_axes[v].size())
+        text += (text.empty() ? "the grid has grown: " : ", ") + labels()[v] + " from " +
+            range(told_axes[v]) + " is now from " + range(axis) + " in " +
+            std::to_string(axis.size() - 1) + " bins";
     }
     if (!told_axes.empty()) told_axes = metad->grid_axes();
     if (!text.empty()) context.print(text);

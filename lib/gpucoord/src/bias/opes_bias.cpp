@@ -107,7 +107,10 @@ namespace {
       opes->write_state(name, context.program, context.units);
     }
     std::vector<Setting> settings() const override;
-    bool has_sigma_of_basin() const override { return !options.explore; }
+    double sigma_of_basin(int v) const override
+    {
+      return options.explore || options.is_adaptive() ? 0.0 : options.sigma[v];
+    }
     bool can_deposit() const override { return opes->is_ready(); }
     void load_shared(ArchiveParts &) override;
 
