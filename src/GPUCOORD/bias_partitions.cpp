@@ -186,8 +186,10 @@ void PartitionWalkers::wait(int walker, const std::function<bool()> &is_done)
                       "it does not come, or give a larger patience",
                       patience, walker, walker));
     if (waited > WARN * patience && !has_warned) {
-      lmp->error->warning(FLERR, "{}: waiting for walker {} since {:.3g} seconds", its_name, walker,
-                          waited);
+      lmp->error->warning(FLERR,
+                          "{}: waiting for walker {} since {:.3g} seconds - patience {:g} ends it, "
+                          "so see log.lammps.{}, or give a larger patience",
+                          its_name, walker, waited, patience, walker);
       utils::flush_buffers(lmp);
       has_warned = true;
     }

@@ -201,8 +201,9 @@ void FixCoordBias::check_energies() const
                  owner, other);
     if (!fix->scalar_flag)
       error->all(FLERR, Error::NOLASTLINE,
-                 "{}: fix {} of style {} has no energy, which is a global scalar", owner, other,
-                 fix->style);
+                 "{}: fix {} of style {} has no energy, which is a global scalar - give keyword "
+                 "extra another fix, or leave it out",
+                 owner, other, fix->style);
     if (modify->find_fix(other) >= modify->find_fix(id))
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: fix {} must be defined before this fix, so that its energy is that of the "

@@ -460,13 +460,13 @@ TEST_F(Opes, errors_of_words)
        "all kernels from the kernels file - leave out one of them"},
       {"opes write_state 5 S" + needed,
        "5: Fix bias opes write_state every 5 steps is not a multiple of pace 10: it is written "
-       "when "
-       "a kernel is added"},
+       "when a kernel is added - use 10"},
       {"opes append maybe" + needed, "maybe: Fix bias opes append must be yes or no, not 'maybe'"},
       {"opes sigma/adaptive 9" + needed,
        "9: Fix bias opes sigma/adaptive must be a number of steps from 10 to 2147483647, not '9'"},
       {"opes sigma 0.1 sigma/adaptive 90" + needed,
-       "sigma/adaptive: Fix bias opes keywords sigma and sigma/adaptive exclude each other"},
+       "sigma/adaptive: Fix bias opes keywords sigma and sigma/adaptive exclude each other - leave "
+       "out one of them"},
       {"opes sigma 0" + needed, "0: Fix bias opes sigma is 0 but must be > 0"},
       {"opes sigma 0.1 0.2" + needed,
        "sigma: Fix bias opes keyword sigma takes 1 value, one for the variable c_cv, but has 2: "
@@ -482,7 +482,8 @@ TEST_F(Opes, errors_of_words)
       {"opes threshold -1" + needed,
        "-1: Fix bias opes threshold is -1 but must be >= 0 and below cutoff 4.27618"},
       {"opes cutoff 0.5" + needed,
-       "opes: Fix bias opes threshold is 1 but must be >= 0 and below cutoff 0.5"},
+       "opes: Fix bias opes threshold is 1 but must be >= 0 and below cutoff 0.5 - use keyword "
+       "threshold, or a larger cutoff"},
       {"opes recursive 1" + needed, "1: Fix bias opes recursive must be yes or no, not '1'"},
       {"opes kernel round" + needed,
        "round: Fix bias opes kernel must be smooth or plumed, not 'round'"},

@@ -127,7 +127,8 @@ class Extra(unittest.TestCase):
         for before, after, message in (
                 ("", "", "fix w does not exist - define it before this fix"),
                 ("fix w all nve\n", "",
-                 f"fix w of style nve{'/kk' if coordtest.KOKKOS else ''} has no energy, which is a global scalar"),
+                 f"fix w of style nve{'/kk' if coordtest.KOKKOS else ''} has no energy, which is a global scalar - give keyword "
+                 "extra another fix, or leave it out"),
                 ("", self.WALL, "fix w must be defined before this fix, so that its energy is that of the same timestep")):
             with self.subTest(message):
                 work = Folder()

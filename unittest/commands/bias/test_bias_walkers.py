@@ -300,7 +300,8 @@ class Partitions(unittest.TestCase):
                                "run 10", "2x1")
         self.assertEqual(found, {"waited 2 seconds for walker 1, the partition of log.lammps.1 - see why it does not come, or "
                                  "give a larger patience"})
-        self.assertIn("fix b: waiting for walker 1 since 0.2", self.logs(2)[0])
+        self.assertRegex(self.logs(2)[0], r"WARNING: fix b: waiting for walker 1 since 0\.2\d* seconds - patience 2 ends it, so see "
+                         r"log\.lammps\.1, or give a larger patience")
 
     def test_minimize_and_rerun(self):
         """They exchange nothing, so that partitions may differ in them."""

@@ -76,8 +76,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual std::string walker_column() const { return "walker"; }
   // Returns the deposit to make at s. v: V at s
   virtual Deposit propose(double time, const double *s, double v) const = 0;
-  // Returns whether sigma should be about the fluctuation of S in a basin.
-  virtual bool has_sigma_of_basin() const { return true; }
+  // Returns the user's sigma if it should be about the fluctuation of S in a basin, or 0.
+  virtual double sigma_of_basin(int /*variable*/) const { return 0.0; }
   // Returns whether a deposit can be made yet.
   virtual bool can_deposit() const { return true; }
   // Completes deposits that depend on each other, before they are written and added.
@@ -128,7 +128,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void set_last(const Deposit &);
   void check_weight(double v) const;
   void observe(const Step &, const double *s, const Deposit &);
-  void check_statistics(const Deposit &);
+  void check_statistics();
   void warn_of_equal_walkers(const std::vector<Deposit> &first_round);
   bool is_inside_wall(const double *s) const;
   double sum_at(const double *s) const;
@@ -153,8 +153,13 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
 
   // Of the deposits of this fix since a timestep, on rank 0.
   DepositStatistics statistics;
-  std::int64_t since = 0, ninside_walls = 0, nsummarized = 0;
-  bool has_warned_of_jump = false, has_warned_of_walls = false;
+  std::int64_t since = -1;    // -1: no run has begun
+  std::int64_t ninside_walls = 0, nsummarized = 0;
+  bool is_since_restart = false;
+  // What need not be checked again, also after a restart: pace and sigma, jumps of S, walls.
+  struct Checked {
+    bool sampling = false, jumps = false, walls = false;
+  } checked;
   std::vector<Walls> walls_of_others;    // of each variable, or empty
 };
 

@@ -162,10 +162,11 @@ double Metadynamics::evaluate(const double *s, double *dVdS) const
   for (int k = 0; k < state->n && state->grid; ++k) {
     if (inside[k] >= axes[k].lo && inside[k] <= axes[k].hi) continue;
     if (!o.grow)
-      throw std::out_of_range(
-          "variable " + o.names[k] + " = " + short_text(inside[k]) + " is outside the grid from " +
-          short_text(axes[k].lo) + " to " + short_text(axes[k].hi) +
-          " - widen keyword grid, or give keyword interval, beyond which the bias is constant");
+      throw std::out_of_range("variable " + o.names[k] + " = " + short_text(inside[k]) +
+                              " is outside the grid from " + short_text(axes[k].lo) + " to " +
+                              short_text(axes[k].hi) +
+                              " - leave out grow no, widen keyword grid, or give keyword interval, "
+                              "beyond which the bias is constant");
     std::fill(dVdS, dVdS + state->n, 0.0);
     return 0.0;
   }

@@ -107,7 +107,10 @@ namespace {
       opes->write_state(name, context.program, context.units);
     }
     std::vector<Setting> settings() const override;
-    bool has_sigma_of_basin() const override { return !options.explore; }
+    double sigma_of_basin(int v) const override
+    {
+      return options.explore || options.is_adaptive() ? 0.0 : options.sigma[v];
+    }
     bool can_deposit() const override { return opes->is_ready(); }
     void load_shared(ArchiveParts &) override;
 
@@ -222,7 +225,7 @@ namespace {
       const std::string text = "threshold is " + shortest_text(options.threshold) +
           " but must be >= 0 and below cutoff " + short_text(options.cutoff, 6);
       if (words.has("threshold")) words.fail("threshold", 0, text);
-      words.fail(text);
+      words.fail(text + " - use keyword threshold, or a larger cutoff");
     }
     options.fixed_sigma = words.yes_no("fixed_sigma", false);
     options.recursive = words.yes_no("recursive", true);
@@ -246,7 +249,8 @@ namespace {
     if (words.has("sigma/min")) options.sigma_min = widths("sigma/min");
     if (words.has("sigma")) {
       if (words.has("sigma/adaptive"))
-        words.fail("sigma/adaptive", "keywords sigma and sigma/adaptive exclude each other");
+        words.fail("sigma/adaptive",
+                   "keywords sigma and sigma/adaptive exclude each other - leave out one of them");
       options.sigma = widths("sigma");
       for (int v = 0; v < nvariables() && !options.sigma_min.empty(); ++v)
         if (options.sigma_min[v] > options.sigma[v])

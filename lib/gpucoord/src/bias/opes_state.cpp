@@ -83,7 +83,9 @@ std::string Opes::read_state(const std::string &path, const std::string &program
 {
   require_regular_file("state file", path);
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read state file " + path + ": " + last_error());
+  if (!in)
+    throw std::runtime_error("cannot read state file " + path + ": " + last_error() +
+                             " - give another file, or leave out keyword read_state");
   const std::string why_unknown = stated_format(in, "state", FORMAT).why_unknown;
   std::int64_t line_number = 0;
   const auto fail = [&](const std::string &why) {
