@@ -189,8 +189,13 @@ Hill Metadynamics::next_hill(const double *s, double v) const
         std::exp(-v / (o.kt * (o.biasfactor - 1.0))) * (o.biasfactor / (o.biasfactor - 1.0));
   // Round the height as in a restart, which computes it from the file.
   hill.height = height_of_bias(hill.file_height, o.biasfactor);
-  if (state->grid) state->grid->check_room(hill);
+  check_room(hill);
   return hill;
+}
+
+void Metadynamics::check_room(const Hill &hill) const
+{
+  if (state->grid) state->grid->check_room(hill);
 }
 
 void Metadynamics::add(const Hill &hill)
