@@ -342,7 +342,7 @@ TEST_F(WalkersByFiles, shrunk_replaced_and_deleted_files)
   run({"a"}, 70, 140);
   EXPECT_EQ(messages,
             (Words{"no new hill of walker z in 6 reads of S/z.w: No such file or directory - see "
-                   "whether its job runs, and whether this machine sees what it writes"}));
+                   "whether its job still runs, and whether this machine sees what it writes"}));
   expect_sum_of_journal("a");
 }
 
@@ -366,7 +366,7 @@ TEST_F(WalkersByFiles, a_walker_that_is_silent)
   run({"a"}, 120, 130);
   EXPECT_EQ(warning(1),
             "no new hill of walker z in 6 reads of S/z.w, whose last line is incomplete - see "
-            "whether its job runs, and whether this machine sees what it writes");
+            "whether its job still runs, and whether this machine sees what it writes");
   run({"a"}, 130, 300);
   warning(1);
 }

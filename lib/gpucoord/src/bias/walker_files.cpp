@@ -234,7 +234,7 @@ void WalkerFiles::warn_of(const std::string &name, Other &other, const News &new
   other.has_warned = true;
   warn("no new " + format.noun + " of walker " + name + " in " + std::to_string(MAX_FAILED_READS) +
        " reads of " + path_of(name) + news.why_none +
-       " - see whether its job runs, and whether this machine sees what it writes");
+       " - see whether its job still runs, and whether this machine sees what it writes");
 }
 
 std::vector<Deposit> WalkerFiles::read(const Check &check)
