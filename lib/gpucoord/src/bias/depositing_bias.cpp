@@ -107,7 +107,7 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
                      " of other walkers are read when a " + noun + " is added");
     files = std::make_unique<WalkerFiles>(given[1], given[2], every);
   } else if (words.has("walkers")) {
-    const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files")[0];
+    const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];
     if (how != "partitions")
       words.fail("walkers", 0, "walkers must be partitions or files, not '" + how + "'");
     if (!context.walkers)
