@@ -429,6 +429,24 @@ TEST_F(WalkersByFiles, damaged_and_other_files)
   EXPECT_EQ(centers(journal_of("a"), 2), "1.000000 1.100000 ");
 }
 
+// Heights of a file are converted with its biasfactor.
+TEST_F(WalkersByFiles, another_biasfactor)
+{
+  begin({"a"}, {"temp", "1", "biasfactor", "5"});
+  put("z", header() + hill(1.0, " 0.5 3 3\n"));
+  run({"a"}, 0, 10);
+  EXPECT_EQ(jobs["a"].messages,
+            (Words{"adds the hills of walker z in S/z.w",
+                   "hills file H.a has hills with biasfactor 3, but the fix has biasfactor 5 - "
+                   "heights are converted with the biasfactor of the file"}));
+  auto hills = lines(journal_of("a"));
+  ASSERT_EQ(hills.size(), 3u);
+  hills[1].height *= 2.0 / 3.0;
+  hills[0].height *= 4.0 / 5.0;
+  hills[2].height *= 4.0 / 5.0;
+  EXPECT_NEAR(at(*jobs["a"].bias, 1.1), sum_of_hills(hills, 1.1), 1e-12);
+}
+
 TEST_F(WalkersByFiles, the_grid_grows_to_hills_of_others)
 {
   begin({"a"}, {"grid", "0", "4", "bins", "40"});

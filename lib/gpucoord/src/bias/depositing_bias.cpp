@@ -458,9 +458,15 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
 
 std::vector<Deposit> DepositingBias::read_others()
 {
-  return files->read([this](const Deposit &deposit) {
+  const auto nknown = static_cast<int>(files->names().size());
+  const auto deposits = files->read([this](const Deposit &deposit) {
     check_room(deposit);
   });
+  std::vector<Deposit> of_new;    // walkers
+  for (const auto &deposit : deposits)
+    if (deposit.walker >= nknown) of_new.push_back(deposit);
+  warn_of_other_deposits(of_new);
+  return deposits;
 }
 
 void DepositingBias::write(const std::vector<Deposit> &deposits)
