@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Walkers in independent jobs, which share hills by files that jobs, users
-// and file systems change. What is expected of V is the sum of hills as the documentation writes it.
+// Part of GPUCOORD, GPL-2.0. Walkers in independent jobs, which share hills by files that jobs,
+// users and file systems change. What is expected of V is the sum of hills as the documentation
+// writes it.
 
 #include "walkers_by_files.h"
 
@@ -272,7 +273,7 @@ TEST_F(WalkersByFiles, half_lines)
   expect_sum_of_journal("a");
 }
 
-// A file system on a network may show the new size first, and then the text, or an older file again.
+// A file system on a network may show the new size before the text, or an older file again.
 TEST_F(WalkersByFiles, a_file_system_that_lags)
 {
   begin({"a"});

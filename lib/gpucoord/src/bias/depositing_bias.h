@@ -4,8 +4,8 @@
 // the sum, on rank 0. A run that continues an earlier one reads the deposits of this file: all of
 // them, or those in the bias of the restart file. The derived kind defines deposits and their sum.
 //
-// Walkers that share the bias make their deposits in rounds, one each. Walker 0 has the file. Or each
-// has its file, and reads the deposits of the others from theirs (walker_files.h).
+// Walkers that share the bias make their deposits in rounds, one each. Walker 0 has the file. Or
+// each has its file, and reads the deposits of the others from theirs (walker_files.h).
 
 #ifndef GPUCOORD_DEPOSITING_BIAS_H
 #define GPUCOORD_DEPOSITING_BIAS_H
