@@ -1,5 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Fuzz targets for what biases with deposits read: files of deposits,
-// state files, saved states, and what walkers receive. TARGET: file, state, archive or walkers.
+// state files, saved states, what walkers receive, and files of other walkers. TARGET: file, state,
+// archive, walkers or shared.
 //
 // Only std::runtime_error may leave a reader. The first byte of an input chooses the bias.
 
@@ -268,6 +269,36 @@ void walkers(const Choice &choice, const std::string &input)
   run(*bias, 0, 46);
 }
 
+// The file of another walker, in two parts with a read after each, as it grows or is replaced: the
+// second byte of the input tells the size of the first part. No deposit is read twice.
+void shared(const Choice &choice, const std::string &input)
+{
+  if (choice.is_opes || input.empty()) return;
+  put("");
+  const fs::path other = folder / "S" / "z.w";
+  fs::create_directories(other.parent_path());
+  const std::string content = input.substr(1);
+  const std::size_t size = content.size() * static_cast<unsigned char>(input[0]) / 255;
+  std::ofstream(other, std::ios::binary) << content.substr(0, size);
+  auto context = choice.context();
+  Choice alone = choice;
+  alone.has_walkers = false;
+  auto words = alone.words();
+  words.insert(words.end(), {"walkers", "files", (folder / "S").string(), "a", "2"});
+  const auto bias = make_bias(words, context);
+  bias->begin({});
+  std::ofstream(other, std::ios::binary) << (choice.has_walkers ? content.substr(size) : content);
+  run(*bias, 0, 4);
+  check(bias->outputs()[4 * choice.n + 1].value() <=
+            static_cast<double>(2 + std::count(content.begin(), content.end(), '\n')),
+        "more hills than lines");
+  // The journal is that of the bias.
+  ArchiveParts parts;
+  bias->save(parts);
+  const auto again = make_bias(words, context);
+  again->load(parts);
+}
+
 /* ---------------------------------------------------------------------- */
 
 // Inputs without an error
@@ -288,6 +319,7 @@ std::string good(const std::string &target, unsigned char byte)
   bias->begin({});
   run(*bias, 0, 46);
   if (target == "file") return content_of(path);
+  if (target == "shared") return "\x80" + content_of(path);
   if (target == "state") return content_of(path + ".state");
   if (target == "walkers") return hub->sent;
   Archive saved;
@@ -315,6 +347,7 @@ extern "C" int LLVMFuzzerInitialize(int *argc, char ***argv)
   for (int byte = 0; byte < 64 && fs::is_directory(corpus); ++byte) {
     const Choice choice(static_cast<unsigned char>(byte));
     const bool needs_opes = std::string(TEXT(TARGET)) == "state";
+    if (std::string(TEXT(TARGET)) == "shared" && choice.is_opes) continue;
     if ((needs_opes && !choice.is_opes) || (choice.is_periodic && choice.has_grid)) continue;
     std::ofstream(corpus / ("good" + std::to_string(byte)), std::ios::binary)
         << static_cast<char>(byte) << good(TEXT(TARGET), static_cast<unsigned char>(byte));

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:?usage: run-fuzz.sh SECONDS [TARGET ...]}
 shift
-[ $# -gt 0 ] || set -- file state archive walkers
+[ $# -gt 0 ] || set -- file state archive walkers shared
 options="-std=c++17 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
   -Ilib/gpucoord/include -Ilib/gpucoord/src/bias -Wno-unknown-attributes"
 mkdir -p build/fuzz

@@ -184,6 +184,17 @@ ARGUMENTS = [
     (METAD + " deposit_if [temp]", "metad deposit_if must be a variable, v_name, not 'temp'"),
     (METAD + " [max_skip] 3", "metad keyword max_skip needs keyword limits or deposit_if"),
     (METAD + " limits 0 5 max_skip [0]", "metad max_skip must be a number of hills from 1 to 2147483647, not '0'"),
+    (METAD + " walkers [cluster]", "metad walkers must be partitions or files, not 'cluster'"),
+    (METAD + " [walkers]", "metad keyword walkers takes 1 value, partitions, or 4 values, files DIR NAME N, but has 0"),
+    (METAD + " [walkers] files S w1",
+     "metad keyword walkers takes 4 values, files, a folder, the name of this walker and a number of steps, but has 3: files S w1"),
+    (METAD + " walkers files S [a.b] 20", "metad name of a walker 'a.b' must have 1 to 100 letters, digits, _ and - only"),
+    (METAD + " walkers files S w1 [0]", "metad walkers " + STEPS.format("0")),
+    (METAD + " walkers files S w1 [15]",
+     "metad walkers files every 15 steps is not a multiple of pace 10: hills of other walkers are read when a hill is added"),
+    ("c_cv opes barrier 9 pace 5 temp 9000 file K walkers [files] S w1 20",
+     "opes walkers files is not possible, because the sum depends on the order of kernels - use walkers partitions"),
+    (METAD + " walkers files S w1 20 [patience] 5", "metad keyword patience needs walkers partitions"),
 ]
 
 # Numbers of steps.
@@ -376,6 +387,12 @@ RUNS = {
     "two names of one file": (
         FIX + METAD + "\nfix b2 all coord/bias " + METAD.replace("file H", "file ./H append yes") + "\nrun 0",
         "hills file ./H is also the hills file of fix b of style coord/bias - use one file for each", "b2"),
+
+    "two walkers of one name": (
+        FIX + METAD + " walkers files S w1 20\nfix b2 all coord/bias " + METAD.replace("file H", "file H2") + " walkers files S w1 20\nrun 0",
+        "hills file S/w1.w is also the hills file of fix b of style coord/bias - use one file for each", "b2"),
+    "a folder of walkers in no folder": (FIX + METAD + " walkers files nix/S w1 20\nrun 0",
+        "cannot make the folder of walkers nix/S: No such file or directory"),
 
     # Restarts.
     "restart without the file": (CONTINUE.format("shell rm R") + FIX + METAD_R + "\nrun 0",

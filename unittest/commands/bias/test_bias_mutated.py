@@ -17,6 +17,7 @@ COUNT = int(os.environ.get("GPUCOORD_TEST_MUTATIONS", "50"))    # of all kinds t
 READ = ONE + " read_state S"
 WALKERS = SUM + " walkers partitions"
 PARTITION = ["-partition", "1x1"]
+FILES = SUM + " walkers files S {} 10"
 TIMEOUT = 60
 
 
@@ -111,6 +112,34 @@ class Mutated(unittest.TestCase):
                 self.assertRegex(log, f"continues with {10 if restart else len(found)} (hills|kernels) of H")
         self.assertGreater(accepted, 0)
         print(f"{bias}: {count} files, {accepted} read")
+
+    def test_file_of_another_walker(self):
+        numbers = random.Random(4711)
+        first = Folder()
+        code, log = self.start(first, script(FILES.format("z"), "run 200"))
+        self.assertEqual(code, 0, log[-2000:])
+        good = first.read("S/z.w")
+        accepted = 0
+        count = max(COUNT // 5, 2)
+        for k in range(count):
+            changed = mutated(good, numbers) if k else good
+            with self.subTest(k=k):
+                work = Folder()
+                os.mkdir(work.at("S"))
+                work.write("S/z.w", changed)
+                code, log = self.start(work, script(FILES.format("a"), "run 0"))
+                self.assertEqual(work.read("S/z.w"), changed)
+                if code:
+                    self.assertEqual(code, 1)
+                    self.assertRegex("\n".join(errors_in(log)), "Fix coord/bias b: hills file S/z.w of walker z, line [0-9]+: .* - ")
+                    continue
+                accepted += 1
+                # All complete lines, in their order. Bytes that are 0 may still come.
+                found = [line.split()[1:-1] for line in deposits(work.read("H"))]
+                lines = [line.split()[1:] for line in deposits(changed[:changed.rfind(b"\n") + 1].split(b"\0")[0].rpartition(b"\n")[0])]
+                self.assertEqual([[float(word) for word in row] for row in found], [[float(word) for word in row] for row in lines])
+        self.assertGreater(accepted, 0)
+        print(f"{FILES}: {count} files, {accepted} read")
 
     def test_files(self):
         cases = ((SUM, "H", False, ()), (SUM, "H", True, ()), (ONE, "H", False, ()), (ONE, "H", True, ()), (READ, "S", False, ()),

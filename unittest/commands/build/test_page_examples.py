@@ -276,7 +276,9 @@ SYSTEMS = {
         # The first kernel of an adaptive width comes within the steps that are run.
         Example(WATER, [("opes barrier 10 pace 500 temp 300 file", "opes barrier 10 pace 500 temp 300 sigma/adaptive 5 file")]),
         Example(WATER + "compute cv na coord/gpu group2 ow norm mean switch cubic d0 2.4 dmax 4.0\n", [(" && etotal < 0", "")]),
-        Template("it needs eight partitions, see examples/bias/walkers")],
+        Template("it needs eight partitions, see examples/bias/walkers"),
+        Example(WATER + "compute cv na coord/gpu group2 ow norm mean switch cubic d0 2.4 dmax 4.0\nvariable name string w3\n",
+                [("run 5000000", "run 5")])],
     "doc/src/fix_coord_plumed.rst": [Example(WATER + DIFFERENCE, KERNEL)],
     "doc/src/fix_multisite_linear.rst": [Example(molecules(1, ETHANE))],
     "doc/src/pair_coord.rst": [Example([NO_STYLE, NO_STYLE, NO_STYLE, NO_STYLE_REAL], [("device cuda", f"device {coordtest.DEVICE}")])],

@@ -40,6 +40,9 @@ struct DepositFormat {
   std::vector<Period> period;        // [names], or empty: no variable is periodic
   std::string last_column;           // its name
   std::string walker_column;         // name of a column after it; "": no walkers
+  // Names of the first walkers by their numbers. If there are any, a line names each walker before
+  // its first deposit.
+  std::vector<std::string> walkers;
   // Keywords and values of lines '#! SET'. A file that is read must not have other values.
   std::vector<std::pair<std::string, std::string>> constants;
   std::string further_lines;    // written after these, not read
@@ -74,9 +77,11 @@ class GPUCOORD_API DepositFile {
     std::string damaged;         // error in the last line, or ""
     bool names_units = false;    // the file states that it is in the caller's units
     std::map<std::string, std::string> constants;    // the last ones
+    std::vector<std::string> walkers;                // names by number, if the format has them
   };
   static constexpr std::int64_t ALL = -1;
-  Existing read(std::int64_t count);
+  // needs_all: fewer deposits are an error
+  Existing read(std::int64_t count, bool needs_all = true);
 
   // Prepares to continue the file after read(). Moves later deposits to a backup file and returns
   // its name, or "". Removes a damaged last line.
@@ -88,6 +93,9 @@ class GPUCOORD_API DepositFile {
   // lost, or nothing if they are not available
   using Known = std::function<std::optional<std::vector<Deposit>>()>;
   void append(const Deposit &, const Known &known);
+
+  // Sets the names of all walkers, those of the file first.
+  void name_walkers(std::vector<std::string> names) { walkers = std::move(names); }
 
  private:
   void open();
@@ -103,6 +111,8 @@ class GPUCOORD_API DepositFile {
   const std::string plural;    // deposits in messages: "hills"
   const std::string name;      // of the file in messages: "hills file PATH"
   const std::string program, units;
+  std::vector<std::string> walkers;          // names
+  std::size_t nnamed = 0;                    // number of those that the file has
   std::FILE *file = nullptr;                 // locked, so that there is one writer at a time
   std::int64_t size = 0;                     // expected size of the file, bytes
   std::unique_ptr<Checksum> checksum;        // checksum of the bytes up to size

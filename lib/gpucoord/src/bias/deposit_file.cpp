@@ -5,6 +5,7 @@
 #include "../core/checksum.h"
 #include "../core/file_on_disk.h"
 #include "../core/text_files.h"
+#include "deposit_lines.h"
 
 #include <algorithm>
 #include <cctype>
@@ -58,24 +59,14 @@ DepositFile::DepositFile(std::string path_in, DepositFormat format_in, std::stri
                          std::string units_in) :
     path(std::move(path_in)),
     format(std::move(format_in)), plural(format.noun + "s"), name(plural + " file " + path),
-    program(std::move(program_in)), units(std::move(units_in)),
-    checksum(std::make_unique<Checksum>())
+    program(std::move(program_in)), units(std::move(units_in)), walkers(format.walkers),
+    nnamed(walkers.size()), checksum(std::make_unique<Checksum>())
 {
 }
 
 DepositFile::~DepositFile()
 {
   if (file) std::fclose(file);
-}
-
-static std::vector<std::string> columns(const DepositFormat &format)
-{
-  std::vector<std::string> result = {"time"};
-  result.insert(result.end(), format.names.begin(), format.names.end());
-  for (const auto &name : format.names) result.push_back("sigma_" + name);
-  result.insert(result.end(), {"height", format.last_column});
-  if (!format.walker_column.empty()) result.push_back(format.walker_column);
-  return result;
 }
 
 static std::string line_of(const Deposit &deposit, const DepositFormat &format)
@@ -90,10 +81,11 @@ static std::string line_of(const Deposit &deposit, const DepositFormat &format)
 
 std::string DepositFile::header() const
 {
-  std::string text = "#! FIELDS " + joined(columns(format), 0) + "\n";
+  std::string text = "#! FIELDS " + joined(deposit_columns(format), 0) + "\n";
   auto lines = format.constants;
   for (const auto &line : format.ends_of_periods()) lines.push_back(line);
   for (const auto &[keyword, value] : lines) text += "#! SET " + keyword + " " + value + "\n";
+  for (std::size_t w = 0; w < walkers.size(); ++w) text += walker_line(w, walkers[w]);
   return text + format.further_lines + "# " + program + " units " + units + ": " +
       format.about_units + "\n" + format_line(plural, FORMAT);
 }
@@ -230,14 +222,17 @@ Checksum DepositFile::read_back(std::int64_t begin, std::int64_t end, NewFile *c
 void DepositFile::append(const Deposit &deposit, const Known &known)
 {
   check_on_disk(known);
-  write(line_of(deposit, format),
+  std::string text;
+  for (; nnamed < walkers.size() && static_cast<int>(nnamed) <= deposit.walker; ++nnamed)
+    text += walker_line(nnamed, walkers[nnamed]);
+  write(text + line_of(deposit, format),
         " - it has all " + plural +
             " before this one; make room, and continue from the last restart file");
 }
 
 /* ---------------------------------------------------------------------- */
 
-DepositFile::Existing DepositFile::read(std::int64_t count)
+DepositFile::Existing DepositFile::read(std::int64_t count, bool needs_all)
 {
   require_regular_file(plural + " file", path);
   std::ifstream in(path, std::ios::binary);
@@ -249,96 +244,27 @@ DepositFile::Existing DepositFile::read(std::int64_t count)
   open();
 
   Existing result;
-  const auto expected = columns(format);
-  const auto ends = format.ends_of_periods();
+  DepositLines lines(format, program, units);
   std::string line;
   std::int64_t bytes = 0;    // bytes up to the end of this line
   Checksum sum;              // checksum of the bytes read so far
   std::int64_t line_number = 0;
-  bool have_header = false;
-
-  const auto bad = [&](const std::string &why, const std::string &way_out) {
-    return std::runtime_error(name + ", line " + std::to_string(line_number) + ": " + why + " - " +
-                              way_out);
-  };
-  const std::string repair = "repair it, or use a backup of it";
 
   while (std::getline(in, line)) {
     ++line_number;
     // A run that is killed leaves a last line without an end. A malformed line only counts as such
     // damage if it is the last one.
-    const bool has_end = !in.eof();
-    std::string problem = has_end ? "" : "it has no end";
-    Deposit deposit;
-    if (std::any_of(line.begin(), line.end(), [](unsigned char c) {
-          return std::iscntrl(c) && !std::isspace(c);
-        }))
-      problem = "it has bytes that are not text";
-    if (problem.empty()) {
-      const auto words = words_of(line);
-      if (words.size() > 2 && words[0] == "#!" && words[1] == "FIELDS") {
-        if (std::vector<std::string>(words.begin() + 2, words.end()) != expected)
-          throw bad("it has the columns '" + printable(joined(words, 2)) +
-                        "', but this fix needs '" + joined(expected, 0) + "'",
-                    "give another file");
-        have_header = true;
-      } else if (words.size() == 4 && words[0] == "#!" && words[1] == "SET") {
-        for (const auto &[keyword, value] : format.constants)
-          if (words[2] == keyword && words[3] != value)
-            throw bad(keyword + " is " + printable(words[3]) + ", but only " + value + " is known",
-                      "give another file");
-        result.constants[words[2]] = words[3];
-        const std::string why = format.period_problem(result.constants);
-        if (!why.empty()) throw bad(why, "give another file");
-      } else if (words.size() > 3 && words[0] == "#" && words[1] == program &&
-                 words[2] == "units") {
-        const std::string found = words[3].substr(0, words[3].find(':'));
-        if (found != units)
-          throw bad("its times and heights are in units " + printable(found) +
-                        ", but this simulation has units " + units,
-                    "convert them and this line, or give another file");
-        result.names_units = true;
-      } else if (!words.empty() && words[0][0] != '#') {
-        const std::string early = "a " + format.noun + " comes before the line";
-        if (!have_header) throw bad(early + " '#! FIELDS " + joined(expected, 0) + "'", repair);
-        for (const auto &needed : ends)
-          if (!result.constants.count(needed.first))
-            throw bad(early + "s '#! SET min_NAME' and 'max_NAME' of each periodic variable",
-                      "give a file of " + plural + " of the same variables");
-        if (words.size() != expected.size())
-          problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") +
-              " in place of " + std::to_string(expected.size());
-        deposit.row.resize(words.size() - 1);
-        for (std::size_t k = 0; problem.empty() && k < words.size(); ++k)
-          if (!to_number(words[k], k ? deposit.row[k - 1] : deposit.time))
-            problem = "'" + printable(words[k]) + "' is not a number";
-        if (problem.empty() && !format.walker_column.empty()) {
-          const double walker = deposit.row.back();
-          deposit.row.pop_back();
-          if (!(walker >= 0.0 && walker < 1e6 && walker == std::floor(walker)))
-            problem = format.walker_column + " '" + printable(words.back()) +
-                "' is not the number of a walker";
-          else
-            deposit.walker = static_cast<int>(walker);
-        }
-        const std::size_t n = problem.empty() ? format.names.size() : 0;
-        for (std::size_t k = 0; k < n; ++k) {
-          const double sigma = deposit.row[n + k];
-          if (!(sigma > 0.0)) problem = "sigma " + short_text(sigma) + " is not above 0";
-          const Period period = format.period.empty() ? Period() : format.period[k];
-          if (period.exists() && sigma > format.largest_sigma(period))
-            throw bad("sigma " + short_text(sigma) + " is above " +
-                          short_text(format.largest_sigma(period), 6) + ", so that the " +
-                          format.noun + " overlaps its own image in the next period",
-                      "give another file");
-        }
-      }
-    }
-    if (!problem.empty()) {
-      if (in.peek() != std::ifstream::traits_type::eof()) throw bad(problem, repair);
-      result.damaged = problem;
+    const auto found = lines.read(line, !in.eof());
+    if (!found.problem.empty()) {
+      const bool is_last = in.peek() == std::ifstream::traits_type::eof();
+      if (!found.way_out.empty() || !is_last)
+        throw std::runtime_error(name + ", line " + std::to_string(line_number) + ": " +
+                                 found.problem + " - " +
+                                 (found.way_out.empty() ? DepositLines::REPAIR : found.way_out));
+      result.damaged = found.problem;
       break;
     }
+    const Deposit &deposit = found.deposit;
     if (!deposit.row.empty()) {
       if (count == ALL || static_cast<std::int64_t>(result.deposits.size()) < count)
         result.deposits.push_back(deposit);
@@ -351,11 +277,16 @@ DepositFile::Existing DepositFile::read(std::int64_t count)
     if (!result.nlater) {    // keep all lines before the first later deposit
       size = bytes;
       *checksum = sum;
+      result.walkers = lines.walkers;
     }
   }
+  result.names_units = lines.names_units;
+  result.constants = lines.constants;
+  if (!result.walkers.empty()) walkers = result.walkers;
+  nnamed = walkers.size();
 
   const auto ndeposits = static_cast<std::int64_t>(result.deposits.size());
-  if (count != ALL && ndeposits < count)
+  if (needs_all && count != ALL && ndeposits < count)
     throw std::runtime_error(name + " ends after " + std::to_string(ndeposits) + " of the " +
                              std::to_string(count) + " " + plural +
                              " that were in the bias of the restart file - give the " + plural +
@@ -372,7 +303,7 @@ DepositFile::Existing DepositFile::read(std::int64_t count)
     if (whole.compare(0, found.size(), found) == 0) {
       size = 0;
       *checksum = Checksum();
-    } else if (!have_header)
+    } else if (!lines.has_header)
       throw std::runtime_error("file " + path + " is not a " + plural +
                                " file - give the name of one, or of a new file");
   }

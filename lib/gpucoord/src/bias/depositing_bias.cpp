@@ -88,12 +88,30 @@ void DepositingBias::parse_sum_file(const Words &words, const std::string &keywo
                    " - use another name");
 }
 
-void DepositingBias::parse_walkers(const Words &words)
+void DepositingBias::parse_walkers(const Words &words, bool can_read)
 {
-  if (words.has("walkers")) {
-    const auto &how = words.values("walkers", 1, ", partitions")[0];
+  if (words.has_first("walkers", "files")) {
+    const auto &given = words.values(
+        "walkers", 4, ", files, a folder, the name of this walker and a number of steps");
+    if (!can_read)
+      words.fail("walkers", 0,
+                 "walkers files is not possible, because the sum depends on the order of " +
+                     plural + " - use walkers partitions");
+    if (!WalkerFiles::is_name(given[2]))
+      words.fail("walkers", 2,
+                 "name of a walker '" + printable(given[2]) +
+                     "' must have 1 to 100 letters, digits, _ and - only");
+    const int every = words.integer("walkers", 3, 1, "a number of steps");
+    if (every % pace)
+      words.fail("walkers", 3,
+                 "walkers files every " + std::to_string(every) +
+                     " steps is not a multiple of pace " + std::to_string(pace) + ": " + plural +
+                     " of other walkers are read when a " + noun + " is added");
+    files = std::make_unique<WalkerFiles>(given[1], given[2], every);
+  } else if (words.has("walkers")) {
+    const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];
     if (how != "partitions")
-      words.fail("walkers", 0, "walkers must be partitions, not '" + how + "'");
+      words.fail("walkers", 0, "walkers must be partitions or files, not '" + how + "'");
     if (!context.walkers)
       words.fail("walkers", 0, "walkers partitions is not possible in this program - leave it out");
     rounds = std::make_unique<WalkerRounds>(context.walkers, noun, 2 * nvariables() + 2);
@@ -101,7 +119,7 @@ void DepositingBias::parse_walkers(const Words &words)
   if (!words.has("patience")) return;
   words.values("patience", 1, "");
   const int patience = words.integer("patience", 0, 1, "a number of seconds");
-  if (!rounds) words.fail("patience", "keyword patience needs keyword walkers");
+  if (!rounds) words.fail("patience", "keyword patience needs walkers partitions");
   context.walkers->patience = patience;
 }
 
@@ -111,6 +129,13 @@ void DepositingBias::add_outputs_of_rounds()
     add_output("number of walkers", [this] {
       return static_cast<double>(rounds->count());
     });
+  if (files)
+    add_output(
+        "number of walkers",
+        [this] {
+          return static_cast<double>(files->names().size());
+        },
+        true);
   if (!guard.is_on()) return;
   // On demand, because only rank 0 counts.
   add_output(
@@ -150,9 +175,10 @@ std::string DepositingBias::warning_of_rerun() const
 std::vector<Bias::File> DepositingBias::written_files() const
 {
   if (rounds && !rounds->is_first()) return {};
-  std::vector<File> files = {{plural + " file", path}};
-  if (sum_file.every) files.push_back({sum_file.kind, sum_file.path});
-  return files;
+  std::vector<File> written = {{plural + " file", path}};
+  if (files) written.push_back({plural + " file", files->path()});
+  if (sum_file.every) written.push_back({sum_file.kind, sum_file.path});
+  return written;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -165,13 +191,24 @@ void DepositingBias::begin(const BiasStart &start)
     begin_file(start);
   is_since_restart = start.is_restarted;
   is_ready = true;
+  // A run that continues from a restart file reads in the same timesteps as if it had gone on.
+  if (!files || start.is_restarted) return;
+  const auto deposits = read_others();
+  if (deposits.empty()) return;
+  write(deposits);
+  add_deposits(deposits);
 }
 
 // Returns the deposits of the earlier run, if there is one.
 std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
 {
   DepositFormat columns = format();
-  if (rounds) columns.walker_column = walker_column();
+  if (files) {
+    files->open(columns, context.program, context.units, context.print, context.warn);
+    columns.walkers = files->names();
+    columns.walkers.resize(1);
+  }
+  if (rounds || files) columns.walker_column = walker_column();
   auto opened = std::make_unique<DepositFile>(path, columns, context.program, context.units);
   std::vector<Deposit> deposits;
   has_earlier = continues(start);
@@ -179,6 +216,7 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
     deposits = resume(start.is_restarted, *opened);
   else {
     restore({});
+    if (files) files->create();
     backup = opened->create();
     if (!backup.empty())
       context.print(plural + " file " + path + " of an earlier run is now " + backup);
@@ -215,6 +253,7 @@ std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &open
                                  ", but in the run that wrote the restart file it was at " +
                                  shortest_text(saved) + way_out + "that run");
     }
+  if (files) files->check(found, name);
   const std::string restored = restore(found.deposits);
   if (is_restarted && saved_checksum && *saved_checksum != checksum())
     throw std::runtime_error(
@@ -222,6 +261,7 @@ std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &open
         " are not those of the run that wrote the restart file: their checksum differs" + way_out +
         "that run, or use another fix ID and append yes for a new run with these " + plural);
 
+  if (files) files->resume();
   const std::string later = opened.resume();
   if (!found.damaged.empty())
     context.warn("removed the last line of " + name + ", which was damaged: " + found.damaged);
@@ -368,7 +408,7 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   }
   const auto deposits = round_of(step, mine);
   for (const auto &deposit : deposits)
-    if (!rounds || deposit.walker == rounds->mine()) observe(step, s, deposit);
+    if (deposit.walker == (rounds ? rounds->mine() : 0)) observe(step, s, deposit);
   last_step = step.timestep;
   const bool writes = sum_file.every && step.timestep % sum_file.every == 0 && file;
   if (deposits.empty()) {
@@ -377,15 +417,20 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   }
   if (rounds && rounds->is_first() && deposits.size() > 1 && !has_compared_walkers)
     warn_of_equal_walkers(deposits);
-  add_round(deposits);
-  set_last(deposits.back());
+  add_deposits(deposits);
   const double v = sum(s, dVdS);
   check_finite(v, s, dVdS);
   now.work += v - before;
   if (writes) write_sum(sum_file.path);
+  return v;
+}
+
+void DepositingBias::add_deposits(const std::vector<Deposit> &deposits)
+{
+  add_round(deposits);
+  set_last(deposits.back());
   now.own[COUNT] += static_cast<double>(deposits.size());
   saved_checksum = checksum();
-  return v;
 }
 
 // Returns the deposits of all walkers in this timestep, and writes them to the file first, so that
@@ -393,19 +438,21 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
 std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vector<Deposit> &mine)
 {
   std::vector<Deposit> deposits = mine;
-  const auto write = [this, &deposits](const std::vector<Deposit> &proposed) {
-    deposits = proposed;
-    if (!deposits.empty()) complete(deposits);
-    for (const auto &deposit : deposits)
-      file->append(deposit, [this] {
-        return kept_deposits();
-      });
-  };
   if (!rounds) {
-    write(mine);
+    if (files && step.timestep % files->every() == 0) {
+      deposits = read_others();
+      deposits.insert(deposits.end(), mine.begin(), mine.end());
+    }
+    if (!deposits.empty()) complete(deposits);
+    write(deposits);
     return deposits;
   }
-  const auto round = rounds->exchange(mine, step.timestep, checksum(), write);
+  const auto write_all = [this, &deposits](const std::vector<Deposit> &proposed) {
+    deposits = proposed;
+    if (!deposits.empty()) complete(deposits);
+    write(deposits);
+  };
+  const auto round = rounds->exchange(mine, step.timestep, checksum(), write_all);
   if (!rounds->is_first()) {
     deposits = round.deposits;
     if (!deposits.empty()) complete(deposits);
@@ -425,6 +472,38 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
     });
   }
   return deposits;
+}
+
+std::vector<Deposit> DepositingBias::read_others()
+{
+  const auto nknown = static_cast<int>(files->names().size());
+  const auto deposits = files->read([this](const Deposit &deposit) {
+    check_room(deposit);
+  });
+  std::vector<Deposit> of_new;    // walkers
+  for (const auto &deposit : deposits)
+    if (deposit.walker >= nknown) of_new.push_back(deposit);
+  warn_of_other_deposits(of_new);
+  return deposits;
+}
+
+void DepositingBias::write(const std::vector<Deposit> &deposits)
+{
+  const auto known = [this] {
+    return known_deposits();
+  };
+  if (files) file->name_walkers(files->names());
+  for (const auto &deposit : deposits) {
+    file->append(deposit, known);
+    if (files) files->add(deposit, known);
+  }
+}
+
+std::optional<std::vector<Deposit>> DepositingBias::known_deposits() const
+{
+  auto kept = kept_deposits();
+  if (kept && files) files->set_walkers_of(*kept);
+  return kept;
 }
 
 void DepositingBias::set_last(const Deposit &deposit)
@@ -570,6 +649,11 @@ void DepositingBias::save(ArchiveParts &parts) const
     number.write(rounds->nrounds());
     parts.add("walkers", 1, number);
   }
+  if (files) {
+    Archive names;
+    files->save(names);
+    parts.add("walker_files", 1, names);
+  }
 }
 
 void DepositingBias::load(ArchiveParts &parts)
@@ -597,6 +681,14 @@ void DepositingBias::load(ArchiveParts &parts)
       const std::int64_t nrounds = archive.read_integer();
       if (nrounds < 0) throw ArchiveParts::damaged();
       if (rounds) rounds->set_nrounds(nrounds);
+    });
+  if (parts.has("walker_files"))
+    parts.take("walker_files", 1, [this](Archive &archive) {
+      if (!files)
+        throw std::runtime_error(
+            "the restart file is that of a run with walkers files - give these "
+            "keywords, or use another fix ID");
+      files->load(archive);
     });
 }
 

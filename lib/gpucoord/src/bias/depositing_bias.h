@@ -4,7 +4,8 @@
 // the sum, on rank 0. A run that continues an earlier one reads the deposits of this file: all of
 // them, or those in the bias of the restart file. The derived kind defines deposits and their sum.
 //
-// Walkers that share the bias make their deposits in rounds, one each. Walker 0 has the file.
+// Walkers that share the bias make their deposits in rounds, one each. Walker 0 has the file. Or
+// each has its file, and reads the deposits of the others from theirs (walker_files.h).
 
 #ifndef GPUCOORD_DEPOSITING_BIAS_H
 #define GPUCOORD_DEPOSITING_BIAS_H
@@ -14,6 +15,7 @@
 
 #include "deposit_guard.h"
 #include "deposit_statistics.h"
+#include "walker_files.h"
 #include "walker_rounds.h"
 #include "words.h"
 
@@ -31,7 +33,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   // The keywords of parse_guard() and parse_walkers(), which a kind adds to its own.
   static std::vector<Words::Keyword> keywords()
   {
-    return {"limits", {"deposit_if", 1}, "max_skip", {"walkers", 1}, "patience"};
+    return {"limits", {"deposit_if", 1}, "max_skip", {"walkers", 1, "files", 4}, "patience"};
   }
 
   std::string warning_of_rerun() const override;
@@ -51,7 +53,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   bool leave_run(std::int64_t step) override;
   void fail(const std::string &why) override { rounds->fail(why); }
   bool must_end() const override { return rounds && rounds->left() >= 0; }
-  std::size_t bytes() const override { return statistics.bytes(); }
+  std::size_t bytes() const override { return statistics.bytes() + (files ? files->bytes() : 0); }
   void save(ArchiveParts &) const override;
   void load(ArchiveParts &) override;
 
@@ -67,7 +69,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void parse_file(const Words &);
   void parse_sum_file(const Words &, const std::string &keyword, const std::string &kind);
   void parse_guard(const Words &words) { guard.parse(words, noun); }
-  void parse_walkers(const Words &);
+  // can_read: deposits may be added in any order, so that walkers can share them by files
+  void parse_walkers(const Words &, bool can_read);
   // Adds outputs after all others, if keywords of parse_walkers() and parse_guard() are given.
   void add_outputs_of_rounds();
 
@@ -82,6 +85,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual bool can_deposit() const { return true; }
   // Completes deposits that depend on each other, before they are written and added.
   virtual void complete(std::vector<Deposit> &) {}
+  // Throws std::runtime_error if a deposit of another walker cannot be added.
+  virtual void check_room(const Deposit &) const {}
   // Adds deposits to the sum, in this order.
   virtual void add_round(const std::vector<Deposit> &) = 0;
   // Returns V at s, and sets dVdS.
@@ -123,6 +128,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::vector<Deposit> resume(bool is_restarted, DepositFile &);
   double evaluate_and_deposit(const Step &, const double *s, double *dVdS);
   std::vector<Deposit> round_of(const Step &, const std::vector<Deposit> &mine);
+  std::vector<Deposit> read_others();
+  void write(const std::vector<Deposit> &);
+  void add_deposits(const std::vector<Deposit> &);
+  std::optional<std::vector<Deposit>> known_deposits() const;
   void begin_with_walkers(const BiasStart &);
   void share_deposits(const std::function<std::vector<Deposit>()> &of_first);
   void set_last(const Deposit &);
@@ -135,7 +144,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
 
   const std::string part;
   DepositGuard guard;
-  std::unique_ptr<WalkerRounds> rounds;    // null: no walkers
+  std::unique_ptr<WalkerRounds> rounds;    // null: no walkers that meet
+  std::unique_ptr<WalkerFiles> files;      // null: no walkers that share files
   bool has_compared_walkers = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""

@@ -68,6 +68,10 @@ namespace {
       for (const auto &deposit : deposits) hills.push_back(hill_of(deposit));
       metad->check_room(hills);
     }
+    void check_room(const Deposit &deposit) const override
+    {
+      metad->check_room({hill_of(deposit)});
+    }
     void add_round(const std::vector<Deposit> &deposits) override
     {
       for (const auto &deposit : deposits) metad->add(hill_of(deposit));
@@ -104,7 +108,7 @@ namespace {
     parse_sum_file(words, "write_grid", "grid file");
     if (words.has("read_grid")) read_grid = words.values("read_grid", 1, ", a file")[0];
     parse_guard(words);
-    parse_walkers(words);
+    parse_walkers(words, true);
     if (has_walkers() && !read_grid.empty())
       words.fail("read_grid",
                  "keyword read_grid cannot be used with walkers - leave it out: walker 0 reads all "

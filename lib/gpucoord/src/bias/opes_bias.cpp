@@ -148,7 +148,7 @@ namespace {
     parse_sigma(words);
     parse_sum_file(words, "write_state", "state file");
     parse_guard(words);
-    parse_walkers(words);
+    parse_walkers(words, false);
     if (words.has("read_state")) {
       state_file = words.values("read_state", 1, ", a file")[0];
       if (append)

@@ -67,7 +67,9 @@ void Words::parse(std::vector<Keyword> known)
       return word.empty() || !std::isalpha(static_cast<unsigned char>(word[0])) || *rest == '\0' ||
           begins_with(word, "v_") || word == "pi";
     };
-    const int last = any_word ? std::min(end, at + keyword->nwords) : end;
+    const bool is_special = any_word && at < end && words[at] == keyword->special;
+    const int nwords = is_special ? keyword->nwords_of_special : keyword->nwords;
+    const int last = any_word ? std::min(end, at + nwords) : end;
     while (at < last && (any_word || is_value(words[at]))) entry.values.push_back(words[at++]);
   }
   if (!has("stride")) return;
@@ -82,6 +84,12 @@ const Words::Given &Words::need(const std::string &keyword) const
   const auto entry = given.find(keyword);
   if (entry == given.end()) fail("needs keyword " + keyword);
   return entry->second;
+}
+
+bool Words::has_first(const std::string &keyword, const std::string &word) const
+{
+  const auto entry = given.find(keyword);
+  return entry != given.end() && !entry->second.values.empty() && entry->second.values[0] == word;
 }
 
 std::string Words::for_each_variable(const std::string &what) const

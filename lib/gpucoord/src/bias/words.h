@@ -26,7 +26,15 @@ class GPUCOORD_TEST_API Words {
     // Number of values that may be any word, such as names of files. -1: values must be numbers or
     // variables, so that a misspelled keyword is not taken for a value.
     int nwords = -1;
-    Keyword(const char *name_in, int nwords_in = -1) : name(name_in), nwords(nwords_in) {}
+    // With this word as the first value, the number of values is another one.
+    std::string special;
+    int nwords_of_special = -1;
+    Keyword(const char *name_in, int nwords_in = -1, const char *special_in = "",
+            int nwords_of_special_in = -1) :
+        name(name_in),
+        nwords(nwords_in), special(special_in), nwords_of_special(nwords_of_special_in)
+    {
+    }
   };
   // Reads the keywords of a kind, and keyword stride, which all kinds have.
   void parse(std::vector<Keyword> known);
@@ -37,6 +45,8 @@ class GPUCOORD_TEST_API Words {
   int stride() const { return every; }
 
   bool has(const std::string &keyword) const { return given.count(keyword) > 0; }
+  // Returns whether this word is the first value of a keyword.
+  bool has_first(const std::string &keyword, const std::string &word) const;
   // Returns the values of a keyword. It must be present with 'count' values. which: explains the
   // count in an error
   const std::vector<std::string> &values(const std::string &keyword, std::size_t count,

@@ -1,0 +1,643 @@
+// Part of GPUCOORD, GPL-2.0. Walkers in independent jobs, which share hills by files that jobs,
+// users and file systems change. What is expected of V is the sum of hills as the documentation
+// writes it.
+
+#include "walkers_by_files.h"
+
+namespace {
+
+TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
+{
+  for (const Words &grid : {Words(), Words{"grid", "0", "4", "bins", "40"}}) {
+    fs::remove_all(shared);
+    begin({"a", "b", "c"}, grid);
+    run({"a", "b", "c"}, 0, 23);
+    // At step 10, c has not yet added its hill of that step when a and b read.
+    EXPECT_EQ(centers(journal_of("a")),
+              of({{'a', 5},
+                  {'b', 5},
+                  {'c', 5},
+                  {'a', 10},
+                  {'a', 15},
+                  {'b', 10},
+                  {'b', 15},
+                  {'c', 10},
+                  {'c', 15},
+                  {'a', 20}}));
+    EXPECT_EQ(centers(journal_of("b")),
+              of({{'b', 5},
+                  {'a', 5},
+                  {'a', 10},
+                  {'c', 5},
+                  {'b', 10},
+                  {'b', 15},
+                  {'a', 15},
+                  {'a', 20},
+                  {'c', 10},
+                  {'c', 15},
+                  {'b', 20}}));
+    EXPECT_EQ(centers(file_of("b")), of({{'b', 5}, {'b', 10}, {'b', 15}, {'b', 20}}));
+    EXPECT_EQ(centers(journal_of("b"), 0), centers(file_of("b")));
+    EXPECT_EQ(centers(journal_of("b"), 2), of({{'c', 5}, {'c', 10}, {'c', 15}}));
+    for (const std::string name : {"a", "b", "c"}) {
+      const auto &outputs = jobs[name].bias->outputs();
+      EXPECT_EQ(outputs.back().name, "number of walkers");
+      EXPECT_EQ(outputs.back().value(), 3.0);
+      EXPECT_EQ(outputs[2].value(), position(name[0], 20));
+      if (grid.empty()) expect_sum_of_journal(name);
+    }
+    EXPECT_EQ(
+        jobs["b"].messages,
+        (Words{"adds the hills of walker a in S/a.w", "adds the hills of walker c in S/c.w"}));
+    EXPECT_NE(content(journal_of("b")).find("height biasf clock\n"), std::string::npos);
+    EXPECT_NE(content(journal_of("b")).find("\n# walker 0 is b\n"), std::string::npos);
+    EXPECT_NE(content(journal_of("b")).find("\n# walker 2 is c\n"), std::string::npos);
+    EXPECT_EQ(content(file_of("b")).find("clock"), std::string::npos);
+    const auto written = jobs["b"].bias->written_files();
+    ASSERT_EQ(written.size(), 2u);
+    EXPECT_EQ(written[1].path, file_of("b"));
+    EXPECT_FALSE(jobs["b"].bias->has_walkers());    // nobody waits for it
+    jobs.clear();
+    for (const std::string name : {"a", "b", "c"}) fs::remove(journal_of(name));
+  }
+}
+
+// Alone, it has the bits of a bias without the keyword.
+TEST_F(WalkersByFiles, one_walker)
+{
+  Job &job = make("a", {"temp", "1", "biasfactor", "5"});
+  job.bias->begin({});
+  run({"a"}, 0, 43);
+  BiasContext context;
+  context.command = "fix bias";
+  context.names = {"s"};
+  context.labels = {"c_s"};
+  context.program = "program";
+  context.units = "none";
+  context.print = context.warn = [](const std::string &) {
+  };
+  Job &alone = jobs["alone"];
+  alone.bias = make_bias({"metad", "sigma", "0.5", "height", "1", "pace", "5", "temp", "1",
+                          "biasfactor", "5", "file", path},
+                         context);
+  alone.bias->begin({});
+  run({"alone"}, 0, 43);
+  EXPECT_EQ(alone.bias->state().energy, job.bias->state().energy);
+  EXPECT_EQ(alone.bias->state().work, job.bias->state().work);
+  EXPECT_EQ(content(path), content(file_of("a")));
+}
+
+// V of all three after the restart, and the files, are those of runs that were not interrupted.
+TEST_F(WalkersByFiles, restart_of_all)
+{
+  const Words names = {"a", "b", "c"};
+  for (const Words &more : {Words(), Words{"grid", "1.8", "2.2", "bins", "4"},
+                            Words{"temp", "1", "biasfactor", "5", "limits", "1.2", "2.9"}}) {
+    fs::remove_all(shared);
+    for (const auto &name : names) fs::remove(journal_of(name));
+    begin(names, more);
+    run(names, 0, 22);
+    std::map<std::string, ArchiveParts> parts;
+    for (const auto &name : names) parts[name] = saved(name);
+    run(names, 22, 57);
+    std::map<std::string, BiasState> whole;
+    std::map<std::string, std::string> files;
+    for (const auto &name : names) {
+      whole[name] = jobs[name].bias->state();
+      files[name] = content(journal_of(name)) + content(file_of(name));
+    }
+    jobs.clear();
+    for (const auto &name : names) restart(name, parts[name], more);
+    run(names, 22, 57);
+    for (const auto &name : names) {
+      EXPECT_EQ(content(journal_of(name)) + content(file_of(name)), files[name]);
+      EXPECT_EQ(jobs[name].bias->state().energy, whole[name].energy);
+      EXPECT_EQ(jobs[name].bias->state().work, whole[name].work);
+      EXPECT_EQ(jobs[name].bias->state().dVdS, whole[name].dVdS);
+      EXPECT_EQ(jobs[name].bias->state().own, whole[name].own);
+      EXPECT_EQ(
+          jobs[name].messages[0].find(" hills of S/" + name +
+                                      ".w that are later than those of this run are now in S/bck."),
+          1u);
+    }
+    jobs.clear();
+  }
+}
+
+// Files of walkers that have ended are still read.
+TEST_F(WalkersByFiles, restart_of_one_against_an_uninterrupted_run)
+{
+  begin({"a", "b"});
+  run({"b"}, 0, 100);
+  run({"a"}, 0, 12);
+  const auto parts = saved("a");
+  run({"a"}, 12, 48);
+  const auto whole = jobs["a"].bias->state();
+  const std::string journal = content(journal_of("a"));
+  restart("a", parts);
+  EXPECT_EQ(centers(journal_of("a"), 1), centers(file_of("b")));
+  run({"a"}, 12, 48);
+  EXPECT_EQ(content(journal_of("a")), journal);
+  EXPECT_EQ(jobs["a"].bias->state().energy, whole.energy);
+  EXPECT_EQ(jobs["a"].bias->state().own, whole.own);
+}
+
+// Walker a goes back to step 12. The others keep its hills of later steps.
+TEST_F(WalkersByFiles, a_walker_that_goes_back)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 12);
+  const auto parts = saved("a");
+  run({"a", "b"}, 12, 42);
+  const std::string before = centers(journal_of("b"), 1);
+  EXPECT_EQ(
+      before,
+      of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}, {'a', 25}, {'a', 30}, {'a', 35}, {'a', 40}}));
+  restart("a", parts);
+  jobs["b"].messages.clear();
+  run({"b"}, 42, 70);    // three reads
+  EXPECT_EQ(
+      jobs["b"].messages,
+      (Words{
+          "6 hills of walker a that act in this bias are not in S/a.w, as after its restart from "
+          "an earlier step - they remain, and those that replace them there are left out"}));
+  const auto other = [](char name, int step) {
+    return position(name, step) + 0.1;
+  };
+  run({"a"}, 12, 38, other);    // 5 of 6
+  run({"b"}, 70, 80);
+  EXPECT_EQ(centers(journal_of("b"), 1), before);
+  run({"a"}, 38, 47, other);
+  run({"b"}, 80, 90);
+  EXPECT_EQ(centers(journal_of("b"), 1), before + std::to_string(other('a', 45)) + " ");
+  expect_sum_of_journal("b");
+  // A restart of b knows the same hills.
+  const auto of_b = saved("b");
+  const auto v = at(*jobs["b"].bias, 2.1);
+  restart("b", of_b);
+  EXPECT_EQ(at(*jobs["b"].bias, 2.1), v);
+  run({"a"}, 47, 52, other);
+  run({"b"}, 90, 100);
+  EXPECT_EQ(centers(journal_of("b"), 1),
+            before + std::to_string(other('a', 45)) + " " + std::to_string(other('a', 50)) + " ");
+  EXPECT_EQ(jobs["b"].messages.back().rfind("6 hills of walker a that act", 0), 0u);
+}
+
+// It goes back and on between two reads, so that its file has not become shorter.
+TEST_F(WalkersByFiles, a_walker_that_goes_back_and_on)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 12);
+  const auto parts = saved("a");
+  run({"a", "b"}, 12, 32);
+  const std::string before = centers(journal_of("b"), 1);
+  restart("a", parts);
+  const auto other = [](char name, int step) {
+    return position(name, step) + 0.1;
+  };
+  run({"a"}, 12, 37, other);
+  jobs["b"].messages.clear();
+  run({"b"}, 32, 42);
+  EXPECT_EQ(centers(journal_of("b"), 1), before + std::to_string(other('a', 35)) + " ");
+  ASSERT_EQ(jobs["b"].messages.size(), 1u);
+  EXPECT_EQ(jobs["b"].messages[0].rfind("4 hills of walker a that act in this bias", 0), 0u);
+}
+
+TEST_F(WalkersByFiles, a_late_walker)
+{
+  fs::create_directory(shared);
+  std::ofstream(shared + "/notes.txt") << "x\n";
+  fs::create_directory(shared + "/old.w");
+  std::ofstream(shared + "/bck.0.a.w") << "not read\n";
+  begin({"a"});
+  run({"a"}, 0, 22);
+  begin({"b"});
+  EXPECT_EQ(centers(journal_of("b")), centers(file_of("a")));
+  expect_sum_of_journal("b");
+  EXPECT_EQ(jobs["b"].bias->outputs()[4].value(), 0.0);    // no work yet
+  // A restart before any hill of its own
+  const auto parts = saved("b");
+  restart("b", parts);
+  expect_sum_of_journal("b");
+  run({"b"}, 0, 7);
+  run({"a"}, 22, 30);
+  EXPECT_EQ(centers(journal_of("a")),
+            of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}, {'a', 25}, {'b', 5}, {'a', 30}}));
+  expect_no_messages({"a"});
+  // With append yes, a new run takes all.
+  make("b", {"append", "yes"}).bias->begin({});
+  EXPECT_EQ(centers(journal_of("b")),
+            of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}, {'b', 5}, {'a', 25}, {'a', 30}}));
+  expect_sum_of_journal("b");
+}
+
+// A hills file of an earlier run is that of one more walker.
+TEST_F(WalkersByFiles, hills_of_an_earlier_run)
+{
+  write(3);
+  std::string text = content(path);
+  for (const auto &[from, to] : {std::pair("LAMMPS", "program"), {"units test", "units none"}})
+    text.replace(text.find(from), std::string(from).size(), to);
+  fs::create_directory(shared);
+  put("old", text);
+  begin({"a"});
+  const auto found = lines(journal_of("a"));
+  ASSERT_EQ(found.size(), 3u);
+  for (int h = 0; h < 3; ++h) EXPECT_EQ(found[h].center, hills(3)[h].center[0]);
+}
+
+TEST_F(WalkersByFiles, half_lines)
+{
+  begin({"a"});
+  const std::string begin = header() + hill(1.0), line = hill(1.5);
+  std::string expected = "1.000000 ";
+  put("z", "");
+  int step = 0;
+  for (std::size_t size = 1; size < begin.size(); size += 7) {
+    put("z", begin.substr(0, size));
+    run({"a"}, step, step + 10);
+    step += 10;
+    EXPECT_EQ(centers(journal_of("a"), 1), "") << size;
+  }
+  put("z", begin);
+  for (std::size_t size = 1; size < line.size(); ++size) {
+    put("z", line.substr(0, size), true);
+    run({"a"}, step, step + 10);
+    step += 10;
+    EXPECT_EQ(centers(journal_of("a"), 1), expected);
+    put("z", line.substr(size), true);
+    run({"a"}, step, step + 10);
+    step += 10;
+    EXPECT_EQ(centers(journal_of("a"), 1), expected += "1.500000 ");
+  }
+  expect_sum_of_journal("a");
+}
+
+// A file system on a network may show the new size before the text, or an older file again.
+TEST_F(WalkersByFiles, a_file_system_that_lags)
+{
+  begin({"a"});
+  const std::string one = header() + hill(1.0), two = one + hill(1.5) + hill(1.6),
+                    three = two + hill(1.7);
+  put("z", one);
+  run({"a"}, 0, 10);
+  put("z", one + std::string(two.size() - one.size(), '\0'));
+  run({"a"}, 10, 20);
+  put("z", one + hill(1.5) + std::string(hill(1.6).size() - 1, '\0') + "\n");
+  run({"a"}, 20, 30);
+  EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 1.500000 ");
+  put("z", two);
+  run({"a"}, 30, 40);
+  EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 1.500000 1.600000 ");
+  expect_no_messages({"a"});
+  put("z", one);
+  run({"a"}, 40, 50);
+  put("z", three);
+  run({"a"}, 50, 60);
+  EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 1.500000 1.600000 1.700000 ");
+  EXPECT_EQ(jobs["a"].messages.back(),
+            "2 hills of walker z that act in this bias are not in S/z.w, as after its restart from "
+            "an earlier step - they remain, and those that replace them there are left out");
+  expect_sum_of_journal("a");
+}
+
+TEST_F(WalkersByFiles, shrunk_replaced_and_deleted_files)
+{
+  begin({"a"});
+  const std::string three = header() + hill(1.0) + hill(1.1) + hill(1.2);
+  const std::string expected = "1.000000 1.100000 1.200000 ";
+  put("z", three);
+  run({"a"}, 0, 10);
+  Words &messages = jobs["a"].messages;
+  const auto last = [&messages] {
+    const std::string text = messages.empty() ? "" : messages.back();
+    messages.clear();
+    return text.substr(0, text.find(" that"));
+  };
+  messages.clear();
+  put("z", "");
+  run({"a"}, 10, 20);
+  EXPECT_EQ(last(), "3 hills of walker z");
+  put("z", header() + hill(3.0));
+  run({"a"}, 20, 30);
+  EXPECT_EQ(messages, Words());    // once
+  put("z", hill(3.1) + hill(3.2) + hill(3.3), true);
+  run({"a"}, 30, 40);
+  EXPECT_EQ(centers(journal_of("a"), 1), expected + "3.300000 ");
+  EXPECT_EQ(messages, Words());
+  // The same lines in a new file
+  const std::string text = content(file_of("z"));
+  fs::remove(file_of("z"));
+  run({"a"}, 40, 50);
+  put("z", text + hill(3.4));
+  run({"a"}, 50, 60);
+  EXPECT_EQ(centers(journal_of("a"), 1), expected + "3.300000 3.400000 ");
+  EXPECT_EQ(messages, Words());
+  // Another file, which is longer
+  fs::remove(file_of("z"));
+  put("z", text + hill(3.5) + hill(3.6) + hill(3.7));
+  run({"a"}, 60, 70);
+  EXPECT_EQ(centers(journal_of("a"), 1), expected + "3.300000 3.400000 3.600000 3.700000 ");
+  EXPECT_EQ(last(), "1 hills of walker z");
+  fs::remove_all(file_of("z"));
+  run({"a"}, 70, 140);
+  EXPECT_EQ(messages,
+            (Words{"no new hill of walker z in 6 reads of S/z.w: No such file or directory - see "
+                   "whether its job still runs, and whether this machine sees what it writes"}));
+  expect_sum_of_journal("a");
+}
+
+TEST_F(WalkersByFiles, a_walker_that_is_silent)
+{
+  const auto warning = [this](int n) {
+    int count = 0;
+    for (const auto &text : jobs["a"].messages)
+      if (text.rfind("no new hill of walker z in 6 reads of S/z.w", 0) == 0) ++count;
+    EXPECT_EQ(count, n);
+    return jobs["a"].messages.empty() ? "" : jobs["a"].messages.back();
+  };
+  begin({"a"});
+  put("z", header() + hill(1.0));
+  run({"a"}, 0, 60);    // one read with a hill, and 5 without
+  warning(0);
+  put("z", hill(1.1), true);
+  run({"a"}, 60, 120);
+  warning(0);
+  put("z", " 0.5 1.2 0", true);
+  run({"a"}, 120, 130);
+  EXPECT_EQ(warning(1),
+            "no new hill of walker z in 6 reads of S/z.w, whose last line is incomplete - see "
+            "whether its job still runs, and whether this machine sees what it writes");
+  run({"a"}, 130, 300);
+  warning(1);
+}
+
+// Nothing is added before the file is repaired.
+TEST_F(WalkersByFiles, damaged_and_other_files)
+{
+  periods = {{0.0, 5.0}};
+  begin({"a"});
+  const std::string good = header() + hill(1.0), more = hill(1.1);
+  put("b", good);
+  run({"a"}, 0, 10);
+  const std::string before = content(journal_of("a"));
+  const std::string repair = " - repair it, or move the file to another folder";
+  const std::string same =
+      " - use the same variables, periods and units for all walkers of a folder";
+  put("b", more, true);
+  const auto with = [&](const std::string &text) {
+    put("z", text);
+    const std::string message = error_of_run("a", 19, 20);
+    EXPECT_EQ(content(journal_of("a")), before);
+    const std::string begins = "hills file S/z.w of walker z, ";
+    EXPECT_EQ(message.substr(0, begins.size()), begins);
+    return message.substr(std::min(begins.size(), message.size()));
+  };
+  const auto replaced = [&](const std::string &from, const std::string &to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  EXPECT_EQ(with(good + hill(1.1, " 0.5 1\n")), "line 9: 4 columns in place of 5" + repair);
+  EXPECT_EQ(with(good + hill(1.1, " 0.5 x -1\n")), "line 9: 'x' is not a number" + repair);
+  EXPECT_EQ(with(good + hill(1.1, " 0 1 -1\n")), "line 9: sigma 0 is not above 0" + repair);
+  EXPECT_EQ(with(good + hill(1.1, " \x01 1 -1\n")),
+            "line 9: it has bytes that are not text" + repair);
+  EXPECT_EQ(
+      with(good + hill(1.1, " 2 1 -1\n")),
+      "line 9: sigma 2 is above 0.707107, so that the hill overlaps its own image in the next "
+      "period" +
+          same);
+  EXPECT_EQ(with(replaced("time s sigma_s", "time t sigma_t")),
+            "line 1: it has the columns 'time t sigma_t height biasf', but this fix needs 'time s "
+            "sigma_s height biasf'" +
+                same);
+  EXPECT_EQ(with(replaced("max_s 5", "max_s 6")),
+            "line 5: max_s is 6, but the variable has 5" + same);
+  EXPECT_EQ(with(replaced("stretched-gaussian", "gaussian")),
+            "line 3: kerneltype is gaussian, but only stretched-gaussian is known" + same);
+  EXPECT_EQ(with(replaced("units none", "units lj")),
+            "line 6: its times and heights are in units lj, but this simulation has units none" +
+                same);
+  EXPECT_EQ(
+      with(replaced("format 1", "format 2")),
+      "line 7: it has format 2, but this version of GPUCOORD needs format 1 - use the same version "
+      "of GPUCOORD for all walkers");
+  EXPECT_EQ(with(hill(1.0)),
+            "line 1: a hill comes before the line '#! FIELDS time s sigma_s height biasf'" + same);
+  put("z", good + more);
+  EXPECT_EQ(error_of_run("a", 19, 20), "");
+  EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 1.100000 ");
+  EXPECT_EQ(centers(journal_of("a"), 2), "1.000000 1.100000 ");
+}
+
+// Heights of a file are converted with its biasfactor.
+TEST_F(WalkersByFiles, another_biasfactor)
+{
+  begin({"a"}, {"temp", "1", "biasfactor", "5"});
+  put("z", header() + hill(1.0, " 0.5 3 3\n"));
+  run({"a"}, 0, 10);
+  EXPECT_EQ(jobs["a"].messages,
+            (Words{"adds the hills of walker z in S/z.w",
+                   "hills file H.a has hills with biasfactor 3, but the fix has biasfactor 5 - "
+                   "heights are converted with the biasfactor of the file"}));
+  auto hills = lines(journal_of("a"));
+  ASSERT_EQ(hills.size(), 3u);
+  hills[1].height *= 2.0 / 3.0;
+  hills[0].height *= 4.0 / 5.0;
+  hills[2].height *= 4.0 / 5.0;
+  EXPECT_NEAR(at(*jobs["a"].bias, 1.1), sum_of_hills(hills, 1.1), 1e-12);
+}
+
+TEST_F(WalkersByFiles, the_grid_grows_to_hills_of_others)
+{
+  begin({"a"}, {"grid", "0", "4", "bins", "40"});
+  put("z", header() + hill(9.0));
+  run({"a"}, 0, 12);
+  const auto v_on_grid = [this](double s) {
+    return at(*jobs["a"].bias, s);
+  };
+  EXPECT_NEAR(v_on_grid(9.0), 1.0, 1e-12);
+  const std::string before = content(journal_of("a"));
+  put("z", hill(1e9), true);
+  const std::string message = error_of_run("a", 19, 20);
+  EXPECT_EQ(message.rfind("hills file S/z.w of walker z, line 7: the grid cannot grow to a hill at "
+                          "s = 1000000000: it would have ",
+                          0),
+            0u)
+      << message;
+  EXPECT_EQ(content(journal_of("a")), before);
+}
+
+TEST_F(WalkersByFiles, the_guard_is_for_own_hills)
+{
+  begin({"a"}, {"limits", "5", "6", "max_skip", "100"});
+  put("z", header() + hill(1.0));
+  run({"a"}, 0, 22);
+  EXPECT_EQ(centers(journal_of("a")), "1.000000 ");
+  EXPECT_EQ(centers(file_of("a")), "");
+  EXPECT_EQ(jobs["a"].bias->outputs().back().value(), 4.0);
+  EXPECT_EQ(jobs["a"].bias->outputs()[2].value(), 1.0);    // the last hill
+}
+
+TEST_F(WalkersByFiles, one_name_for_each)
+{
+  begin({"a"});
+  run({"a"}, 0, 7);
+  const auto parts = saved("a");
+  Job &second = jobs["second"];
+  std::swap(second, make("a"));    // its journal is free again
+  make("a").bias->begin({});
+  EXPECT_EQ(error_of_begin(second),
+            "hills file S/a.w is being written by another fix or run - use one file for each");
+}
+
+TEST_F(WalkersByFiles, own_file_changed_by_another_program)
+{
+  begin({"a"});
+  run({"a"}, 0, 7);
+  const auto parts = saved("a");
+  fs::remove(file_of("a"));
+  EXPECT_EQ(error_of_run("a", 9, 10),
+            "hills file S/a.w was changed by another program during the run: it was deleted - all "
+            "its hills are in S/bck.0.a.w; rename that file to S/a.w and continue from the last "
+            "restart file, or with append yes");
+  // The journal has the hill. The file is written again.
+  restart("a", parts);
+  EXPECT_EQ(centers(file_of("a")), of({{'a', 5}}));
+  EXPECT_EQ(jobs["a"].messages.front(),
+            "added 1 hills of this walker to its file S/a.w, which did not have them");
+}
+
+TEST_F(WalkersByFiles, a_full_disk)
+{
+  fs::create_directory(shared);
+  fs::create_symlink("/dev/full", file_of("a"));
+  EXPECT_EQ(error_of_begin(make("a")), "cannot write hills file S/a.w: No space left on device");
+  EXPECT_FALSE(fs::exists(journal_of("a")));
+  // Others do not read devices.
+  begin({"b"});
+  run({"b"}, 0, 10);
+  expect_no_messages({"b"});
+}
+
+// A run that is killed between the writes to its two files
+TEST_F(WalkersByFiles, a_hill_that_only_the_journal_has)
+{
+  begin({"a"});
+  run({"a"}, 0, 12);
+  const std::string two = content(file_of("a"));
+  jobs.clear();
+  std::ofstream(file_of("a"), std::ios::binary)
+      << two.substr(0, two.rfind("\n ") + 5);    // half a line
+  make("a", {"append", "yes"}).bias->begin({});
+  EXPECT_EQ(content(file_of("a")), two);
+  // And one that only the file has, as after a restart
+  put("a", hill(3.0), true);
+  jobs.clear();
+  make("a", {"append", "yes"}).bias->begin({});
+  EXPECT_EQ(content(file_of("a")), two);
+  EXPECT_EQ(jobs["a"].messages[0],
+            "1 hills of S/a.w that are later than those of this run are now in S/bck.0.a.w");
+}
+
+TEST_F(WalkersByFiles, files_that_do_not_fit)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 22);
+  const auto parts = saved("b");
+  const std::string journal = content(journal_of("b")), own = content(file_of("b"));
+  jobs.clear();
+  const auto error = [&](const std::string &name) {
+    auto copy = parts;
+    Job &job = make(name);
+    try {
+      job.bias->load(copy);
+    } catch (const std::runtime_error &e) {
+      return shortened(e.what());
+    }
+    return error_of_begin(job, true);
+  };
+  EXPECT_EQ(error("c"),
+            "the restart file is that of walker b, not of c - give that name, or use another fix "
+            "ID for a new walker");
+  const auto replaced = [](std::string text, const std::string &from, const std::string &to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const auto with = [&](const std::string &text) {
+    std::ofstream(journal_of("b"), std::ios::binary) << text;
+    const std::string message = error("b");
+    EXPECT_EQ(content(journal_of("b")), text);
+    EXPECT_EQ(content(file_of("b")), own);
+    return message;
+  };
+  EXPECT_EQ(with(replaced(journal, "-1 1\n", "-1 0\n")),
+            "hills file H.b has other numbers of hills of the walkers than the run that wrote the "
+            "restart file, which had 4 of walker b - give the hills file of that run");
+  EXPECT_EQ(with(replaced(journal, "walker 0 is b", "walker 0 is c")),
+            "hills file H.b is that of walker c, not of b - give that name, or another file for a "
+            "new walker");
+  EXPECT_EQ(with(replaced(journal, "walker 1 is a", "walker 1 is b")),
+            "hills file H.b, line 8: it names walker b twice - repair it, or use a backup of it");
+  EXPECT_EQ(with(replaced(journal, "# walker 1 is a\n", "")),
+            "hills file H.b, line 8: no line before it names walker 1 - repair it, or use a backup "
+            "of it");
+  std::ofstream(journal_of("b"), std::ios::binary) << journal;
+  put("b", replaced(own, std::to_string(position('b', 10)).substr(0, 5), "3.123"));
+  EXPECT_EQ(error("b"),
+            "hill 2 of S/b.w is not that of this walker in hills file H.b - move the file away, "
+            "and it is written again");
+  put("b", own);
+  EXPECT_EQ(error("b"), "");
+
+  // A command without walkers, and a restart file without them
+  auto copy = parts;
+  BiasContext context;
+  context.command = "fix bias";
+  context.names = {"s"};
+  context.labels = {"c_s"};
+  const auto alone =
+      make_bias({"metad", "sigma", "0.5", "height", "1", "pace", "5", "file", path}, context);
+  try {
+    alone->load(copy);
+    ADD_FAILURE();
+  } catch (const std::runtime_error &e) {
+    EXPECT_EQ(std::string(e.what()),
+              "the restart file is that of a run with walkers files - give these keywords, or use "
+              "another fix ID");
+  }
+}
+
+// The text of the journal is lost, but not its hills and their walkers.
+TEST_F(WalkersByFiles, a_journal_changed_by_another_program)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 22);
+  const std::string before = centers(journal_of("b")), others = centers(journal_of("b"), 1);
+  fs::resize_file(journal_of("b"), 5);
+  EXPECT_NE(error_of_run("b", 24, 25).find("all its hills are in bck.0.H.b, with time 0"),
+            std::string::npos);
+  jobs.erase("b");
+  fs::rename(folder / "bck.0.H.b", journal_of("b"));
+  make("b", {"append", "yes"}).bias->begin({});
+  EXPECT_EQ(centers(journal_of("b")), before + "");
+  EXPECT_EQ(centers(journal_of("b"), 1), others);
+  expect_sum_of_journal("b");
+}
+
+// A grid file is that of the first hills of the journal.
+TEST_F(WalkersByFiles, grid_files)
+{
+  const std::string grid = (folder / "G").string();
+  const Words words = {"grid", "0", "4", "bins", "40", "write_grid", "20", grid};
+  begin({"a", "b"}, words);
+  run({"a", "b"}, 0, 32);
+  const double v = at(*jobs["b"].bias, 2.0);
+  Words again = {"grid", "0", "4", "bins", "40", "append", "yes", "read_grid", grid};
+  jobs.clear();
+  make("b", again).bias->begin({});
+  EXPECT_EQ(at(*jobs["b"].bias, 2.0), v);
+  EXPECT_EQ(jobs["b"].messages.back(),
+            "continues with 12 hills of H.b, 8 of them from grid file G");
+}
+
+}    // namespace
