@@ -20,6 +20,7 @@
 
 #include <climits>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
@@ -49,7 +50,7 @@ int PartitionWalkers::mine() const
 std::vector<WalkerRecord> PartitionWalkers::gather(const WalkerRecord &record)
 {
   if (mine() != 0) {
-    send(0, &record, sizeof(record));
+    send({0}, &record, sizeof(record));
     return {};
   }
   std::vector<WalkerRecord> records(count(), record);
@@ -69,7 +70,9 @@ void PartitionWalkers::send_to_all(std::string &bytes)
     bytes = receive(0);
     return;
   }
-  for (int w = 1; w < count(); ++w) send(w, bytes.data(), bytes.size());
+  std::vector<int> others(count() - 1);
+  std::iota(others.begin(), others.end(), 1);
+  send(others, bytes.data(), bytes.size());
 }
 
 /* ---------------------------------------------------------------------- */
@@ -77,7 +80,7 @@ void PartitionWalkers::send_to_all(std::string &bytes)
 // The library of MPI without ranks has a single partition, which sends nothing.
 #if defined(MPI_STUBS)
 
-void PartitionWalkers::send(int, const void *, std::size_t) {}
+void PartitionWalkers::send(const std::vector<int> &, const void *, std::size_t) {}
 
 std::string PartitionWalkers::receive(int)
 {
@@ -86,24 +89,30 @@ std::string PartitionWalkers::receive(int)
 
 #else
 
-void PartitionWalkers::send(int walker, const void *bytes, std::size_t size)
+// To all at once: walkers that have waited for long look for messages only now and then.
+void PartitionWalkers::send(const std::vector<int> &to, const void *bytes, std::size_t size)
 {
   if (size > INT_MAX)
     throw std::runtime_error(fmt::format("the bias has {} bytes, more than the {} that can be sent "
                                          "to other walkers - use fewer deposits",
                                          size, INT_MAX));
-  // A copy, because MPI may still read it after a failure.
-  auto *const copy = new std::vector<char>(size);
-  memcpy(copy->data(), bytes, size);
-  MPI_Request request;
-  MPI_Isend(copy->data(), static_cast<int>(size), MPI_BYTE, universe->root_proc[walker], TAG,
-            universe->uworld, &request);
-  wait(walker, [&] {
-    int is_sent;
-    MPI_Test(&request, &is_sent, MPI_STATUS_IGNORE);
-    return is_sent != 0;
-  });
-  delete copy;
+  // Not deleted after a failure, because MPI may still read what it has not sent.
+  struct Message {
+    std::vector<char> bytes;
+    std::vector<MPI_Request> requests;
+  };
+  const auto *const begin = static_cast<const char *>(bytes);
+  auto *const sent = new Message{{begin, begin + size}, std::vector<MPI_Request>(to.size())};
+  for (std::size_t k = 0; k < to.size(); ++k)
+    MPI_Isend(sent->bytes.data(), static_cast<int>(size), MPI_BYTE, universe->root_proc[to[k]], TAG,
+              universe->uworld, &sent->requests[k]);
+  for (std::size_t k = 0; k < to.size(); ++k)
+    wait(to[k], [&] {
+      int is_sent;
+      MPI_Test(&sent->requests[k], &is_sent, MPI_STATUS_IGNORE);
+      return is_sent != 0;
+    });
+  delete sent;
 }
 
 std::string PartitionWalkers::receive(int walker)

@@ -34,7 +34,7 @@ class PartitionWalkers : public gpucoord::Walkers {
   void send_to_all(std::string &bytes) override;
 
  private:
-  void send(int walker, const void *bytes, std::size_t size);
+  void send(const std::vector<int> &to, const void *bytes, std::size_t size);
   std::string receive(int walker);
   void wait(int walker, const std::function<bool()> &is_done);
 
