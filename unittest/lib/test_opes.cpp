@@ -419,8 +419,8 @@ TEST_F(Opes, constants_of_the_file)
   ASSERT_EQ(messages.size(), 2u);
   EXPECT_EQ(messages[0],
             "kernels file " + path +
-                " has biasfactor 8 in place of 9, epsilon 0.0001069812317752422 in place of "
-                "4.006529739e-05, kernel_cutoff 4.2761798705987903 in place of 4.5 - check the "
+                " has biasfactor 8 in place of 9, epsilon 0.0001069812318 in place of "
+                "4.006529739e-05, kernel_cutoff 4.276179871 in place of 4.5 - check the "
                 "values of this command");
 }
 

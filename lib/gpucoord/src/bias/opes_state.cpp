@@ -36,8 +36,9 @@ std::string Opes::other_constants(const std::map<std::string, std::string> &foun
     const bool is_number = entry->second == "inf" || to_number(entry->second, theirs);
     const double ours = value == "inf" ? HUGE_VAL : std::stod(value);
     if (is_number && std::fabs(theirs - ours) <= 1e-9 * std::fabs(ours)) continue;
-    others += (others.empty() ? "" : ", ") + name + " " + printable(entry->second) +
-        " in place of " + (value == "inf" ? value : short_text(ours));
+    others += (others.empty() ? "" : ", ") + name + " " +
+        (std::isfinite(theirs) ? short_text(theirs) : printable(entry->second)) + " in place of " +
+        (value == "inf" ? value : short_text(ours));
   }
   return others;
 }
