@@ -128,6 +128,8 @@ class Extra(unittest.TestCase):
                 ("", "", "fix w does not exist - define it before this fix"),
                 ("fix w all nve\n", "",
                  f"fix w of style nve{'/kk' if coordtest.KOKKOS else ''} has no energy, which is a global scalar"),
+                (self.WALL.replace("\n", " stride 4\n"), "",
+                 "fix w has stride 4, but its energy is needed every 10 steps - use multiples of its stride"),
                 ("", self.WALL, "fix w must be defined before this fix, so that its energy is that of the same timestep")):
             with self.subTest(message):
                 work = Folder()
