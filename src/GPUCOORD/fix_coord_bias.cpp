@@ -216,6 +216,14 @@ void FixCoordBias::check_energies() const
                  "timestep",
                  owner, other, respa.index_of(fix) + 1, respa.index() + 1, id,
                  respa.index_of(fix) + 1);
+    const auto *const its = dynamic_cast<const FixCoordBias *>(fix);
+    const bigint every = bias->next_set(0);
+    if (its && every % its->bias->stride())
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "{}: fix {} has stride {}, but its energy is needed every {} steps - use multiples "
+          "of its stride",
+          owner, other, its->bias->stride(), every);
   }
 }
 

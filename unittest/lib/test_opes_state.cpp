@@ -294,6 +294,9 @@ TEST_F(OpesState, errors)
             "file");
   EXPECT_EQ(error_of_state(good, std::string("opes") + BASE),
             "state file STATE: it has no line '#! SET adaptive_counter' - give another file");
+  EXPECT_EQ(error_of_state(changed("#! SET kernel_cutoff ", "#! SET kernel_cutoff x"), given)
+                .rfind("state file STATE: kernel_cutoff is x", 0),
+            0u);
   const auto last = good.rfind("#! SET sum_weights ");
   const auto weights = good.substr(last, good.find('\n', last) - last);
   EXPECT_EQ(error_of_state(changed(weights, "#! SET sum_weights 0"), given),

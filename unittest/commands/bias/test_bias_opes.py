@@ -129,6 +129,8 @@ class Extra(unittest.TestCase):
                 ("fix w all nve\n", "",
                  f"fix w of style nve{'/kk' if coordtest.KOKKOS else ''} has no energy, which is a global scalar - give keyword "
                  "extra another fix, or leave it out"),
+                (self.WALL.replace("\n", " stride 4\n"), "",
+                 "fix w has stride 4, but its energy is needed every 10 steps - use multiples of its stride"),
                 ("", self.WALL, "fix w must be defined before this fix, so that its energy is that of the same timestep")):
             with self.subTest(message):
                 work = Folder()

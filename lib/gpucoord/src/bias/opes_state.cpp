@@ -171,17 +171,19 @@ std::string Opes::read_state(const std::string &path, const std::string &program
   check_count(rows.size());
   for (auto &row : rows) kernels.add(std::move(row), 0.0, false);
 
-  for (const auto &[name, value] : options.constants()) text(name);
-  const std::string others = other_constants(constants);
+  for (const auto &[name, value] : options.constants())
+    if (text(name) != "inf") number(name, 0.0);
   // Lines that are missing or changed show in Z.
-  if (others.empty() && has_same_form && options.normalize) {
+  const bool has_same_kernels = has_same_form &&
+      std::fabs(number("kernel_cutoff", 0.0) - options.cutoff) <= 1e-9 * options.cutoff;
+  if (has_same_kernels && options.normalize) {
     const double theirs = number("zed", 0.0);
     if (!(std::fabs(theirs - zed()) <= SAME_ZED * theirs))
       fail("zed is " + printable(text("zed")) + ", but that of its " +
            std::to_string(kernels.size()) + " kernels is " + short_text(zed()) +
            ": lines are missing or changed");
   }
-  return others;
+  return other_constants(constants);
 }
 
 }    // namespace gpucoord
