@@ -479,6 +479,20 @@ TEST_F(WalkersByFiles, the_guard_is_for_own_hills)
   EXPECT_EQ(jobs["a"].bias->outputs()[2].value(), 1.0);    // the last hill
 }
 
+// Statistics and the summary at the end of a run are those of its own path.
+TEST_F(WalkersByFiles, the_summary_is_for_own_hills)
+{
+  begin({"a"});
+  std::string many = header();
+  for (int k = 0; k < 95; ++k) many += hill(1.0 + 0.02 * k);
+  put("z", many);
+  run({"a"}, 0, 490);
+  EXPECT_EQ(lines(journal_of("a")).size(), 95u + 98u);
+  EXPECT_EQ(jobs["a"].bias->summary(), "");
+  run({"a"}, 490, 500);
+  EXPECT_EQ(jobs["a"].bias->summary().rfind("100 hills since step 0, c_s 1", 0), 0u);
+}
+
 TEST_F(WalkersByFiles, one_name_for_each)
 {
   begin({"a"});
