@@ -18,7 +18,7 @@ if [ ! -e "$folder/lammps/complete" ]; then
     if [ -e "$tree/$part" ]; then cp -r "$tree/$part" "$folder/lammps/$(dirname "$part")/"; fi
   done
   ln -sfn "$kokkos" "$folder/lammps/lib/kokkos"
-  used='pair_(kokkos|lj_cut|lj_cut_coul_long|gauss|hybrid.*|table|sw|eam.*)|bond_harmonic|angle_harmonic|pppm|compute_temp'
+  used='pair_(kokkos|soft|lj_cut|lj_cut_coul_long|gauss|hybrid.*|table|sw|eam.*)|bond_harmonic|angle_harmonic|pppm|compute_temp'
   used+='|fix_(nh.*|nve|nvt|npt|nph|nve_asphere|langevin|minimize|neigh_history|property_atom|momentum|deform|shake|setforce)'
   cd "$folder/lammps/src/KOKKOS"
   for file in pair_*.cpp fix_*.cpp compute_*.cpp bond_*.cpp angle_*.cpp dihedral_*.cpp improper_*.cpp min_fire*.cpp mliap*.cpp; do

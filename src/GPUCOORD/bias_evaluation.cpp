@@ -159,8 +159,9 @@ void BiasEvaluation::set_parameters(const gpucoord::Step &step)
     evaluates_variables = true;
     const double found = input->variable->compute_equal(input->variable->find(name.c_str()));
     if (!std::isfinite(found))
-      error->all(FLERR, Error::NOLASTLINE, "{}: variable {} is {}, not a finite number", owner,
-                 name, found);
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: variable {} is {}, not a finite number - correct its formula", owner, name,
+                 found);
     return found;
   };
   try {

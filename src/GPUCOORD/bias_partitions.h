@@ -13,6 +13,7 @@
 
 #include "gpucoord/walkers.h"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ class LAMMPS;
 
 // Walkers that are the partitions of one LAMMPS. Rank 0 of each partition sends from point to
 // point, so that a partition without the fix is noticed by those that wait for it, and hangs none.
+//
+// A walker that has waited for too long leaves its record behind. If LAMMPS is a library, it can
+// then send another one. So records have numbers, and an answer has the number of the record.
 
 class PartitionWalkers : public gpucoord::Walkers {
  public:
@@ -34,13 +38,21 @@ class PartitionWalkers : public gpucoord::Walkers {
   void send_to_all(std::string &bytes) override;
 
  private:
-  void send(int walker, const void *bytes, std::size_t size);
-  std::string receive(int walker);
+  struct Message {
+    std::int64_t number = 0;
+    std::string bytes;
+  };
+  void send(const std::vector<int> &to, const void *bytes, std::size_t size);
+  Message receive(int walker);
+  std::string receive_bytes(int walker);
+  bool has_come(int walker);
   void wait(int walker, const std::function<bool()> &is_done);
 
-  class Error *const error;
+  LAMMPS *const lmp;
   class Universe *const universe;
   const std::string its_name;
+  // Of the last record: of each walker on walker 0, and its own on others.
+  std::vector<std::int64_t> numbers;
 };
 
 }    // namespace LAMMPS_NS

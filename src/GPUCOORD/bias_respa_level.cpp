@@ -16,6 +16,7 @@
 
 #include "gpucoord_lammps_compat.h"
 
+#include "fix.h"
 #include "library.h"
 #include "respa.h"
 #include "update.h"
@@ -36,14 +37,25 @@ static Respa *respa_of(const Update *update)
   return is_respa ? static_cast<Respa *>(update->integrate) : nullptr;
 }
 
-void BiasRespaLevel::find(int asked)
+int BiasRespaLevel::outermost() const
+{
+  return *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
+}
+
+int BiasRespaLevel::index_of(const Fix *fix) const
+{
+  if (!respa_of(update)) return 0;
+  const bool is_asked = fix->respa_level_support && fix->respa_level >= 0;
+  return is_asked ? MIN(fix->respa_level, outermost()) : outermost();
+}
+
+void BiasRespaLevel::find(const Fix *fix)
 {
   evaluations_per_step = 1;
   Respa *const respa = respa_of(update);
   if (!respa) return;
-  const int outermost = *static_cast<int *>(lammps_extract_global(lmp, "respa_levels")) - 1;
-  level = asked >= 0 ? MIN(asked, outermost) : outermost;
-  evaluations_per_step = LammpsCompat::respa_evaluations(lmp, respa, level, outermost);
+  level = index_of(fix);
+  evaluations_per_step = LammpsCompat::respa_evaluations(lmp, respa, level, outermost());
 }
 
 double BiasRespaLevel::timestep() const

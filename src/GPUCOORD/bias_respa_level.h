@@ -22,9 +22,11 @@ class BiasRespaLevel : protected Pointers {
  public:
   explicit BiasRespaLevel(LAMMPS *);
 
-  // Finds the level, in init() of the fix. asked: by fix_modify respa, or -1
-  void find(int asked);
+  // Finds the level, in init() of the fix.
+  void find(const class Fix *);
   int index() const { return level; }
+  // Returns the level of a fix, or 0 with another integrator.
+  int index_of(const class Fix *) const;
   double timestep() const;    // between evaluations of the level
 
   // In setup() of the fix: copy the forces of the level to those of the atoms, and back. Do nothing
@@ -36,6 +38,8 @@ class BiasRespaLevel : protected Pointers {
   bool is_last_evaluation();
 
  private:
+  int outermost() const;
+
   int level;
   int evaluations_per_step, evaluations_done;
   bigint last_step;

@@ -25,6 +25,7 @@
 #include "force.h"
 #include "input.h"
 #include "modify.h"
+#include "timer.h"
 #include "update.h"
 #include "variable.h"
 
@@ -118,7 +119,8 @@ void FixCoordBias::init()
   surroundings().check_order_of_fixes(!is_set_up);
   its_surroundings->begin_run();
   bias->set_walls_of_others(surroundings().walls_of_others());
-  respa.find(respa_level);
+  respa.find(this);
+  check_energies();
 
   if (!has_begun) begin();
   if (comm->me == 0) print_setup();
@@ -187,6 +189,11 @@ void FixCoordBias::find_variables()
       error->all(FLERR, Error::NOLASTLINE, "{}: variable {} must be of style equal or similar",
                  owner, name);
   }
+}
+
+// In the last evaluation of a timestep, the energies of other fixes must be those of this timestep.
+void FixCoordBias::check_energies() const
+{
   for (const auto &other : bias->caller_energies()) {
     const Fix *const fix = modify->get_fix_by_id(other);
     if (!fix)
@@ -194,13 +201,21 @@ void FixCoordBias::find_variables()
                  owner, other);
     if (!fix->scalar_flag)
       error->all(FLERR, Error::NOLASTLINE,
-                 "{}: fix {} of style {} has no energy, which is a global scalar", owner, other,
-                 fix->style);
+                 "{}: fix {} of style {} has no energy, which is a global scalar - give keyword "
+                 "extra another fix, or leave it out",
+                 owner, other, fix->style);
     if (modify->find_fix(other) >= modify->find_fix(id))
       error->all(FLERR, Error::NOLASTLINE,
                  "{}: fix {} must be defined before this fix, so that its energy is that of the "
                  "same timestep",
                  owner, other);
+    if (respa.index_of(fix) > respa.index())
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: fix {} has rRESPA level {}, and this fix has level {}, which is evaluated "
+                 "before it - use fix_modify {} respa {}, so that the energy is that of the same "
+                 "timestep",
+                 owner, other, respa.index_of(fix) + 1, respa.index() + 1, id,
+                 respa.index_of(fix) + 1);
   }
 }
 
@@ -350,10 +365,15 @@ void FixCoordBias::min_setup(int vflag)
 void FixCoordBias::post_run()
 {
   evaluation->end_run();
-  if (bias->has_walkers())
-    evaluation->call([&] {
-      bias->leave_run();
-    });
+  if (bias->has_walkers()) {
+    std::vector<double> must_end(1);
+    evaluation->call(
+        [&] {
+          must_end[0] = bias->leave_run(update->ntimestep);
+        },
+        must_end);
+    if (must_end[0] != 0.0) timer->force_timeout();
+  }
   std::string summary;
   evaluation->call([&] {
     summary = bias->summary();

@@ -80,6 +80,7 @@ class FixCoordBias : public Fix, public VariableUser {
   std::string compute_id(std::size_t v) const;
   CollectiveVariable *variable_of(std::size_t v) const;    // null: no such variable
   void find_variables();
+  void check_energies() const;
   void begin();
   void print_setup();
 

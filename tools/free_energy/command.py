@@ -25,7 +25,8 @@ def parser():
     result = Parser(prog="free_energy.py", description=DESCRIPTION)
     add = result.add_argument
     add("files", nargs="+", metavar="FILE", help="several files are those of walkers of one bias")
-    add("--temp", type=float, help="temperature of the run; with units lj, in epsilon/k")
+    add("--temp", type=float, help="temperature of the run, in K, or with units lj in epsilon/k "
+        "[none: it must be given]")
     add("--units", choices=list(BOLTZMANN),
         help="units of LAMMPS, or kj (kJ/mol and K) [those in the file; PLUMED: kj]")
     add("--s", nargs="+", metavar="NAME", help="names or numbers of the columns of S; of hills and "
@@ -59,7 +60,8 @@ def parse(words):
     arguments = parser().parse_args([" " + word if word[:1] == "-" and is_number(word) else word
                                       for word in words])
     if arguments.temp is None:
-        raise Failure("--temp is missing - give the temperature of the run, as --temp 300")
+        raise Failure("--temp is missing - give the temperature of the run in K, as --temp 300, or "
+                      "with units lj in epsilon/k")
     if not 0 < arguments.temp < np.inf:
         raise Failure(f"--temp is {arguments.temp:g}, but must be > 0")
     for name in "average", "discard":
@@ -97,6 +99,10 @@ def is_number(word):
     return True
 
 
+def is_same(path, other):
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
 def note(text):
     print("NOTE: " + text, file=sys.stderr)
 
@@ -119,6 +125,9 @@ class Job:
             self.read_windows(arguments.files[0])
             self.kind = "windows"
         else:
+            for k, path in enumerate(arguments.files):
+                if any(is_same(path, other) for other in arguments.files[:k]):
+                    raise Failure(f"{path} is given twice - give each file once")
             self.tables = [read_table(path, note) for path in arguments.files]
             kinds = [kind_of(table) for table in self.tables]
             for kind, path in zip(kinds, arguments.files):
@@ -130,6 +139,25 @@ class Job:
                 raise Failure(f"{len(self.tables)} files of kind {self.kind} - give one")
         self.check_options()
         self.set_units()
+        if self.kind in ("samples", "windows"):
+            for table in self.tables:
+                self.check_times(table)
+
+    def check_times(self, table):
+        """A file to which a run that continues appends has the samples after its restart twice."""
+        if table.names[0].lower() not in ("time", "step", "timestep"):
+            return
+        times = table.column(table.names[0])
+        later = np.minimum.accumulate(times[::-1])[::-1]
+        twice = np.flatnonzero(times[:-1] >= later[1:])
+        if not len(twice):
+            return
+        back = np.flatnonzero(np.diff(times) <= 0)[0]
+        first, last = (table.lines[k] for k in (twice[twice <= back][0], back))
+        warn(f"{table.path}, line {table.lines[back + 1]}: {table.names[0]} is {times[back + 1]:.12g} "
+             f"after {times[back]:.12g}, so that {len(twice)} of {len(times)} samples are there twice - "
+             f"if the run continued from a restart file, leave out lines {first} to {last}"
+             + (", and those of its other restarts" if len(twice) > len(twice[twice <= back]) else ""))
 
     def read_windows(self, path):
         """Fill windows: (table, centers, force constants)."""
@@ -154,6 +182,9 @@ class Job:
                 raise Failure(f"{path}, line {number}: {n} variables, but "
                               f"{len(self.windows[0][1])} before")
             name = os.path.join(os.path.dirname(path), words[0])
+            if any(is_same(name, table.path) for table, *_ in self.windows):
+                raise Failure(f"{path}, line {number}: {words[0]} is the file of an earlier line - "
+                              "give each window its own")
             self.windows.append((read_table(name, note), values[:n], values[n:]))
         if len(self.windows) < 2:
             raise Failure(f"{path} has {len(self.windows)} windows, but at least 2 are needed")

@@ -99,7 +99,7 @@ def columns_of(job, defaults=None):
     names = job.arguments.s or defaults
     table = job.tables[0]
     if not names:
-        raise Failure(f"--s is missing - name the columns of S, as --s {table.names[-1]}: "
+        raise Failure(f"--s is missing - name the columns of S, as --s {table.names[:2][-1]}: "
                       f"{table.path} has {', '.join(table.names)}")
     if len(names) > 2:
         raise Failure(f"F of {len(names)} variables is not possible - name one or two")
@@ -138,6 +138,11 @@ def of_samples(job):
         else:
             log = np.zeros(len(parts[-1]))
         logs.append(log)
+    energies = [name.split("[")[0] for name in columns if name.endswith("]")]    # f_b of f_b[1]
+    bias = [name for name in job.tables[0].names if name.endswith(".bias") or name in energies]
+    if bias and not (arguments.logweight or arguments.bias):
+        job.note(f"all samples have the weight 1, although {arguments.files[0]} has {', '.join(bias)} - "
+                 "give --bias for F without it")
     s, log = wrapped(np.concatenate(parts), periods), np.concatenate(logs)
     w = np.exp(log - log.max())
     n = len(s)

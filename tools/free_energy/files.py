@@ -83,6 +83,8 @@ def read_table(path, note=print):
             text = file.read()
     except (OSError, ValueError) as error:    # ValueError: a name with a null byte
         raise Failure(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
+    if "\0" in text:
+        raise Failure(f"{path} is not a text file - give a file of hills, kernels, a grid or samples")
     lines = text.split("\n")
     if lines[-1].strip():
         note(f"{path}, line {len(lines)}: left out, because it has no end: '{lines[-1][:60]}'")

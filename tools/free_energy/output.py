@@ -53,6 +53,11 @@ def print_blocks(job, result):
 def difference(job, result, f):
     """Return F of the second basin minus F of the first."""
     basins = job.arguments.basins
+    for k in 0, 2:
+        if not inside(result.points[0], basins[k:k + 2]).any():
+            raise Failure(f"--basins: F has no point from {basins[k]:g} to {basins[k + 1]:g}, only from "
+                          f"{result.points[0][0]:g} to {result.points[0][-1]:g} - give another range, "
+                          "or another --grid")
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(np.isfinite(f), np.exp(-(f - f[np.isfinite(f)].min()) / job.kt), 0.0)
         p = p.reshape(len(p), -1).sum(axis=1)

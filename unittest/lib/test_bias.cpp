@@ -366,8 +366,9 @@ TEST(Metadynamics, ends_of_the_grid)
       metad.evaluate(&s, &dVdS);
       FAIL() << s;
     } catch (const std::out_of_range &e) {
-      EXPECT_NE(std::string(e.what()).find("is outside the grid from 0 to 10 - widen keyword grid"),
-                std::string::npos);
+      EXPECT_NE(
+          std::string(e.what()).find("is outside the grid from 0 to 10 - leave out grow no, widen"),
+          std::string::npos);
     }
   }
 }

@@ -652,7 +652,7 @@ TEST_F(Kinds, wrong_words)
        "Fix bias wall/upper exponent is 1 but must be > 1, or the force jumps at the wall"},
       {"metad sigma 1 height 1 pace [5] file H stride 2",
        "Fix bias metad pace 5 is not a multiple of stride 2: hills are added where the bias is "
-       "evaluated"},
+       "evaluated - use pace 6"},
       {"metad sigma 1 height 1 pace 1 file H append [maybe]",
        "Fix bias metad append must be yes or no, not 'maybe'"},
       {"metad sigma 1 height 1 pace 1 file H grid 0 9 bins 9 write_grid 1 [H]",

@@ -251,7 +251,8 @@ TEST_F(PeriodFiles, hills_have_the_ends_of_periods)
   auto other = o;
   other.period = {};
   EXPECT_EQ(error_of_reading(other),
-            "hills file FILE, line 4: min_phi is -pi, but phi is not periodic here - give another "
+            "hills file FILE, line 4: min_phi is -pi, but the variable is not periodic here - give "
+            "another "
             "file");
   other.period = {{0.0, 2.0 * PI}, {}};
   EXPECT_EQ(error_of_reading(other),

@@ -26,7 +26,9 @@ const auto NO_BIAS = [](const double *) {
 // A series with mean 0, variance 1 and the correlation r^k after k samples.
 class Autoregressive {
  public:
-  explicit Autoregressive(double r_in) : random(1), r(r_in), x(normal(random)) {}
+  explicit Autoregressive(double r_in, unsigned seed = 1) : random(seed), r(r_in), x(normal(random))
+  {
+  }
   double next() { return x = r * x + std::sqrt(1.0 - r * r) * normal(random); }
 
  private:
@@ -59,6 +61,44 @@ TEST(DepositStatistics, autoregressive_series)
     else
       EXPECT_LT(variable.fluctuation(), 0.2);
   }
+}
+
+// A pace that a warning calls the least one is at most 5 % of times longer than the one with which
+// the warning would go. The longest one does not depend on noise.
+TEST(DepositStatistics, a_lower_bound_of_the_pace)
+{
+  const int n = 2000, pace = 100;
+  for (const double r : {0.85, 0.9, 0.95, 0.98, 0.999}) {
+    const double enough = pace * std::log(0.8) / std::log(r);
+    int nbounds = 0, ntoo_long = 0;
+    double longest = 0.0;
+    for (unsigned seed = 1; seed <= n; ++seed) {
+      Autoregressive series(r, seed);
+      SampledVariable variable{Period()};
+      for (int k = 0; k < 100; ++k) variable.add(5.0 + 0.2 * series.next());
+      const std::string text =
+          warning_of_pace("c_s", 0.9, variable.least_autocorrelation(), pace, "hills");
+      const std::size_t at = text.find("at least ");
+      if (at == std::string::npos) {
+        EXPECT_EQ(text.substr(text.find(" - ")), " - use a larger pace, such as 200");
+        continue;
+      }
+      ++nbounds;
+      const double bound = std::stod(text.substr(at + 9));
+      EXPECT_GT(bound, 2 * pace);
+      longest = std::max(longest, bound);
+      if (bound > enough + 1.0) ++ntoo_long;
+    }
+    EXPECT_LT(ntoo_long, 0.07 * n) << r;
+    EXPECT_LT(longest, 4.2 * pace) << r;
+    if (r > 0.94) { EXPECT_GT(nbounds, 0.3 * n) << r; }
+  }
+  // Many samples tell more: 10.0 paces would do.
+  Autoregressive series(0.978);
+  SampledVariable variable{Period()};
+  for (int k = 0; k < 20000; ++k) variable.add(series.next());
+  EXPECT_LT(variable.least_autocorrelation(), 0.978);
+  EXPECT_GT(variable.least_autocorrelation(), 0.97);
 }
 
 // S jumps between two basins that are 20 fluctuations apart.
@@ -191,15 +231,22 @@ TEST(BiasWarnings, frequency)
 TEST(BiasWarnings, barrier)
 {
   EXPECT_EQ(warning_of_barrier(3.0, 1.0, "real"), "");
-  EXPECT_EQ(warning_of_barrier(100.0, 1.0, "real"), "");
+  EXPECT_EQ(warning_of_barrier(50.0, 1.0, "real"), "");
+  EXPECT_EQ(warning_of_barrier(100.0, 1.0, "metal"), "");
   EXPECT_EQ(warning_of_barrier(100.0, 0.596, "real"),
-            "barrier 100 is 168 kT, not 3 to 100 kT - give it in the energy units of "
-            "units real, and "
-            "check temp");
+            "barrier 100 is 168 kT, not 3 to 50 kT as most barriers - check temp, and that it is "
+            "in the energy units of units real, kcal/mol: 100 kJ/mol are barrier 23.9");
+  // At 300 K, 30 kJ/mol are 12 kT.
+  EXPECT_EQ(warning_of_barrier(29.0, 0.596, "real"), "");
+  EXPECT_EQ(warning_of_barrier(30.0, 0.596, "real"),
+            "barrier 30 is 50.3 kT, not 3 to 50 kT as most barriers - check temp, and that it is "
+            "in the energy units of units real, kcal/mol: 30 kJ/mol are barrier 7.17");
+  EXPECT_EQ(warning_of_barrier(1.0, 0.596, "real"),
+            "barrier 1 is 1.68 kT, not 3 to 50 kT as most barriers - check temp, and that it is "
+            "in the energy units of units real, kcal/mol");
   EXPECT_EQ(warning_of_barrier(40.0, 300.0, "lj"),
-            "barrier 40 is 0.133 kT, not 3 to 100 kT - give it in the energy units of "
-            "units lj, and "
-            "check temp");
+            "barrier 40 is 0.133 kT, not 3 to 100 kT as most barriers - check temp, and that it is "
+            "in the energy units of units lj");
 }
 
 TEST(BiasWarnings, equal_walkers)
@@ -226,12 +273,15 @@ class ObservedBias : public Files {
   {
     BiasContext context;
     context.command = "fix bias";
+    context.program = "LAMMPS";
+    context.units = "lj";
     for (int v = 0; v < nvariables; ++v) {
       context.names.push_back(std::string(1, static_cast<char>('a' + v)));
       context.labels.push_back("c_" + context.names.back());
       context.periods.push_back(period);
     }
-    context.print = [](const std::string &) {
+    context.print = [this](const std::string &text) {
+      printed.push_back(text);
     };
     context.warn = [this](const std::string &text) {
       warned.push_back(text);
@@ -260,7 +310,7 @@ class ObservedBias : public Files {
     return s;
   }
 
-  std::vector<std::string> warned;
+  std::vector<std::string> warned, printed;
 };
 
 using Texts = std::vector<std::string>;
@@ -365,6 +415,19 @@ TEST_F(ObservedBias, sigma_and_the_fluctuation)
       << below;
   EXPECT_NE(below.find(end), std::string::npos) << below;
   EXPECT_EQ(about_sigma("0.05"), "");
+  // Of OPES, sigma is that of the user, which is 0.5 to 0.4 times as large at the last kernels.
+  const auto of_opes = [&](const std::string &words) {
+    warned.clear();
+    const auto bias = make("opes barrier 10 temp 1 pace 1 file FILE sigma" + words);
+    bias->begin({});
+    run(*bias, series(0.3, 0.1, 300));
+    return std::count_if(warned.begin(), warned.end(), [](const std::string &text) {
+      return text.find("fluctuation") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(of_opes(" 0.015"), 0);
+  EXPECT_EQ(of_opes(" 0.005"), 1);
+  EXPECT_EQ(of_opes("/adaptive 10 sigma/min 0.001"), 0);
 }
 
 TEST_F(ObservedBias, a_pace_that_is_too_short)
@@ -376,9 +439,67 @@ TEST_F(ObservedBias, a_pace_that_is_too_short)
   EXPECT_EQ(warned[0].rfind("the autocorrelation of c_a over one pace of 1 steps is 0.9", 0), 0u)
       << warned[0];
   EXPECT_NE(warned[0].find(", more than 0.8: hills pile up before c_a can leave - use a larger "
-                           "pace, "),
+                           "pace, at least "),
             std::string::npos)
       << warned[0];
+}
+
+// A run that continues does not repeat the warning, unless its settings are others.
+TEST_F(ObservedBias, a_pace_that_is_too_short_in_a_chain_of_runs)
+{
+  const std::string words = "metad sigma 0.5 pace 1 file FILE height ";
+  const auto s = series(0.95, 0.1, 500);
+  const auto pace_warnings = [this] {
+    return std::count_if(warned.begin(), warned.end(), [](const std::string &text) {
+      return text.rfind("the autocorrelation", 0) == 0;
+    });
+  };
+  auto first = make(words + "1e-3");
+  first->begin({});
+  run(*first, s);
+  run(*first, s, -1000);    // reset_timestep
+  EXPECT_EQ(pace_warnings(), 1);
+  ArchiveParts parts;
+  first->save(parts);
+  Archive archive;
+  parts.write(archive);
+  first.reset();    // closes the file
+  const auto after_restart = [&](const std::string &height) {
+    warned.clear();
+    const auto bias = make(words + height);
+    Archive copy(archive.bytes());
+    ArchiveParts saved(copy);
+    bias->load(saved);
+    BiasStart start;
+    start.is_restarted = true;
+    bias->begin(start);
+    run(*bias, s, 500);
+    const std::string text = bias->summary();
+    EXPECT_EQ(
+        text.rfind("499 hills since the restart at step 500, of 1497 in " + path + ", c_a ", 0), 0u)
+        << text;
+    return pace_warnings();
+  };
+  EXPECT_EQ(after_restart("1e-3"), 0);
+  EXPECT_EQ(warned, Texts());
+  EXPECT_EQ(after_restart("2e-3"), 1);
+}
+
+TEST_F(ObservedBias, growth_of_a_grid_is_told_once)
+{
+  const auto bias = make("metad sigma 0.5 height 0.1 pace 1 grid 0 2 bins 8 file FILE");
+  bias->begin({});
+  run(*bias, {1.0, 1.0, 1.0});
+  bias->summary();
+  printed.clear();
+  run(*bias, {1.0, 1.0, -1.0, 4.0, 6.0}, 2);
+  EXPECT_EQ(printed, Texts());
+  EXPECT_EQ(bias->summary(), "");
+  EXPECT_EQ(
+      printed,
+      Texts({"the grid has grown: c_a from -1.75 to 3.75 is now from -4.5 to 8.25 in 51 bins"}));
+  bias->summary();
+  EXPECT_EQ(printed.size(), 1u);
 }
 
 TEST_F(ObservedBias, deposits_inside_walls)
@@ -433,8 +554,9 @@ TEST_F(ObservedBias, summary)
   const std::string text = bias->summary();
   EXPECT_EQ(text.rfind("100 hills since step 1000, c_a 0.", 0), 0u) << text;
   EXPECT_NE(text.find(" to 3."), std::string::npos) << text;
-  EXPECT_NE(text.find(" with 1 crossing: not converged, neff "), std::string::npos) << text;
-  EXPECT_NE(text.find("; the second half changed V by "), std::string::npos) << text;
+  EXPECT_NE(text.find(" with 1 crossing: not converged, "), std::string::npos) << text;
+  EXPECT_NE(text.find(" independent values; the second half changed V by "), std::string::npos)
+      << text;
   EXPECT_NE(text.find(" kT)"), std::string::npos) << text;
   EXPECT_EQ(bias->summary(), "");    // no further deposits
   // A run after reset_timestep
@@ -444,8 +566,8 @@ TEST_F(ObservedBias, summary)
   }
   run(*bias, s, 0);
   const std::string later = bias->summary();
-  EXPECT_EQ(later.rfind("450 hills since step 0, c_a 0.", 0), 0u) << later;
-  EXPECT_NE(later.find(" with 20 crossings, neff "), std::string::npos) << later;
+  EXPECT_EQ(later.rfind("450 hills since step 0, of 550 in " + path + ", c_a 0.", 0), 0u) << later;
+  EXPECT_NE(later.find(" with 20 crossings, "), std::string::npos) << later;
 }
 
 }    // namespace

@@ -6,6 +6,7 @@
 #include "opes_runs.h"
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <random>
@@ -254,12 +255,46 @@ TEST_F(Opes, averages_advance_once_a_timestep)
     evaluate(*other, frame, {0.4}, Step::Phase::MINIMIZATION);
     EXPECT_EQ(evaluate(*other, frame, well(frame, 1)), expected[frame - 1]);
     EXPECT_EQ(evaluate(*other, frame, well(frame, 1)), expected[frame - 1]);
+    for (const auto &one : other->outputs()) one.value();
+    ArchiveParts restart;
+    other->save(restart);
     if (frame % 70 == 0) {    // the next run
       other->begin_run(frame);
       evaluate(*other, frame, well(frame, 1), Step::Phase::SETUP);
     }
   }
   EXPECT_GT(output(*other, "kernels after merging"), 3);
+}
+
+// In a harmonic well, S has a known variance, and with the final bias gamma times this variance.
+// Sigma of OPES is the fluctuation in the well, that of OPES EXPLORE the one with the bias.
+TEST_F(Opes, adaptive_sigma_is_the_fluctuation_in_a_basin)
+{
+  constexpr double FLUCTUATION = 0.2, GAMMA = 8.0;
+  constexpr int STRIDE = 10000;
+  for (const std::string kind : {"opes", "opes/explore"})
+    for (const Period period : {Period(), Period{-3.0, 6.0}}) {
+      auto bias = begin(kind + " sigma/adaptive " + std::to_string(STRIDE) +
+                            " barrier 8 pace 1000 temp 1 fixed_sigma yes",
+                        1, {period});
+      std::mt19937 random(5);
+      std::normal_distribution<double> normal;
+      std::vector<double> errors;
+      for (int frame = 1; frame <= 8 * STRIDE; ++frame) {
+        const double width = FLUCTUATION * (frame <= STRIDE ? 1.0 : std::sqrt(GAMMA));
+        const double s = 2.9 + width * normal(random);
+        evaluate(*bias, frame, {period.wrapped(s)});
+        if (frame != STRIDE && frame != 8 * STRIDE) continue;
+        const std::string file = content(path);
+        const auto row = words(file.substr(file.rfind('\n', file.size() - 2)));
+        const double expected = FLUCTUATION * (kind == "opes" ? 1.0 : std::sqrt(GAMMA));
+        errors.push_back((std::stod(row[2]) / expected - 1.0) * std::sqrt(2.0 * frame));
+      }
+      std::printf("%s: sigma differs by %.2f and %.2f statistical errors\n", kind.c_str(),
+                  errors[0], errors[1]);
+      for (const double error : errors) EXPECT_LT(std::fabs(error), 3.0);
+      EXPECT_EQ(output(*bias, "number of kernels"), 71);
+    }
 }
 
 TEST_F(Opes, first_adaptive_sigma)
@@ -425,13 +460,13 @@ TEST_F(Opes, errors_of_words)
        "all kernels from the kernels file - leave out one of them"},
       {"opes write_state 5 S" + needed,
        "5: Fix bias opes write_state every 5 steps is not a multiple of pace 10: it is written "
-       "when "
-       "a kernel is added"},
+       "when a kernel is added - use 10"},
       {"opes append maybe" + needed, "maybe: Fix bias opes append must be yes or no, not 'maybe'"},
       {"opes sigma/adaptive 9" + needed,
        "9: Fix bias opes sigma/adaptive must be a number of steps from 10 to 2147483647, not '9'"},
       {"opes sigma 0.1 sigma/adaptive 90" + needed,
-       "sigma/adaptive: Fix bias opes keywords sigma and sigma/adaptive exclude each other"},
+       "sigma/adaptive: Fix bias opes keywords sigma and sigma/adaptive exclude each other - leave "
+       "out one of them"},
       {"opes sigma 0" + needed, "0: Fix bias opes sigma is 0 but must be > 0"},
       {"opes sigma 0.1 0.2" + needed,
        "sigma: Fix bias opes keyword sigma takes 1 value, one for the variable c_cv, but has 2: "
@@ -447,7 +482,8 @@ TEST_F(Opes, errors_of_words)
       {"opes threshold -1" + needed,
        "-1: Fix bias opes threshold is -1 but must be >= 0 and below cutoff 4.27618"},
       {"opes cutoff 0.5" + needed,
-       "opes: Fix bias opes threshold is 1 but must be >= 0 and below cutoff 0.5"},
+       "opes: Fix bias opes threshold is 1 but must be >= 0 and below cutoff 0.5 - use keyword "
+       "threshold, or a larger cutoff"},
       {"opes recursive 1" + needed, "1: Fix bias opes recursive must be yes or no, not '1'"},
       {"opes kernel round" + needed,
        "round: Fix bias opes kernel must be smooth or plumed, not 'round'"},

@@ -314,7 +314,10 @@ TEST_F(OpesState, errors)
     begin(given + " read_state " + missing);
     ADD_FAILURE();
   } catch (const std::runtime_error &e) {
-    EXPECT_EQ(e.what(), "cannot read state file " + missing + ": No such file or directory");
+    EXPECT_EQ(
+        e.what(),
+        "cannot read state file " + missing +
+            ": No such file or directory - give another file, or leave out keyword read_state");
   }
 }
 

@@ -148,30 +148,16 @@ TEST_F(SharedBias, a_round_without_hills)
   EXPECT_EQ(at(*walkers[1]->bias, 2.0).energy, 0.0);
 }
 
-// Nobody comes to a meeting after the last one of a run.
-TEST_F(SharedBias, a_walker_fails_after_the_last_round)
-{
-  make(3);
-  begin();
-  run(0, {23}, {}, [](int w, int k) {
-    return w == 2 && k == 22 ? std::nan("") : position(w, k);
-  });
-  EXPECT_EQ(walkers[0]->error, "");
-  EXPECT_EQ(
-      walkers[2]->error,
-      "the bias is not a finite number: V = 0, dV/dS = 0 at c_s = nan - use a smaller height");
-}
-
 TEST_F(SharedBias, a_walker_fails)
 {
-  for (const int step : {10, 12})    // in a round, and between two rounds
+  for (const int step : {10, 12, 22})    // in a round, between two rounds, and after the last one
     for (const int bad : {0, 2}) {
       make(3);
       begin();
       run(0, {23}, {}, [&](int w, int k) {
         return w == bad && k == step ? std::nan("") : position(w, k);
       });
-      const std::size_t nrounds = step == 10 ? 1 : 2;
+      const std::size_t nrounds = step == 10 ? 1 : step == 12 ? 2 : 4;
       expect_errors("walker " + std::to_string(bad) +
                     ": the bias is not a finite number: V = 0, dV/dS = 0 at c_s = nan - use a "
                     "smaller height");
@@ -306,6 +292,51 @@ TEST_F(SharedBias, a_walker_ends_early)
   }
 }
 
+// Its later runs are left out, so that the others would wait for it.
+TEST_F(SharedBias, a_walker_ends_early_after_its_last_hill)
+{
+  for (const int early : {0, 1}) {
+    make(3);
+    begin();
+    std::vector<int> to(3, 24);
+    to[early] = 21;
+    run(0, to, {24});
+    expect_errors("");
+    EXPECT_EQ(lines().size(), 12u);
+    for (int w = 0; w < 3; ++w) {
+      EXPECT_EQ(walkers[w]->ended_at, w == early ? -1 : 24);
+      if (w != early)
+        EXPECT_EQ(walkers[w]->messages.back(),
+                  "walker " + std::to_string(early) +
+                      " has ended its run before its last step: later runs are left out");
+    }
+  }
+  // All end in the same step.
+  make(2);
+  begin();
+  run(0, {12}, {24});
+  expect_errors("");
+  for (const auto &walker : walkers) EXPECT_EQ(walker->ended_at, -1);
+  run(12, {24});
+  expect_errors("");
+  EXPECT_EQ(lines().size(), 8u);
+}
+
+// A hill of each walker fits, but those of both do not. No one is written.
+TEST_F(SharedBias, hills_that_the_grid_cannot_hold_together)
+{
+  make(2, {{"grid", "0", "4", "bins", "40"}});
+  begin();
+  run(0, {12}, {}, [](int w, int step) {
+    return step < 10 ? position(w, step) : w ? 6e6 : -6e6;
+  });
+  expect_errors(
+      "walker 0: the grid cannot grow to a hill at s = 6000000: it would have 1.2e+08 "
+      "points, more than 1e8 - use fewer bins, a wall that limits the variable, or keyword "
+      "interval, beyond which the bias is constant");
+  EXPECT_EQ(lines().size(), 2u);
+}
+
 // Walker 1 leaves the first bias, while walker 0 meets for the second one.
 TEST_F(SharedBias, two_biases_and_a_walker_that_ends_early)
 {
@@ -337,7 +368,7 @@ TEST_F(SharedBias, two_biases_and_a_walker_that_ends_early)
           must_end = must_end || bias->must_end();
         }
       }
-      for (Bias *const bias : both) bias->leave_run();
+      for (Bias *const bias : both) bias->leave_run(last[w]);
     });
     expect_errors("");
     EXPECT_EQ(last[1 - early], 35);

@@ -176,7 +176,8 @@ class SharedBias : public Files {
     Bias &bias = *walkers[w]->bias;
     bias.begin_run(from);
     if (bias.has_walkers()) bias.join_run(from, last);
-    for (int k = from; k <= to && walkers[w]->ended_at < 0; ++k) {
+    int k = from;
+    for (; k <= to && walkers[w]->ended_at < 0; ++k) {
       Step step;
       step.phase = k == from ? Step::Phase::SETUP : Step::Phase::LAST_OF_STEP;
       step.timestep = step.elapsed = k;
@@ -188,7 +189,7 @@ class SharedBias : public Files {
       bias.evaluate(step, &s);
       if (bias.must_end()) walkers[w]->ended_at = k;
     }
-    if (bias.has_walkers()) bias.leave_run();
+    if (bias.has_walkers() && bias.leave_run(k - 1)) walkers[w]->ended_at = k - 1;
   }
   void expect_errors(const std::string &text)
   {

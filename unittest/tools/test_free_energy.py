@@ -520,6 +520,8 @@ class Messages(Case):
         self.fails("HILLS --temp 300", "cannot read HILLS: No such file or directory")
         self.write("HILLS", HEADER)
         self.fails("HILLS --temp 300", "HILLS has no numbers - is it the file of a run that began?")
+        self.write("restart", "1 2\n\0\x1b\n")
+        self.fails("restart --temp 300", "restart is not a text file - give a file of hills, kernels, a grid or samples")
         for text, message in (
                 ("3 0.6 0.1 1\n", "HILLS, line 4: 4 columns in place of 5 - repair the line, or leave it out"),
                 ("3 x 0.1 1 10\n", "HILLS, line 4: 'x' is not a number - repair the line, or leave it out"),
@@ -566,7 +568,8 @@ class Messages(Case):
         self.write("REAL", "# LAMMPS units real: time and heights in these\n" + self.GOOD)
         self.write("series", "# TimeStep c_s f_b\n" + rows([range(20), np.arange(20) % 7, np.ones(20)]))
         for words, message in (
-                ("HILLS", "--temp is missing - give the temperature of the run, as --temp 300"),
+                ("HILLS", "--temp is missing - give the temperature of the run in K, as --temp 300, or with units lj in epsilon/k"),
+                ("HILLS OTHER ./HILLS --temp 300", "./HILLS is given twice - give each file once"),
                 ("HILLS --temp 0", "--temp is 0, but must be > 0"),
                 ("HILLS --temp x", "argument --temp: invalid float value: 'x' - free_energy.py -h shows all options"),
                 ("HILLS OTHER --temp 300", "OTHER, line 2: biasf is 5, but 10 in HILLS, line 2 - give the hills of one bias"),
@@ -580,6 +583,8 @@ class Messages(Case):
                 ("HILLS --temp 300 --s d", "HILLS has no variable d - its variables are cv"),
                 ("HILLS --temp 300 --bias f_b", "--bias is for samples, but HILLS has hills"),
                 ("HILLS --temp 300 --average 2", "--average is 2, but must be a part of the run: from 0 to 1"),
+                ("HILLS --temp 300 --basins 0.4 0.5 6 7", "--basins: F has no point from 6 to 7, only from 0.146447 to 0.953553 - "
+                 "give another range, or another --grid"),
                 ("HILLS --temp 300 --zero 1 2", "--zero has 2 values, but the number of variables is 1"),
                 ("series --temp 1 --units lj --s c_s --every 0.5", "argument --every: invalid int value: '0.5' - "
                  "free_energy.py -h shows all options"),
@@ -591,7 +596,7 @@ class Messages(Case):
                 ("REAL --temp 300 --units lj", "units are lj and real - give files of the same units, and these"),
                 ("series --temp 1 --s c_s", "--units is missing - series does not name its units: give one of real, metal, lj, "
                  "electron, si, cgs, micro, nano, kj"),
-                ("series --temp 1 --units lj", "--s is missing - name the columns of S, as --s f_b: series has TimeStep, c_s, f_b"),
+                ("series --temp 1 --units lj", "--s is missing - name the columns of S, as --s c_s: series has TimeStep, c_s, f_b"),
                 ("series --temp 1 --units lj --s c_d", "series has no column c_d - its columns are TimeStep, c_s, f_b"),
                 ("series --temp 1 --units lj --s f_b", "all samples of f_b are 1 - F needs samples of several values"),
                 ("series --temp 1 --units lj --s c_s --grid 8 9", "--grid has no sample"),
@@ -609,6 +614,42 @@ class Messages(Case):
         self.fails("series --temp 1 --units lj --s 2 --every 4", "--every 4 gives F 1,250 times, but at most 1,000 are possible - "
                    "give --every 5 or more")
 
+    def first_error(self):
+        """Return the first line of the errors, apart from that of few samples."""
+        return next((line + "\n" for line in self.errors.splitlines() if "no plateau" not in line), "")
+
+    def test_samples_twice(self):
+        """Runs that continue append to a file of fix ave/time, from steps 50 and 80 on."""
+        def series(*parts):
+            steps = np.concatenate([np.arange(*part) for part in parts])
+            return "# TimeStep c_s\n" + rows([steps, steps % 7])
+        words = "series --temp 1 --units lj --s c_s"
+        self.write("series", series((0, 60), (60, 100)))
+        self.run_tool(words)
+        self.assertEqual(self.first_error(), "")
+        self.write("series", series((0, 60), (50, 100)))
+        self.run_tool(words)
+        text = ("WARNING: series, line 62: TimeStep is 50 after 59, so that {} of {} samples are there twice - if the run continued "
+                "from a restart file, leave out lines 52 to 61{}\n")
+        self.assertEqual(self.first_error(), text.format(10, 110, ""))
+        self.write("series", series((0, 60), (50, 90), (80, 100)))
+        self.run_tool(words)
+        self.assertEqual(self.first_error(), text.format(20, 120, ", and those of its other restarts"))
+        self.write("other", series((0, 60)))
+        self.write("list", "series 1 0.1\nother 2 0.1\n")
+        self.run_tool("list --windows --temp 1 --units lj")
+        self.assertEqual(self.first_error(), text.format(20, 120, ", and those of its other restarts"))
+
+    def test_samples_without_weights(self):
+        self.write("COLVAR", "#! FIELDS time s opes.bias\n" + rows([range(20), np.arange(20) % 7, np.arange(20)]))
+        note = "NOTE: all samples have the weight 1, although COLVAR has opes.bias - give --bias for F without it\n"
+        for words, expected in ("", note), (" --bias opes.bias", ""), (" --logweight opes.bias", ""):
+            self.run_tool("COLVAR --temp 300 --s s" + words)
+            self.assertEqual(self.first_error(), expected)
+        self.write("series", "# TimeStep f_b[1] f_b\n" + rows([range(20), np.arange(20) % 7, np.arange(20)]))
+        self.run_tool("series --temp 1 --units lj --s f_b[1]")
+        self.assertEqual(self.first_error(), note.replace("COLVAR has opes.bias", "series has f_b"))
+
     def test_lists_of_windows(self):
         self.write("w", "# TimeStep c_s\n" + rows([range(20), np.arange(20) % 7]))
         for text, message in (
@@ -617,6 +658,7 @@ class Messages(Case):
                 ("w 1 2\n", "list has 1 windows, but at least 2 are needed"),
                 ("w 1 -2\n", "list, line 1: centers must be finite, and force constants >= 0"),
                 ("w 1 2\nw 1 2 3 4\n", "list, line 2: 2 variables, but 1 before"),
+                ("w 1 2\nw 2 2\n", "list, line 2: w is the file of an earlier line - give each window its own"),
                 ("w 1 2\nv 1 2\n", "cannot read v: No such file or directory")):
             self.write("list", text)
             self.fails("list --windows --temp 1 --units lj", message)
@@ -647,6 +689,18 @@ class Messages(Case):
                                   stderr=subprocess.STDOUT, text=True, timeout=100)
             self.assertEqual(done.returncode, code, done.stdout)
             self.assertIn(text, done.stdout)
+        # Nobody reads what is printed, as in '... | head'.
+        os.remove(self.at("f.dat"))
+        for more in "", " --every 1":
+            for words, code, errors in ("--temp 300 --out f", 0, ""), ("", 1, "ERROR: --temp is missing"):
+                process = subprocess.Popen([sys.executable, script, "HILLS", *(words + more).split()], cwd=self.folder,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                process.stdout.close()
+                found = process.stderr.read()
+                process.stderr.close()
+                self.assertEqual(process.wait(100), code)
+                self.assertEqual(found[:len(errors)] if errors else found, errors)
+            self.assertTrue(os.path.exists(self.at("f.dat")))
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ ARGUMENTS = [
     (METAD + " temp [0]", "metad temp is 0 but must be > 0"),
     (METAD + " temp [1e-322]", "metad temp is 1e-322 but must be > 0"),
     (METAD.replace("10", "[15]") + " stride 10",
-     "metad pace 15 is not a multiple of stride 10: hills are added where the bias is evaluated"),
+     "metad pace 15 is not a multiple of stride 10: hills are added where the bias is evaluated - use pace 20"),
     (METAD + " grid [5] 5 bins 10", "metad grid of c_cv begins at 5, which must be below its end 5"),
     (METAD + " interval [6] 5", "metad interval of c_cv begins at 6, which must be below its end 5"),
     (METAD + " [grid] 0 9", "metad keyword grid needs keyword bins, the number of bins"),
@@ -177,7 +177,7 @@ ARGUMENTS = [
      "metad takes 1 to 3 variables, not 4 - use several fixes"),
     (METAD + " append [maybe]", "metad append must be yes or no, not 'maybe'"),
     (METAD + " grid 0 9 bins 90 write_grid [15] G",
-     "metad write_grid every 15 steps is not a multiple of pace 10: it is written when a hill is added"),
+     "metad write_grid every 15 steps is not a multiple of pace 10: it is written when a hill is added - use 20"),
     (METAD + " grid 0 9 bins 90 write_grid 10 [H]",
      "metad write_grid cannot write to the hills file H - use another name"),
     (METAD + " limits [5] 5", "metad limits of c_cv begins at 5, which must be below its end 5"),
@@ -250,7 +250,7 @@ FILES = {
     "lj": HEAD + "# LAMMPS units lj: time and heights in these\n" + HILL,
 }
 REPAIR = " - repair it, or use a backup of it"
-WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
+WIDEN = " - leave out grow no, widen keyword grid, or give keyword interval, beyond which the bias is constant"
 ANOTHER = " - give another file"
 LEAVE_OUT = " - leave out keyword read_grid to take all hills from the hills file"
 APPEND = FIX + METAD + " append yes\nrun 0"
@@ -297,9 +297,9 @@ RUNS = {
     "atom-style variable": ("variable y2 atom x\n" + MOVE.format("v_y2") + "run 0",
         "variable y2 must be of style equal or similar"),
     "variable nan": ("variable y3 equal exp(1000)-exp(1000)\n" + MOVE.format("v_y3") + "run 0",
-        "variable y3 is nan, not a finite number"),
+        "variable y3 is nan, not a finite number - correct its formula"),
     "variable inf": ("variable y4 equal exp(1000*(step>2))\n" + MOVE.format("v_y4") + "run 5",
-        "variable y4 is inf, not a finite number"),
+        "variable y4 is inf, not a finite number - correct its formula"),
 
     # A bias that is not finite.
     "linear too far": (FIX + "c_cv linear k 10 s0 -1e308\nrun 0",

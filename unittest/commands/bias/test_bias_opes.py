@@ -105,6 +105,19 @@ class Extra(unittest.TestCase):
         self.assertAlmostEqual(row[2] / (0.2 * scale**-0.2), 1, delta=1e-12)
         self.assertAlmostEqual(row[3] / (np.exp(row[-1]) * scale**0.2), 1, delta=1e-12)
 
+    def test_rrespa(self):
+        """The energy is that of the last inner evaluation, which is one of the whole timestep."""
+        before = self.WALL + "run_style respa 2 4 pair 2\n"
+        work = Folder()
+        self.assertEqual(work.start(self.text(before + "fix_modify w respa 1\n", steps="run 10")).wait(), 0, work.log()[-2000:])
+        before_it, at = (float(outputs(work.log())[step][1]) for step in (9, 10))
+        self.assertGreater(abs(at - before_it), 1e-4)
+        self.assertAlmostEqual(float(hill_lines(work.read("H"))[0].split()[-1]), (-20 + at) / 1.5, delta=1e-12)
+        work = Folder()
+        self.assertNotEqual(work.start(self.text(before).replace("thermo 1\n", "fix_modify b respa 1\nthermo 1\n")).wait(), 0)
+        self.assertIn("Fix coord/bias b: fix w has rRESPA level 2, and this fix has level 1, which is evaluated before it - use "
+                      "fix_modify b respa 2, so that the energy is that of the same timestep", re.sub(r"\s+", " ", work.log()))
+
     def test_deleted(self):
         work = Folder()
         self.assertNotEqual(work.start(self.text(self.WALL, steps="run 5\nunfix w\nrun 20 pre no").replace("step pe f_w", "step pe")).wait(), 0)
@@ -114,7 +127,8 @@ class Extra(unittest.TestCase):
         for before, after, message in (
                 ("", "", "fix w does not exist - define it before this fix"),
                 ("fix w all nve\n", "",
-                 f"fix w of style nve{'/kk' if coordtest.KOKKOS else ''} has no energy, which is a global scalar"),
+                 f"fix w of style nve{'/kk' if coordtest.KOKKOS else ''} has no energy, which is a global scalar - give keyword "
+                 "extra another fix, or leave it out"),
                 ("", self.WALL, "fix w must be defined before this fix, so that its energy is that of the same timestep")):
             with self.subTest(message):
                 work = Folder()

@@ -192,7 +192,7 @@ class Hills(unittest.TestCase):
         output = run(good + "run 30000\nrun 10\nrun 1500\n")
         self.assertEqual(warnings_of(output), [])
         summaries = re.findall(r"^Fix coord/bias b: (\d+) hills since step 0, c_cv (\S+) to (\S+) with (\d+) crossings?(: not converged)?"
-                               r", neff (\d+); the second half changed V by (\S+)$", output, re.MULTILINE)
+                               r", (\d+) independent values; the second half changed V by (\S+)$", output, re.MULTILINE)
         self.assertEqual([int(one[0]) for one in summaries], [200, 210])
         lo, hi, crossings, neff = (float(word) for word in np.array(summaries[0])[[1, 2, 3, 5]])
         self.assertTrue(0 < lo < 1 < hi < 4, summaries)
@@ -251,7 +251,32 @@ class Hills(unittest.TestCase):
     def test_pace(self):
         self.check(SPRINGS + BATH + metad(sigma=0.3, pace=20) + "run 2000",
                    r"the autocorrelation of c_cv over one pace of 20 steps is 0\.[89]\d*, more than 0\.8: hills pile up before c_cv can "
-                   r"leave - use a larger pace, \d+ or more", ranks=(1,))
+                   r"leave - use a larger pace, (such as 40|at least [4-7]\d)", ranks=(1,))
+
+    def test_pace_of_a_chain_of_runs(self):
+        """A run that continues does not repeat the warning, and says which hills its summary is about."""
+        path = os.path.abspath("CHAIN")
+        system, bias = SPRINGS.split("group center")
+        fixes = "group center" + bias.replace("velocity", "#") + BATH + metad(sigma=0.3, pace=20, file=path)
+        pace = "autocorrelation of c_cv over one pace of 20 steps"
+        first = run(system + fixes + "run 3000\nwrite_restart restart.chain\n")
+        self.assertEqual(first.count(pace), 1, first)
+        self.assertRegex(first, r"Fix coord/bias b: 150 hills since step 0, c_cv ")
+        more = "read_restart restart.chain\n" + fixes.replace("mass 1 1.0\n", "") + "run 3000\n"
+        again = run("units lj\natom_modify map array\n" + more)
+        self.assertEqual(again.count(pace), 0, again)
+        self.assertIn(f"Fix coord/bias b: 150 hills since the restart at step 3000, of 300 in {path}, c_cv ", again)
+        self.assertEqual(run("units lj\natom_modify map array\n" + more.replace("sigma 0.3", "sigma 0.31")).count(pace), 1)
+
+    def test_growth_of_the_grid(self):
+        """One line at the end of a run in which it grows."""
+        output = run(SPRINGS + BATH + metad(sigma=0.25, pace=150).strip() + " grid 1 1.5 bins 10\nrun 1500\nrun 10\n")
+        found = re.findall(r"^Fix coord/bias b: the grid has grown: c_cv from 1 to 1\.5 is now from (\S+) to (\S+) in (\d+) bins$", output,
+                           re.MULTILINE)
+        self.assertEqual(output.count("has grown"), 1, output)
+        lo, hi, bins = map(float, found[0])
+        self.assertTrue(lo < 1 and hi > 1.5)
+        self.assertAlmostEqual(hi - lo, 0.05 * bins, delta=1e-5)
 
     def test_walls(self):
         """A wall of another fix on the same variable, before or after the hills, and the interval of the hills."""

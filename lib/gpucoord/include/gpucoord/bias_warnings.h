@@ -49,9 +49,9 @@ GPUCOORD_API std::string warning_of_sigma(const std::string &label, double sigma
 GPUCOORD_API std::string warning_of_walls(std::int64_t ninside, std::int64_t ndeposits,
                                           const std::string &plural);
 
-// autocorrelation: of S after one pace
-GPUCOORD_API std::string warning_of_pace(const std::string &label, double autocorrelation, int pace,
-                                         const std::string &plural);
+// autocorrelation: of S after one pace. least: SampledVariable::least_autocorrelation()
+GPUCOORD_API std::string warning_of_pace(const std::string &label, double autocorrelation,
+                                         double least, int pace, const std::string &plural);
 
 // Returns the number of crossings in words, and whether they are too few.
 GPUCOORD_API std::string text_of_crossings(std::int64_t ncrossings);

@@ -50,6 +50,12 @@ struct DepositFormat {
   // Returns the largest sigma of a deposit that does not overlap its own image.
   std::function<double(const Period &)> largest_sigma;
   std::string keeps_none;    // a bias that does not keep its deposits, for messages
+
+  // Returns keywords and values of the lines '#! SET' with the ends of periods, which a file must
+  // have: min_NAME and max_NAME.
+  std::vector<std::pair<std::string, std::string>> ends_of_periods() const;
+  // Returns what is wrong with those of a file, or "". found: all its lines '#! SET'
+  std::string period_problem(const std::map<std::string, std::string> &found) const;
 };
 
 class GPUCOORD_API DepositFile {

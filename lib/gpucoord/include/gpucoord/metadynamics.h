@@ -72,8 +72,8 @@ class GPUCOORD_API Metadynamics {
   // std::runtime_error if the grid cannot grow to hold it.
   Hill next_hill(const double *s, double v) const;
 
-  // Both throw std::runtime_error if the grid cannot grow to hold the hill.
-  void check_room(const Hill &) const;
+  // Throw std::runtime_error if the grid cannot grow to hold the hills.
+  void check_room(const std::vector<Hill> &) const;
   void add(const Hill &);
 
   // Returns V and its mixed derivatives at the points of the grid, [points, first variable

@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Simulations that share one bias, which are called walkers.
 //
-// Walkers meet in a fixed order: when the bias begins, at the setup of each run, and at each
-// deposit. In each meeting all walkers send a record to walker 0, which sends all of them back. So
-// all walkers know the same and decide the same. A caller implements how records are sent.
+// Walkers meet in a fixed order: when the bias begins, at the setup and the end of each run, and at
+// each deposit. In each meeting all walkers send a record to walker 0, which sends all of them
+// back. So all walkers know the same and decide the same. A caller implements how records are sent.
 
 #ifndef GPUCOORD_WALKERS_H
 #define GPUCOORD_WALKERS_H
@@ -18,7 +18,7 @@ namespace gpucoord {
 // Of fixed size, so that a walker that has no memory left can still send one.
 struct WalkerRecord {
   static constexpr int MAX_COLUMNS = 16, MAX_TEXT = 1024;
-  enum Meeting { START, RUN, ROUND };
+  enum Meeting { START, RUN, ROUND, END };
   enum Status { DEPOSIT, SKIP, FAILED, LEFT };
 
   std::int32_t meeting = START, status = SKIP;

@@ -107,10 +107,10 @@ std::vector<int> BiasGrid::points_near(const Hill &hill, int k) const
   return result;
 }
 
-bool BiasGrid::holds(const Hill &hill) const
+static bool holds(const std::vector<GridAxis> &axes, const Hill &hill)
 {
-  for (int k = 0; k < n; ++k) {
-    const Interval range = range_of(hill, k, axes[k]);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const Interval range = range_of(hill, static_cast<int>(k), axes[k]);
     if (!axes[k].is_periodic &&
         (std::floor(range.lo) - 1.0 < axes[k].first() ||
          std::ceil(range.hi) + 1.0 > axes[k].last()))
@@ -119,17 +119,18 @@ bool BiasGrid::holds(const Hill &hill) const
   return true;
 }
 
-// Returns axes that hold the hill: with the missing points and a quarter of the present ones, or
-// only the former if this would be too many.
-std::vector<GridAxis> BiasGrid::axes_for(const Hill &hill) const
+// Adds the missing points and a quarter of the present ones, or only the former if this would be
+// too many.
+std::vector<GridAxis> BiasGrid::axes_for(const Hill &hill, const std::vector<GridAxis> &from) const
 {
+  if (!grows || holds(from, hill)) return from;
   double points = 0.0;
   for (const double part : {0.25, 0.0}) {
-    std::vector<GridAxis> result = axes;
+    std::vector<GridAxis> result = from;
     std::vector<Interval> more(n);
     points = 1.0;
     for (int k = 0; k < n; ++k) {
-      const GridAxis &axis = axes[k];
+      const GridAxis &axis = from[k];
       const double extra = std::floor(part * (axis.last() - axis.first()));
       const Interval range = range_of(hill, k, axis);
       const double low = axis.first() - (std::floor(range.lo) - 1.0),
@@ -151,6 +152,12 @@ std::vector<GridAxis> BiasGrid::axes_for(const Hill &hill) const
   throw std::runtime_error(text + ": it would have " + short_text(points, 4) +
                            " points, more than 1e8 - use fewer bins, a wall that limits the "
                            "variable, or keyword interval, beyond which the bias is constant");
+}
+
+void BiasGrid::check_room(const std::vector<Hill> &hills) const
+{
+  std::vector<GridAxis> all = axes;
+  for (const auto &hill : hills) all = axes_for(hill, all);
 }
 
 void BiasGrid::become(BiasGrid &larger)
@@ -184,14 +191,14 @@ void BiasGrid::complete(const std::vector<Hill> &hills)
                              " points, more than 1e8, with the range of the grid file");
   BiasGrid whole(names, all, grows);
   for (const auto &hill : hills)
-    if (!holds(hill)) whole.add(hill);
+    if (!holds(axes, hill)) whole.add(hill);
   become(whole);
 }
 
 void BiasGrid::add(const Hill &hill)
 {
-  if (grows && !holds(hill)) {
-    BiasGrid larger(names, axes_for(hill), grows);
+  if (grows && !holds(axes, hill)) {
+    BiasGrid larger(names, axes_for(hill, axes), grows);
     become(larger);
   }
   // Grid points within reach of the hill, as a box.

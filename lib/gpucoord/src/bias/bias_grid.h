@@ -27,11 +27,8 @@ class BiasGrid {
  public:
   BiasGrid(std::vector<std::string> names, std::vector<GridAxis> axes, bool grows);
 
-  // Throws std::runtime_error if the grid would grow beyond MAX_GRID_POINTS.
-  void check_room(const Hill &hill) const
-  {
-    if (grows && !holds(hill)) axes_for(hill);
-  }
+  // Throws std::runtime_error if the grid would grow beyond MAX_GRID_POINTS for these hills.
+  void check_room(const std::vector<Hill> &) const;
   void add(const Hill &);
   double evaluate(const double *s, double *dVdS) const;
 
@@ -70,9 +67,8 @@ class BiasGrid {
   std::vector<int> mixed_derivatives() const;
   std::string checksum() const;
   std::vector<int> points_near(const Hill &, int axis) const;
-  // Returns whether the range of the hill and a point beyond it are within the axes.
-  bool holds(const Hill &) const;
-  std::vector<GridAxis> axes_for(const Hill &) const;
+  // Returns these axes, or larger ones that have the range of the hill and a point beyond it.
+  std::vector<GridAxis> axes_for(const Hill &, const std::vector<GridAxis> &) const;
   // Takes the axes of a larger grid, and its values at points that this grid does not have.
   void become(BiasGrid &larger);
   // Reads an end of an axis from a file: a word after min_ or max_. Returns "", or why it is wrong.

@@ -14,10 +14,13 @@ namespace {
   // Verlet is stable up to omega dt = 2. At 0.3, its frequency is off by 0.4 %.
   constexpr double MAX_PHASE = 0.3;
   constexpr double MIN_BARRIER = 3.0, MAX_BARRIER = 100.0;    // kT
-  constexpr double MAX_JUMP = 1.0 / 3.0;                      // sigma
-  constexpr double MIN_SIGMA = 0.1;                           // fluctuations
-  constexpr double USUAL_SIGMA = 0.5;                         // fluctuations
-  constexpr double MAX_IN_WALLS = 0.2;                        // of all deposits
+  // 30 kJ/mol, 12 kT at 300 K, would be 50 kT as kcal/mol. Few barriers are higher.
+  constexpr double MAX_BARRIER_IN_KCAL = 50.0;
+  constexpr double KJ_OF_KCAL = 4.184;
+  constexpr double MAX_JUMP = 1.0 / 3.0;    // sigma
+  constexpr double MIN_SIGMA = 0.1;         // fluctuations
+  constexpr double USUAL_SIGMA = 0.5;       // fluctuations
+  constexpr double MAX_IN_WALLS = 0.2;      // of all deposits
   constexpr double MAX_AUTOCORRELATION = 0.8;
   constexpr double SAME_START = 1e-9;    // relative difference of values of S
   // With fewer crossings, the difference of V between the ends is uncertain by more than a third.
@@ -43,10 +46,16 @@ std::string warning_of_frequency(const std::string &label, const Stiffness &stif
 std::string warning_of_barrier(double barrier, double kt, const std::string &units)
 {
   const double ratio = barrier / kt;
-  if (MIN_BARRIER <= ratio && ratio <= MAX_BARRIER) return "";
-  return "barrier " + short_text(barrier) + " is " + text(ratio) + " kT, not " + text(MIN_BARRIER) +
-      " to " + text(MAX_BARRIER) + " kT - give it in the energy units of units " + units +
-      ", and check temp";
+  const bool is_in_kcal = units == "real";
+  const double limit = is_in_kcal ? MAX_BARRIER_IN_KCAL : MAX_BARRIER;
+  if (MIN_BARRIER <= ratio && ratio <= limit) return "";
+  std::string message = "barrier " + short_text(barrier) + " is " + text(ratio) + " kT, not " +
+      text(MIN_BARRIER) + " to " + text(limit) + " kT as most barriers - check temp, and that it " +
+      "is in the energy units of units " + units;
+  if (is_in_kcal) message += ", kcal/mol";
+  if (is_in_kcal && ratio > limit)
+    message += ": " + short_text(barrier) + " kJ/mol are barrier " + text(barrier / KJ_OF_KCAL);
+  return message;
 }
 
 std::string warning_of_equal_walkers(const std::vector<int> &numbers,
@@ -86,7 +95,7 @@ std::string warning_of_jump(const std::string &label, double change, double sigm
 {
   if (!(std::fabs(change) > MAX_JUMP * sigma)) return "";
   return label + " changed by " + text(std::fabs(change)) +
-      " between two evaluations of the bias, more than a third of sigma " + short_text(sigma) +
+      " between two evaluations of the bias, more than a third of sigma " + short_text(sigma, 6) +
       " - use a larger sigma, a smaller timestep or stride, or a smoother variable";
 }
 
@@ -95,7 +104,7 @@ std::string warning_of_sigma(const std::string &label, double sigma, double fluc
 {
   const bool is_above = sigma > fluctuation;
   if (!(fluctuation > 0.0) || (!is_above && sigma >= MIN_SIGMA * fluctuation)) return "";
-  return "sigma " + short_text(sigma) + " of " + label + " is " +
+  return "sigma " + short_text(sigma, 6) + " of " + label + " is " +
       (is_above ? "above" : "below a tenth of") + " the fluctuation of " + label + ", " +
       text(fluctuation) + " within 5 " + plural + " - use about half of the fluctuation, " +
       text(USUAL_SIGMA * fluctuation);
@@ -110,19 +119,19 @@ std::string warning_of_walls(std::int64_t ninside, std::int64_t ndeposits,
       "or move the wall or the interval outwards";
 }
 
-std::string warning_of_pace(const std::string &label, double autocorrelation, int pace,
-                            const std::string &plural)
+std::string warning_of_pace(const std::string &label, double autocorrelation, double least,
+                            int pace, const std::string &plural)
 {
   if (!(autocorrelation > MAX_AUTOCORRELATION)) return "";
-  std::string enough;
-  if (autocorrelation < 1.0)
-    enough = ", " +
-        std::to_string(static_cast<std::int64_t>(
-            std::ceil(pace * std::log(MAX_AUTOCORRELATION) / std::log(autocorrelation)))) +
-        " or more";
+  // An exponential falls to the limit in this number of paces.
+  const double paces = least > MAX_AUTOCORRELATION && least < 1.0
+      ? std::log(MAX_AUTOCORRELATION) / std::log(least)
+      : 1.0;
+  const std::string way_out = (paces > 2.0 ? ", at least " : ", such as ") +
+      std::to_string(static_cast<std::int64_t>(std::ceil(pace * std::max(paces, 2.0))));
   return "the autocorrelation of " + label + " over one pace of " + std::to_string(pace) +
       " steps is " + text(autocorrelation) + ", more than " + text(MAX_AUTOCORRELATION) + ": " +
-      plural + " pile up before " + label + " can leave - use a larger pace" + enough;
+      plural + " pile up before " + label + " can leave - use a larger pace" + way_out;
 }
 
 std::string text_of_crossings(std::int64_t ncrossings)

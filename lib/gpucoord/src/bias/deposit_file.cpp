@@ -24,6 +24,37 @@ namespace gpucoord {
 // Version of the file format. Files of PLUMED do not state it.
 static constexpr int FORMAT = 1;
 
+std::vector<std::pair<std::string, std::string>> DepositFormat::ends_of_periods() const
+{
+  std::vector<std::pair<std::string, std::string>> result;
+  for (std::size_t k = 0; k < period.size(); ++k)
+    if (period[k].exists()) {
+      result.emplace_back("min_" + names[k], text_of_bound(period[k].lo));
+      result.emplace_back("max_" + names[k], text_of_bound(period[k].hi()));
+    }
+  return result;
+}
+
+std::string DepositFormat::period_problem(const std::map<std::string, std::string> &found) const
+{
+  for (std::size_t k = 0; k < names.size(); ++k)
+    for (const bool is_low : {true, false}) {
+      const auto line = found.find((is_low ? "min_" : "max_") + names[k]);
+      if (line == found.end()) continue;
+      const Period its = period.empty() ? Period() : period[k];
+      const double needed = is_low ? its.lo : its.hi();
+      double value;
+      if (its.exists() && to_bound(line->second, value) &&
+          std::fabs(value - needed) <= 1e-9 * its.length)
+        continue;
+      return line->first + " is " + printable(line->second) + ", but the variable " +
+          (its.exists() ? "has " + text_of_bound(needed) : "is not periodic here");
+    }
+  return "";
+}
+
+/* ---------------------------------------------------------------------- */
+
 DepositFile::DepositFile(std::string path_in, DepositFormat format_in, std::string program_in,
                          std::string units_in) :
     path(std::move(path_in)),
@@ -51,12 +82,9 @@ static std::string line_of(const Deposit &deposit, const DepositFormat &format)
 std::string DepositFile::header() const
 {
   std::string text = "#! FIELDS " + joined(deposit_columns(format), 0) + "\n";
-  for (const auto &[keyword, value] : format.constants)
-    text += "#! SET " + keyword + " " + value + "\n";
-  for (std::size_t k = 0; k < format.period.size(); ++k)
-    if (format.period[k].exists())
-      text += "#! SET min_" + format.names[k] + " " + text_of_bound(format.period[k].lo) +
-          "\n#! SET max_" + format.names[k] + " " + text_of_bound(format.period[k].hi()) + "\n";
+  auto lines = format.constants;
+  for (const auto &line : format.ends_of_periods()) lines.push_back(line);
+  for (const auto &[keyword, value] : lines) text += "#! SET " + keyword + " " + value + "\n";
   for (std::size_t w = 0; w < walkers.size(); ++w) text += walker_line(w, walkers[w]);
   return text + format.further_lines + "# " + program + " units " + units + ": " +
       format.about_units + "\n" + format_line(plural, FORMAT);

@@ -28,28 +28,9 @@ std::string walker_line(std::size_t number, const std::string &name)
 DepositLines::DepositLines(const DepositFormat &format_in, std::string program_in,
                            std::string units_in) :
     format(&format_in),
-    program(std::move(program_in)), units(std::move(units_in)), expected(deposit_columns(format_in))
+    program(std::move(program_in)), units(std::move(units_in)),
+    expected(deposit_columns(format_in)), ends(format_in.ends_of_periods())
 {
-  for (const Period &one : format->period) needed_bounds += one.exists() ? 2 : 0;
-}
-
-// Returns what is wrong with a line '#! SET min_NAME VALUE' or 'max_NAME', or "".
-std::string DepositLines::period_problem(const std::string &keyword, const std::string &value) const
-{
-  for (std::size_t k = 0; k < format->names.size(); ++k) {
-    const bool is_low = keyword == "min_" + format->names[k];
-    if (!is_low && keyword != "max_" + format->names[k]) continue;
-    const bool is_periodic = !format->period.empty() && format->period[k].exists();
-    if (!is_periodic)
-      return keyword + " is " + printable(value) + ", but " + format->names[k] +
-          " is not periodic here";
-    const double needed = is_low ? format->period[k].lo : format->period[k].hi();
-    double found;
-    if (!to_bound(value, found) || std::fabs(found - needed) > 1e-9 * format->period[k].length)
-      return keyword + " is " + printable(value) + ", but the variable has " +
-          text_of_bound(needed);
-  }
-  return "";
 }
 
 DepositLines::Line DepositLines::read(const std::string &line, bool has_end)
@@ -85,9 +66,8 @@ void DepositLines::read_comment(const std::vector<std::string> &words, Line &res
         result.problem =
             keyword + " is " + printable(words[3]) + ", but only " + value + " is known";
     constants[words[2]] = words[3];
-    if (result.problem.empty()) result.problem = period_problem(words[2], words[3]);
+    if (result.problem.empty()) result.problem = format->period_problem(constants);
     if (!result.problem.empty()) result.way_out = "give another file";
-    if (words[2].rfind("min_", 0) == 0 || words[2].rfind("max_", 0) == 0) ++nbounds;
   } else if (words.size() > 3 && words[0] == "#" && words[1] == program && words[2] == "units") {
     const std::string found = words[3].substr(0, words[3].find(':'));
     if (found != units) {
@@ -118,11 +98,12 @@ void DepositLines::read_deposit(const std::vector<std::string> &words, Line &res
     result.way_out = REPAIR;
     return;
   }
-  if (nbounds < needed_bounds) {
-    problem = early + "s '#! SET min_NAME' and 'max_NAME' of each periodic variable";
-    result.way_out = "give a file of " + format->noun + "s of the same variables";
-    return;
-  }
+  for (const auto &end : ends)
+    if (!constants.count(end.first)) {
+      problem = early + "s '#! SET min_NAME' and 'max_NAME' of each periodic variable";
+      result.way_out = "give a file of " + format->noun + "s of the same variables";
+      return;
+    }
   if (words.size() != expected.size())
     problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") +
         " in place of " + std::to_string(expected.size());

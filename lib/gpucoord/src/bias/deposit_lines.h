@@ -38,12 +38,11 @@ class DepositLines {
  private:
   void read_comment(const std::vector<std::string> &words, Line &);
   void read_deposit(const std::vector<std::string> &words, Line &) const;
-  std::string period_problem(const std::string &keyword, const std::string &value) const;
 
   const DepositFormat *format;
   std::string program, units;
-  std::vector<std::string> expected;     // columns
-  int nbounds = 0, needed_bounds = 0;    // lines with the ends of periods
+  std::vector<std::string> expected;                        // columns
+  std::vector<std::pair<std::string, std::string>> ends;    // of periods, as lines '#! SET'
 };
 
 }    // namespace gpucoord

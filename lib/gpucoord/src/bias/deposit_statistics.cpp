@@ -58,7 +58,9 @@ void SampledVariable::add(double s)
 {
   const std::int64_t n = positions.n;
   if (n == 0) first = last = s;
+  const double before = continuous;
   continuous += period.difference(s, last);
+  sum_of_products += before * continuous;
   last = s;
   const double x = period.exists() ? std::fabs(period.difference(s, first)) : s;
   lo = n ? std::min(lo, x) : x;
@@ -107,6 +109,20 @@ double SampledVariable::autocorrelation() const
   // The mean is that of the window, so that r is found as r - (1 + 4 r)/LONG (Marriott and Pope,
   // Biometrika 41, 390 (1954)).
   return std::min((LONG * found + 1.0) / (LONG - 4.0), 1.0);
+}
+
+// The correlation about the mean of all n samples, found as r - (1 + 4 r)/n as above, has the
+// variance (1 - r^2)/n.
+double SampledVariable::least_autocorrelation() const
+{
+  const auto n = static_cast<double>(positions.n);
+  const double mean = positions.mean;
+  if (n < LONG || !(positions.m2 > 0.0)) return 0.0;
+  // The first position is 0.
+  const double products = sum_of_products - mean * (n + 1.0) * mean + mean * continuous;
+  const double r = std::min((n * products / positions.m2 + 1.0) / (n - 4.0), 1.0);
+  const double z2 = 1.645 * 1.645 / n;
+  return (r - std::sqrt(z2 * (1.0 - r * r + z2))) / (1.0 + z2);
 }
 
 std::int64_t SampledVariable::ncrossings() const

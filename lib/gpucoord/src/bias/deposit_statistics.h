@@ -41,6 +41,9 @@ class GPUCOORD_TEST_API SampledVariable {
   double fluctuation() const;
   // Returns the correlation of successive samples about the mean of their long window.
   double autocorrelation() const;
+  // Returns a value that the correlation of successive samples exceeds with a probability of about
+  // 95 %, by all samples: what few samples that hardly differ tell for sure.
+  double least_autocorrelation() const;
 
   // The range of S. If S is periodic, that of its distance from the first sample.
   double lowest() const { return lo; }
@@ -61,6 +64,7 @@ class GPUCOORD_TEST_API SampledVariable {
   double continuous = 0.0;    // position()
   Moments positions;
 
+  double sum_of_products = 0.0;    // of successive values of position()
   double window[LONG] = {};
   double sum_of_deviations = 0.0, sum_of_correlations = 0.0;
   std::int64_t nwindows = 0, ncorrelations = 0;

@@ -52,7 +52,8 @@ void DepositingBias::parse_pace(const Words &words)
     words.fail("pace", 0,
                "pace " + std::to_string(pace) + " is not a multiple of stride " +
                    std::to_string(stride()) + ": " + plural +
-                   " are added where the bias is evaluated");
+                   " are added where the bias is evaluated - use pace " +
+                   std::to_string((pace / stride() + 1) * stride()));
 }
 
 void DepositingBias::parse_temperature(const Words &words)
@@ -79,7 +80,8 @@ void DepositingBias::parse_sum_file(const Words &words, const std::string &keywo
     words.fail(keyword, 0,
                keyword + " every " + std::to_string(sum_file.every) +
                    " steps is not a multiple of pace " + std::to_string(pace) +
-                   ": it is written when a " + noun + " is added");
+                   ": it is written when a " + noun + " is added - use " +
+                   std::to_string((sum_file.every / pace + 1) * pace));
   if (name == path)
     words.fail(keyword, 1,
                keyword + " cannot write to the " + plural + " file " + path +
@@ -111,7 +113,7 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
     if (how != "partitions")
       words.fail("walkers", 0, "walkers must be partitions or files, not '" + how + "'");
     if (!context.walkers)
-      words.fail("walkers", 0, "walkers partitions is not possible in this program");
+      words.fail("walkers", 0, "walkers partitions is not possible in this program - leave it out");
     rounds = std::make_unique<WalkerRounds>(context.walkers, noun, 2 * nvariables() + 2);
   }
   if (!words.has("patience")) return;
@@ -187,6 +189,7 @@ void DepositingBias::begin(const BiasStart &start)
     begin_with_walkers(start);
   else
     begin_file(start);
+  is_since_restart = start.is_restarted;
   is_ready = true;
   // A run that continues from a restart file reads in the same timesteps as if it had gone on.
   if (!files || start.is_restarted) return;
@@ -224,7 +227,7 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
     throw std::runtime_error(sum_file.keyword + " " + sum_file.path + " is the " + plural +
                              " file - give another name");
   saved_checksum = checksum();
-  warn_of_other_settings();
+  if (warn_of_other_settings()) checked = {};
   return deposits;
 }
 
@@ -326,27 +329,42 @@ void DepositingBias::share_deposits(const std::function<std::vector<Deposit>()> 
       deposit.time = archive.read_number();
       deposit.row = archive.read_numbers();
       if (deposit.row.size() != 2 * static_cast<std::size_t>(nvariables()) + 2)
-        throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged");
+        throw std::runtime_error(
+            "the " + plural +
+            " that walker 0 has sent are damaged - continue from the last restart files");
       deposits.push_back(deposit);
     }
     const DepositGuard own_guard = guard;
+    const Checked own_checked = checked;
     const BiasState mine = now;
     ArchiveParts parts(saved);
     load_shared(parts);
     guard = own_guard;
+    checked = own_checked;
     std::vector<double> own = now.own;
     now = mine;
     now.own = own;
     restore(deposits);
     if (saved_checksum != checksum())
-      throw std::runtime_error("the " + plural + " that walker 0 has sent are damaged");
+      throw std::runtime_error(
+          "the " + plural +
+          " that walker 0 has sent are damaged - continue from the last restart files");
   };
   rounds->share(make, take);
 }
 
 void DepositingBias::join_run(std::int64_t step, std::int64_t last)
 {
+  end_of_run = last;
   rounds->begin_run(step, last, pace);
+}
+
+bool DepositingBias::leave_run(std::int64_t step)
+{
+  if (!rounds->end_run(step < end_of_run)) return false;
+  context.print("walker " + std::to_string(rounds->left()) +
+                " has ended its run before its last step: later runs are left out");
+  return true;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -509,7 +527,9 @@ void DepositingBias::check_weight(double v) const
 
 void DepositingBias::begin_run(std::int64_t step)
 {
-  if (statistics.count() == 0 || step < last_step) {    // the first run, or reset_timestep
+  const bool is_reset = step < last_step;    // reset_timestep
+  if (since < 0 || is_reset) {
+    is_since_restart = is_since_restart && !is_reset;
     statistics = statistics_of(*this);
     since = step;
     ninside_walls = nsummarized = 0;
@@ -538,17 +558,17 @@ bool DepositingBias::is_inside_wall(const double *s) const
 void DepositingBias::observe(const Step &step, const double *s, const Deposit &deposit)
 {
   const bool has_previous = step.timestep - stride() >= last_step;
-  for (int v = 0; v < nvariables() && has_previous && !has_warned_of_jump; ++v) {
+  for (int v = 0; v < nvariables() && has_previous && !checked.jumps; ++v) {
     const std::string text = warning_of_jump(labels()[v], period(v).difference(s[v], now.s[v]),
                                              deposit.row[nvariables() + v]);
     if (!text.empty()) context.warn(text);
-    has_warned_of_jump = !text.empty();
+    checked.jumps = !text.empty();
   }
   if (is_inside_wall(s)) ++ninside_walls;
   statistics.add(s, [this](const double *at) {
     return sum_at(at);
   });
-  if (statistics.count() % ENOUGH == 0) check_statistics(deposit);
+  if (statistics.count() % ENOUGH == 0) check_statistics();
 }
 
 void DepositingBias::warn_of_equal_walkers(const std::vector<Deposit> &first_round)
@@ -564,22 +584,23 @@ void DepositingBias::warn_of_equal_walkers(const std::vector<Deposit> &first_rou
   if (!text.empty()) context.warn(text);
 }
 
-// sigma and pace are compared with S once, before the bias is flat and S moves faster. If S
-// hardly moves in a pace, its fluctuation is not yet known.
-void DepositingBias::check_statistics(const Deposit &deposit)
+// sigma and pace are compared with S once, before the bias is flat and S moves faster, and not
+// again in a run that continues. If S hardly moves in a pace, its fluctuation is not yet known.
+void DepositingBias::check_statistics()
 {
-  for (int v = 0; v < nvariables() && statistics.count() == ENOUGH; ++v) {
+  for (int v = 0; v < nvariables() && !checked.sampling; ++v) {
     const auto &variable = statistics.variable(v);
-    std::string text = warning_of_pace(labels()[v], variable.autocorrelation(), pace, plural);
-    if (text.empty() && has_sigma_of_basin())
-      text = warning_of_sigma(labels()[v], deposit.row[nvariables() + v], variable.fluctuation(),
-                              plural);
+    std::string text = warning_of_pace(labels()[v], variable.autocorrelation(),
+                                       variable.least_autocorrelation(), pace, plural);
+    if (text.empty() && sigma_of_basin(v) > 0.0)
+      text = warning_of_sigma(labels()[v], sigma_of_basin(v), variable.fluctuation(), plural);
     if (!text.empty()) context.warn(text);
   }
-  if (has_warned_of_walls) return;
+  checked.sampling = true;
+  if (checked.walls) return;
   const std::string text = warning_of_walls(ninside_walls, statistics.count(), plural);
   if (!text.empty()) context.warn(text);
-  has_warned_of_walls = !text.empty();
+  checked.walls = !text.empty();
 }
 
 std::string DepositingBias::summary()
@@ -587,12 +608,16 @@ std::string DepositingBias::summary()
   const std::int64_t count = statistics.count();
   if (count < ENOUGH || count == nsummarized) return "";
   nsummarized = count;
-  std::string text = std::to_string(count) + " " + plural + " since step " + std::to_string(since);
+  std::string text = std::to_string(count) + " " + plural;
+  if (rounds) text += " of walker " + std::to_string(rounds->mine());
+  text += std::string(" since ") + (is_since_restart ? "the restart at " : "") + "step " +
+      std::to_string(since);
+  if (ndeposits() != count) text += ", of " + std::to_string(ndeposits()) + " in " + path;
   for (int v = 0; v < nvariables(); ++v) {
     const auto &variable = statistics.variable(v);
     text += ", " + labels()[v] + " " + short_text(variable.lowest(), 4) + " to " +
         short_text(variable.highest(), 4) + " with " + text_of_crossings(variable.ncrossings()) +
-        ", neff " + short_text(std::floor(statistics.neffective(v)));
+        ", " + short_text(std::floor(statistics.neffective(v))) + " independent values";
   }
   const double change = statistics.change_in_second_half([this](const double *at) {
     return sum_at(at);
@@ -611,6 +636,9 @@ void DepositingBias::save(ArchiveParts &parts) const
   archive.write(static_cast<std::int64_t>(saved_checksum.has_value()));
   archive.write(static_cast<std::int64_t>(saved_checksum.value_or(0)));
   parts.add(part, 1, archive);
+  Archive flags;
+  flags.write(static_cast<std::int64_t>(checked.sampling + 2 * checked.jumps + 4 * checked.walls));
+  parts.add("checked", 1, flags);
   if (guard.is_on()) {
     Archive counts;
     guard.save(counts);
@@ -638,6 +666,12 @@ void DepositingBias::load(ArchiveParts &parts)
     const auto found = static_cast<std::uint64_t>(archive.read_integer());
     if (has_checksum) saved_checksum = found;
   });
+  if (parts.has("checked"))    // older files have no such part
+    parts.take("checked", 1, [this](Archive &archive) {
+      const std::int64_t flags = archive.read_integer();
+      if (flags < 0 || flags > 7) throw ArchiveParts::damaged();
+      checked = {(flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0};
+    });
   if (parts.has("guard"))
     parts.take("guard", 1, [this](Archive &archive) {
       guard.load(archive);

@@ -50,7 +50,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::string summary() override;
   bool has_walkers() const override { return rounds != nullptr; }
   void join_run(std::int64_t step, std::int64_t last) override;
-  void leave_run() override { rounds->end_run(); }
+  bool leave_run(std::int64_t step) override;
   void fail(const std::string &why) override { rounds->fail(why); }
   bool must_end() const override { return rounds && rounds->left() >= 0; }
   std::size_t bytes() const override { return statistics.bytes() + (files ? files->bytes() : 0); }
@@ -79,8 +79,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual std::string walker_column() const { return "walker"; }
   // Returns the deposit to make at s. v: V at s
   virtual Deposit propose(double time, const double *s, double v) const = 0;
-  // Returns whether sigma should be about the fluctuation of S in a basin.
-  virtual bool has_sigma_of_basin() const { return true; }
+  // Returns the user's sigma if it should be about the fluctuation of S in a basin, or 0.
+  virtual double sigma_of_basin(int /*variable*/) const { return 0.0; }
   // Returns whether a deposit can be made yet.
   virtual bool can_deposit() const { return true; }
   // Completes deposits that depend on each other, before they are written and added.
@@ -121,6 +121,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   int pace = 0;
   double temp = 0.0;    // 0: not given
   std::string path;     // of the file of deposits
+  bool append = false;
 
  private:
   std::vector<Deposit> begin_file(const BiasStart &);
@@ -136,7 +137,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void set_last(const Deposit &);
   void check_weight(double v) const;
   void observe(const Step &, const double *s, const Deposit &);
-  void check_statistics(const Deposit &);
+  void check_statistics();
   void warn_of_equal_walkers(const std::vector<Deposit> &first_round);
   bool is_inside_wall(const double *s) const;
   double sum_at(const double *s) const;
@@ -146,7 +147,6 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers that meet
   std::unique_ptr<WalkerFiles> files;      // null: no walkers that share files
   bool has_compared_walkers = false;
-  bool append = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""
   struct {
@@ -158,12 +158,18 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::unique_ptr<DepositFile> file;    // only on rank 0 of walker 0, set by begin()
   // Checksum of the sum, on rank 0. Empty before begin() and load().
   std::optional<std::uint64_t> saved_checksum;
+  std::int64_t end_of_run = 0;
   std::int64_t last_step = 0;    // timestep of the last deposit, or of the start of the run
 
   // Of the deposits of this fix since a timestep, on rank 0.
   DepositStatistics statistics;
-  std::int64_t since = 0, ninside_walls = 0, nsummarized = 0;
-  bool has_warned_of_jump = false, has_warned_of_walls = false;
+  std::int64_t since = -1;    // -1: no run has begun
+  std::int64_t ninside_walls = 0, nsummarized = 0;
+  bool is_since_restart = false;
+  // What need not be checked again, also after a restart: pace and sigma, jumps of S, walls.
+  struct Checked {
+    bool sampling = false, jumps = false, walls = false;
+  } checked;
   std::vector<Walls> walls_of_others;    // of each variable, or empty
 };
 

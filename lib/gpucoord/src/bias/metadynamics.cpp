@@ -162,10 +162,11 @@ double Metadynamics::evaluate(const double *s, double *dVdS) const
   for (int k = 0; k < state->n && state->grid; ++k) {
     if (inside[k] >= axes[k].lo && inside[k] <= axes[k].hi) continue;
     if (!o.grow)
-      throw std::out_of_range(
-          "variable " + o.names[k] + " = " + short_text(inside[k]) + " is outside the grid from " +
-          short_text(axes[k].lo) + " to " + short_text(axes[k].hi) +
-          " - widen keyword grid, or give keyword interval, beyond which the bias is constant");
+      throw std::out_of_range("variable " + o.names[k] + " = " + short_text(inside[k]) +
+                              " is outside the grid from " + short_text(axes[k].lo) + " to " +
+                              short_text(axes[k].hi) +
+                              " - leave out grow no, widen keyword grid, or give keyword interval, "
+                              "beyond which the bias is constant");
     std::fill(dVdS, dVdS + state->n, 0.0);
     return 0.0;
   }
@@ -189,13 +190,13 @@ Hill Metadynamics::next_hill(const double *s, double v) const
         std::exp(-v / (o.kt * (o.biasfactor - 1.0))) * (o.biasfactor / (o.biasfactor - 1.0));
   // Round the height as in a restart, which computes it from the file.
   hill.height = height_of_bias(hill.file_height, o.biasfactor);
-  check_room(hill);
+  check_room({hill});
   return hill;
 }
 
-void Metadynamics::check_room(const Hill &hill) const
+void Metadynamics::check_room(const std::vector<Hill> &hills) const
 {
-  if (state->grid) state->grid->check_room(hill);
+  if (state->grid) state->grid->check_room(hills);
 }
 
 void Metadynamics::add(const Hill &hill)

@@ -26,6 +26,7 @@ namespace {
 
     std::string formula(std::int64_t first_step) const override;
     void begin(const BiasStart &) override;
+    std::string summary() override;
     bool needs_host(const Step &step) const override
     {
       return options.grid.empty() || !has_begun() || is_deposit_due(step);
@@ -49,7 +50,7 @@ namespace {
     }
     std::string memory_advice() const override
     {
-      return options.grid.empty() ? "" : " - use a smaller grid";
+      return options.grid.empty() ? " - use keyword grid" : " - use a smaller grid";
     }
 
    protected:
@@ -60,7 +61,17 @@ namespace {
     {
       return deposit_of(metad->next_hill(s, v), options, time);
     }
-    void check_room(const Deposit &deposit) const override { metad->check_room(hill_of(deposit)); }
+    // The hills of walkers may need more room together than each of them.
+    void complete(std::vector<Deposit> &deposits) override
+    {
+      std::vector<Hill> hills;
+      for (const auto &deposit : deposits) hills.push_back(hill_of(deposit));
+      metad->check_room(hills);
+    }
+    void check_room(const Deposit &deposit) const override
+    {
+      metad->check_room({hill_of(deposit)});
+    }
     void add_round(const std::vector<Deposit> &deposits) override
     {
       for (const auto &deposit : deposits) metad->add(hill_of(deposit));
@@ -73,6 +84,7 @@ namespace {
     double height_in_bias(const Deposit &deposit) const override { return hill_of(deposit).height; }
     void write_sum(const std::string &path) const override { metad->write_grid(path); }
     std::string too_large() const override { return "height"; }
+    double sigma_of_basin(int v) const override { return options.sigma[v]; }
     std::vector<Setting> settings() const override;
 
    private:
@@ -82,6 +94,7 @@ namespace {
     MetadynamicsOptions options;
     std::string read_grid;
     std::unique_ptr<Metadynamics> metad;    // only on rank 0, set by begin()
+    std::vector<GridAxis> told_axes;        // of the grid, in the last line about its growth
   };
 
   MetadynamicsBias::MetadynamicsBias(const Words &words) :
@@ -257,6 +270,26 @@ namespace {
           "keyword read_grid " + read_grid +
           " continues an earlier run and also needs its hills - use append yes");
     DepositingBias::begin(start);
+    if (!options.grid.empty()) told_axes = metad->grid_axes();
+  }
+
+  // A line about a grid that has grown in the run comes first.
+  std::string MetadynamicsBias::summary()
+  {
+    std::string text;
+    for (std::size_t v = 0; v < told_axes.size(); ++v) {
+      const GridAxis &axis = metad->grid_axes()[v];
+      const auto range = [](const GridAxis &of) {
+        return short_text(of.point(of.first()), 6) + " to " + short_text(of.point(of.last()), 6);
+      };
+      if (axis.size() != told_axes[v].size())
+        text += (text.empty() ? "the grid has grown: " : ", ") + labels()[v] + " from " +
+            range(told_axes[v]) + " is now from " + range(axis) + " in " +
+            std::to_string(axis.size() - 1) + " bins";
+    }
+    if (!told_axes.empty()) told_axes = metad->grid_axes();
+    if (!text.empty()) context.print(text);
+    return DepositingBias::summary();
   }
 
   std::string MetadynamicsBias::restore(const std::vector<Deposit> &deposits)

@@ -130,6 +130,7 @@ void Opes::average(const double *s)
 
 void Opes::set_averages(const double *from)
 {
+  if (!options.is_adaptive()) return;
   nsamples = static_cast<std::int64_t>(from[0]);
   mean.assign(from + 1, from + 1 + n);
   squares.assign(from + 1 + n, from + 1 + 2 * n);
@@ -137,6 +138,7 @@ void Opes::set_averages(const double *from)
 
 void Opes::get_averages(double *to) const
 {
+  if (!options.is_adaptive()) return;
   *to++ = static_cast<double>(nsamples);
   to = std::copy(mean.begin(), mean.end(), to);
   std::copy(squares.begin(), squares.end(), to);

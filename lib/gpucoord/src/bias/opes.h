@@ -65,10 +65,11 @@ class GPUCOORD_TEST_API Opes {
 
   // Adds s to the averages of adaptive sigma.
   void average(const double *s);
-  // These averages: number of samples, and means and sums of squared deviations of the variables
-  static std::size_t naverages(int nvariables)
+  // These averages: number of samples, and means and sums of squared deviations of the variables.
+  // None without adaptive sigma
+  std::size_t naverages() const
   {
-    return 1 + 2 * static_cast<std::size_t>(nvariables);
+    return options.is_adaptive() ? 1 + 2 * static_cast<std::size_t>(n) : 0;
   }
   void set_averages(const double *from);
   void get_averages(double *to) const;

@@ -107,7 +107,10 @@ namespace {
       opes->write_state(name, context.program, context.units);
     }
     std::vector<Setting> settings() const override;
-    bool has_sigma_of_basin() const override { return !options.explore; }
+    double sigma_of_basin(int v) const override
+    {
+      return options.explore || options.is_adaptive() ? 0.0 : options.sigma[v];
+    }
     bool can_deposit() const override { return opes->is_ready(); }
     void load_shared(ArchiveParts &) override;
 
@@ -121,7 +124,7 @@ namespace {
     enum { RCT, ZED, NEFF, KERNELS, LOGWEIGHT, NSHOWN };
     std::size_t shown(int k) const { return static_cast<std::size_t>(CENTER + nvariables() + k); }
     // Averages of adaptive sigma are kept in 'own', because a GPU also adds samples.
-    double *averages() { return &now.own[shown(NSHOWN)]; }
+    double *averages() { return now.own.data() + shown(NSHOWN); }
 
     OpesOptions options;
     std::string state_file;    // to read, or ""
@@ -141,14 +144,14 @@ namespace {
     options.period = context.periods;
     parse_energies(words);
     parse_kernels(words);
-    parse_sigma(words);
     parse_file(words);
+    parse_sigma(words);
     parse_sum_file(words, "write_state", "state file");
     parse_guard(words);
     parse_walkers(words, false);
     if (words.has("read_state")) {
       state_file = words.values("read_state", 1, ", a file")[0];
-      if (words.yes_no("append", false))
+      if (append)
         words.fail("read_state",
                    "keyword read_state is not possible with append yes, which takes all kernels "
                    "from the kernels file - leave out one of them");
@@ -160,7 +163,7 @@ namespace {
       extra = text.substr(2);
     }
     opes = std::make_unique<Opes>(options);
-    now.own.resize(shown(NSHOWN) + Opes::naverages(nvariables()), 0.0);
+    now.own.resize(shown(NSHOWN) + opes->naverages(), 0.0);
     show(0.0);
     const char *const texts[] = {"rct", "zed", "neff", "kernels after merging",
                                  "V/kT at the last kernel"};
@@ -222,7 +225,7 @@ namespace {
       const std::string text = "threshold is " + shortest_text(options.threshold) +
           " but must be >= 0 and below cutoff " + short_text(options.cutoff, 6);
       if (words.has("threshold")) words.fail("threshold", 0, text);
-      words.fail(text);
+      words.fail(text + " - use keyword threshold, or a larger cutoff");
     }
     options.fixed_sigma = words.yes_no("fixed_sigma", false);
     options.recursive = words.yes_no("recursive", true);
@@ -246,7 +249,8 @@ namespace {
     if (words.has("sigma/min")) options.sigma_min = widths("sigma/min");
     if (words.has("sigma")) {
       if (words.has("sigma/adaptive"))
-        words.fail("sigma/adaptive", "keywords sigma and sigma/adaptive exclude each other");
+        words.fail("sigma/adaptive",
+                   "keywords sigma and sigma/adaptive exclude each other - leave out one of them");
       options.sigma = widths("sigma");
       for (int v = 0; v < nvariables() && !options.sigma_min.empty(); ++v)
         if (options.sigma_min[v] > options.sigma[v])
@@ -267,7 +271,7 @@ namespace {
       words.fail("stride", 0,
                  "stride " + std::to_string(stride()) +
                      " is not possible with adaptive sigma, which needs S at every step" + way_out);
-    if (words.yes_no("append", false))
+    if (append)
       words.fail("append", 0,
                  "append yes is not possible with adaptive sigma, whose averages are not in the "
                  "kernels file - continue from a restart file, or use keyword read_state");
@@ -420,7 +424,7 @@ namespace {
   {
     DepositingBias::save(parts);
     Opes current = *opes;
-    current.set_averages(&now.own[shown(NSHOWN)]);
+    current.set_averages(now.own.data() + shown(NSHOWN));
     Archive archive;
     current.save(archive);
     parts.add("opes", 1, archive);
@@ -440,9 +444,9 @@ namespace {
   // The averages of adaptive sigma are those of this walker, unless it is new.
   void OpesBias::load_shared(ArchiveParts &parts)
   {
-    const std::vector<double> mine(averages(), averages() + Opes::naverages(nvariables()));
+    const std::vector<double> mine(averages(), averages() + opes->naverages());
     load(parts);
-    if (mine[0] == 0.0) return;
+    if (mine.empty() || mine[0] == 0.0) return;
     saved->set_averages(mine.data());
     std::copy(mine.begin(), mine.end(), averages());
   }

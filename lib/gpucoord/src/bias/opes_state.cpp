@@ -64,12 +64,7 @@ void Opes::write_state(const std::string &path, const std::string &program,
       add("av_M2_" + options.names[k], squares[k]);
     }
   }
-  for (int k = 0; k < n; ++k) {
-    const Period period = options.period_of(k);
-    if (!period.exists()) continue;
-    constants.emplace_back("min_" + options.names[k], text_of_bound(period.lo));
-    constants.emplace_back("max_" + options.names[k], text_of_bound(period.hi()));
-  }
+  for (const auto &line : options.format().ends_of_periods()) constants.push_back(line);
   for (const auto &[name, value] : constants) file.add("#! SET " + name + " " + value + "\n");
   file.add("# " + program + " units " + units + ": time in these; kernel " + name_of(options.form) +
            "\n" + format_line("state", FORMAT));
@@ -88,7 +83,9 @@ std::string Opes::read_state(const std::string &path, const std::string &program
 {
   require_regular_file("state file", path);
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read state file " + path + ": " + last_error());
+  if (!in)
+    throw std::runtime_error("cannot read state file " + path + ": " + last_error() +
+                             " - give another file, or leave out keyword read_state");
   const std::string why_unknown = stated_format(in, "state", FORMAT).why_unknown;
   std::int64_t line_number = 0;
   const auto fail = [&](const std::string &why) {
@@ -153,19 +150,10 @@ std::string Opes::read_state(const std::string &path, const std::string &program
   if (text("action") != options.action("state"))
     fail("action is " + printable(text("action")) + ", but this fix needs " +
          options.action("state"));
-  for (int k = 0; k < n; ++k) {
-    const Period period = options.period_of(k);
-    for (const bool is_low : {true, false}) {
-      const std::string name = (is_low ? "min_" : "max_") + options.names[k];
-      if (!period.exists() && constants.count(name) == 0) continue;
-      const double needed = is_low ? period.lo : period.hi();
-      double value = 0.0;
-      if (!period.exists() || !to_bound(text(name), value) ||
-          std::fabs(value - needed) > 1e-9 * period.length)
-        fail(name + " is " + printable(text(name)) + ", but the variable " +
-             (period.exists() ? "has " + text_of_bound(needed) : "is not periodic here"));
-    }
-  }
+  const DepositFormat format = options.format();
+  for (const auto &needed : format.ends_of_periods()) text(needed.first);
+  const std::string why = format.period_problem(constants);
+  if (!why.empty()) fail(why);
   counter = number("counter", 1.0, static_cast<double>(MAX_SAMPLES));
   weights = number("sum_weights", 0.0);
   if (!(weights > 0.0)) fail("sum_weights is 0, but must be > 0");

@@ -188,7 +188,7 @@ void WalkerRounds::begin_run(std::int64_t step, std::int64_t last_step, int pace
   mine.timestep = step;
   mine.remaining = std::max<std::int64_t>(last_step / pace - step / pace, 0);
   who_left = -1;
-  remaining = 0;
+  is_running = false;
   const auto found = meet(mine, [](const std::vector<Record> &) {
   });
   bool differ = false;
@@ -204,7 +204,7 @@ void WalkerRounds::begin_run(std::int64_t step, std::int64_t last_step, int pace
     throw std::runtime_error("runs of walkers must add equal numbers of " + noun +
                              "s from equal steps, up to multiples of pace " + std::to_string(pace) +
                              ", but " + list + " - use the same run command in all partitions");
-  remaining = mine.remaining;
+  is_running = true;
 }
 
 WalkerRounds::Round
@@ -235,11 +235,9 @@ WalkerRounds::exchange(const std::vector<Deposit> &mine, std::int64_t step, std:
     write(deposits_of(all));
   });
   Round round = {deposits_of(found)};
-  --remaining;
-  for (std::size_t w = 0; w < found.size(); ++w)
-    if (found[w].status == Record::LEFT) who_left = static_cast<int>(w);
+  find_who_left(found);
   if (who_left >= 0) {
-    remaining = 0;
+    is_running = false;
     return round;
   }
   ++rounds;
@@ -249,7 +247,7 @@ WalkerRounds::exchange(const std::vector<Deposit> &mine, std::int64_t step, std:
 
 std::string WalkerRounds::fail(const std::string &why, bool before_runs)
 {
-  if (has_stopped || (remaining <= 0 && !before_runs)) return "";
+  if (has_stopped || (!is_running && !before_runs)) return "";
   Record mine = record(Record::ROUND, Record::FAILED);
   mine.set_text(why);
   try {
@@ -262,12 +260,22 @@ std::string WalkerRounds::fail(const std::string &why, bool before_runs)
   return "";
 }
 
-void WalkerRounds::end_run()
+bool WalkerRounds::end_run(bool is_early)
 {
-  if (remaining <= 0 || has_stopped) return;
-  remaining = 0;
-  meet(record(Record::ROUND, Record::LEFT), [](const std::vector<Record> &) {
-  });
+  if (!is_running || has_stopped) return false;
+  is_running = false;
+  const auto found = meet(record(Record::END, is_early ? Record::LEFT : Record::SKIP),
+                          [](const std::vector<Record> &) {
+                          });
+  if (is_early) return false;
+  find_who_left(found);
+  return who_left >= 0;
+}
+
+void WalkerRounds::find_who_left(const std::vector<Record> &found)
+{
+  for (std::size_t w = 0; w < found.size(); ++w)
+    if (found[w].status == Record::LEFT) who_left = static_cast<int>(w);
 }
 
 }    // namespace gpucoord

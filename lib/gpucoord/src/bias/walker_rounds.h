@@ -47,12 +47,13 @@ class GPUCOORD_TEST_API WalkerRounds {
   Round exchange(const std::vector<Deposit> &mine, std::int64_t step, std::uint64_t bias,
                  const std::function<void(const std::vector<Deposit> &)> &write);
   // Tells the others in their next meeting that this walker has failed, and returns the text for
-  // all. Does nothing if the walkers have stopped already, or if no meeting follows in this run,
-  // and returns "". before_runs: the meeting of the first run follows
+  // all. Does nothing if the walkers have stopped already, or are in no run, and returns "".
+  // before_runs: the meeting of the first run follows
   std::string fail(const std::string &why, bool before_runs = false);
-  // Tells them that the run of this walker ends before its last round.
-  void end_run();
-  // Returns the number of the walker whose run ended before its last round, or -1.
+  // Meeting at the end of a run. is_early: this walker has not reached its last step. Returns
+  // whether only others have not.
+  bool end_run(bool is_early);
+  // Returns the number of the walker whose run ended before its last step, or -1.
   int left() const { return who_left; }
 
   std::int64_t nrounds() const { return rounds; }
@@ -62,6 +63,7 @@ class GPUCOORD_TEST_API WalkerRounds {
   Record record(Record::Meeting, Record::Status) const;
   std::vector<Record> meet(const Record &mine,
                            const std::function<void(const std::vector<Record> &)> &on_first);
+  void find_who_left(const std::vector<Record> &);
   std::string problem(const std::vector<Record> &) const;
   std::string problem_at_start(const Record &first, const Record &other) const;
 
@@ -70,7 +72,7 @@ class GPUCOORD_TEST_API WalkerRounds {
   const int ncolumns;
   std::uint64_t settings = 0;
   std::int64_t rounds = 0;
-  std::int64_t remaining = 0;    // rounds of this run
+  bool is_running = false;
   int who_left = -1;
   bool has_stopped = false;    // after an error
 };
