@@ -4,6 +4,10 @@
 
 #include "walkers_by_files.h"
 
+#include <csignal>
+
+#include <sys/resource.h>
+
 namespace {
 
 TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
@@ -479,6 +483,20 @@ TEST_F(WalkersByFiles, the_guard_is_for_own_hills)
   EXPECT_EQ(jobs["a"].bias->outputs()[2].value(), 1.0);    // the last hill
 }
 
+// Statistics and the summary at the end of a run are those of its own path.
+TEST_F(WalkersByFiles, the_summary_is_for_own_hills)
+{
+  begin({"a"});
+  std::string many = header();
+  for (int k = 0; k < 95; ++k) many += hill(1.0 + 0.02 * k);
+  put("z", many);
+  run({"a"}, 0, 490);
+  EXPECT_EQ(lines(journal_of("a")).size(), 95u + 98u);
+  EXPECT_EQ(jobs["a"].bias->summary(), "");
+  run({"a"}, 490, 500);
+  EXPECT_EQ(jobs["a"].bias->summary().rfind("100 hills since step 0, c_s 1", 0), 0u);
+}
+
 TEST_F(WalkersByFiles, one_name_for_each)
 {
   begin({"a"});
@@ -518,6 +536,29 @@ TEST_F(WalkersByFiles, a_full_disk)
   begin({"b"});
   run({"b"}, 0, 10);
   expect_no_messages({"b"});
+}
+
+// It gets full in the middle of a line, which is removed.
+TEST_F(WalkersByFiles, a_disk_that_gets_full)
+{
+  fs::create_symlink("/dev/null", journal_of("a"));
+  begin({"a"});
+  run({"a"}, 0, 12);
+  const std::string two = content(file_of("a"));
+  rlimit before, small;
+  getrlimit(RLIMIT_FSIZE, &before);
+  small = before;
+  small.rlim_cur = two.size() + 20;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string message = error_of_run("a", 12, 15);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(
+      message,
+      "cannot write hills file S/a.w: File too large - it has all hills before this one; make "
+      "room, and continue from the last restart file");
+  EXPECT_EQ(content(file_of("a")), two);
 }
 
 // A run that is killed between the writes to its two files

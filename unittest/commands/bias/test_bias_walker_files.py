@@ -49,9 +49,11 @@ class Jobs(unittest.TestCase):
             file.write(text)
         begin = coordtest.mpirun(ranks) if ranks > 1 else []
         more = more or ("-var", "w", name, "-var", "seed", str(4711 + ord(name[-1])))
-        return subprocess.Popen([*begin, *coordtest.lmp_program(ranks), "-in", "in." + name, "-log", "log." + name, "-nocite",
-                                 "-screen", "none", *more],
-                                cwd=self.work.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([*begin, *coordtest.lmp_program(ranks), "-in", "in." + name, "-log", "log." + name, "-nocite",
+                                    "-screen", "none", *more],
+                                   cwd=self.work.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)    # if the test fails
+        return process
 
     def log(self, name):
         return self.work.read("log." + name).decode(errors="replace")
