@@ -609,6 +609,7 @@ std::string DepositingBias::summary()
   nsummarized = count;
   std::string text = std::to_string(count) + " " + plural;
   if (rounds) text += " of walker " + std::to_string(rounds->mine());
+  if (files) text += " of walker " + files->name(0);
   text += std::string(" since ") + (is_since_restart ? "the restart at " : "") + "step " +
       std::to_string(since);
   if (ndeposits() != count) text += ", of " + std::to_string(ndeposits()) + " in " + path;
