@@ -494,7 +494,8 @@ TEST_F(WalkersByFiles, the_summary_is_for_own_hills)
   EXPECT_EQ(lines(journal_of("a")).size(), 95u + 98u);
   EXPECT_EQ(jobs["a"].bias->summary(), "");
   run({"a"}, 490, 500);
-  EXPECT_EQ(jobs["a"].bias->summary().rfind("100 hills since step 0, c_s 1", 0), 0u);
+  const std::string text = shortened(jobs["a"].bias->summary());
+  EXPECT_EQ(text.rfind("100 hills of walker a since step 0, of 195 in H.a, c_s 1", 0), 0u) << text;
 }
 
 TEST_F(WalkersByFiles, one_name_for_each)

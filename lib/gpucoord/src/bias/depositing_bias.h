@@ -129,7 +129,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   double evaluate_and_deposit(const Step &, const double *s, double *dVdS);
   std::vector<Deposit> round_of(const Step &, const std::vector<Deposit> &mine);
   std::vector<Deposit> read_others();
-  void write(const std::vector<Deposit> &);
+  void write(std::vector<Deposit> &);
   void add_deposits(const std::vector<Deposit> &);
   std::optional<std::vector<Deposit>> known_deposits() const;
   void begin_with_walkers(const BiasStart &);
