@@ -10,7 +10,7 @@ cmake/ninja-progress.sh "library with sanitizers" build/sanitizers gpucoord
 # test_bin_grid, and RefusesBadBins of maps, are about functions of the CUDA backend, which this library lacks.
 programs=$(ctest --test-dir build -N -R '^lib/' | sed -n 's|.*: lib/\([a-z_0-9]*\)/.*|\1|p' | sort -u | grep -vx test_bin_grid)
 GPUCOORD_TEST_DATA=$(sed -n 's/^GPUCOORD_TEST_DATA:PATH=//p' build/CMakeCache.txt)
-export GPUCOORD_TEST_DATA
+export GPUCOORD_TEST_DATA OMP_WAIT_POLICY=passive    # else waiting threads keep cores that the other programs need
 run() {
   log=build/sanitizers/$1.log
   LD_PRELOAD=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so) LD_LIBRARY_PATH=$PWD/build/sanitizers/plugin \
