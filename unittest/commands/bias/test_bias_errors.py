@@ -391,6 +391,8 @@ RUNS = {
     "two walkers of one name": (
         FIX + METAD + " walkers files S w1 20\nfix b2 all coord/bias " + METAD.replace("file H", "file H2") + " walkers files S w1 20\nrun 0",
         "hills file S/w1.w is also the hills file of fix b of style coord/bias - use one file for each", "b2"),
+    "a hills file that other walkers would read": (FIX + METAD.replace("file H", "file ./S/H.w") + " walkers files S w1 20\nrun 0",
+        "hills file ./S/H.w would be that of a walker of this folder - give a name in another folder, or one that does not end in .w"),
     "a folder of walkers in no folder": (FIX + METAD + " walkers files nix/S w1 20\nrun 0",
         "cannot make the folder of walkers nix/S: No such file or directory"),
 

@@ -204,7 +204,7 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
 {
   DepositFormat columns = format();
   if (files) {
-    files->open(columns, context.program, context.units, context.print, context.warn);
+    files->open(path, columns, context.program, context.units, context.print, context.warn);
     columns.walkers = files->names();
     columns.walkers.resize(1);
   }
