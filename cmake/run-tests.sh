@@ -13,6 +13,7 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 rm -f "$dir/Testing/Temporary/LastTest.log"
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}    # else waiting threads keep cores that the other tests need
 ctest --test-dir "$dir" -j "${JOBS:-$(env -u OMP_NUM_THREADS nproc)}" --no-tests=error --output-on-failure "${@:2}" | tee "$log"
 status=$?
 awk 'FNR == NR && / Test +#[0-9]+: / {

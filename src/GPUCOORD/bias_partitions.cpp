@@ -142,8 +142,10 @@ void PartitionWalkers::send(const std::vector<int> &to, const void *bytes, std::
 
 bool PartitionWalkers::has_come(int walker)
 {
-  int result;
-  MPI_Iprobe(universe->root_proc[walker], TAG, universe->uworld, &result, MPI_STATUS_IGNORE);
+  // Open MPI looks for new messages at the end of a call that has found none.
+  int result = 0;
+  for (int k = 0; k < 2 && !result; ++k)
+    MPI_Iprobe(universe->root_proc[walker], TAG, universe->uworld, &result, MPI_STATUS_IGNORE);
   return result != 0;
 }
 

@@ -57,6 +57,11 @@ TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
     EXPECT_NE(content(journal_of("b")).find("\n# walker 0 is b\n"), std::string::npos);
     EXPECT_NE(content(journal_of("b")).find("\n# walker 2 is c\n"), std::string::npos);
     EXPECT_EQ(content(file_of("b")).find("clock"), std::string::npos);
+    EXPECT_NE(
+        shortened(jobs["b"].bias->formula(0))
+            .find("\n  walkers: those in other files S/*.w, read every 10 steps; hills of this "
+                  "one are in S/b.w\n"),
+        std::string::npos);
     const auto written = jobs["b"].bias->written_files();
     ASSERT_EQ(written.size(), 2u);
     EXPECT_EQ(written[1].path, file_of("b"));
@@ -494,7 +499,8 @@ TEST_F(WalkersByFiles, the_summary_is_for_own_hills)
   EXPECT_EQ(lines(journal_of("a")).size(), 95u + 98u);
   EXPECT_EQ(jobs["a"].bias->summary(), "");
   run({"a"}, 490, 500);
-  EXPECT_EQ(jobs["a"].bias->summary().rfind("100 hills since step 0, c_s 1", 0), 0u);
+  const std::string text = shortened(jobs["a"].bias->summary());
+  EXPECT_EQ(text.rfind("100 hills of walker a since step 0, of 195 in H.a, c_s 1", 0), 0u) << text;
 }
 
 TEST_F(WalkersByFiles, one_name_for_each)

@@ -262,14 +262,15 @@ class Partitions(unittest.TestCase):
     def test_a_late_walker_of_a_library(self):
         """Walker 1 gives up before walker 0 comes, and comes again. Its first record and the answer to it count for
         nothing: either it has come again before walker 0 reads the first one, or both stop and define the fix again."""
-        for first, expected in ("again", (0, 1)), ("not yet", (1, 2)):
+        # MPI may not show the second record at once.
+        for first, expected in ("again", ((0, 1), (1, 2))), ("not yet", ((1, 2),)):
             with self.subTest(first):
                 self.setUp()
                 with open(self.at("run.py"), "w") as file:
                     file.write(RETRY)
                 self.assertEqual(self.start(START + SYSTEM, "2x1", [sys.executable, "run.py", FIX, first]), 0, self.read("screen"))
                 caught = [self.read(f"caught.{w}").decode().split("\n")[:-1] for w in range(2)]
-                self.assertEqual(tuple(map(len, caught)), expected)
+                self.assertIn(tuple(map(len, caught)), expected)
                 self.assertIn("waited 1 seconds for walker 0", caught[1][0])
                 for text in caught[0] + caught[1][1:]:
                     self.assertIn("walker 1 is in another part of its input than walker 0", text)

@@ -106,7 +106,8 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
       words.fail("walkers", 3,
                  "walkers files every " + std::to_string(every) +
                      " steps is not a multiple of pace " + std::to_string(pace) + ": " + plural +
-                     " of other walkers are read when a " + noun + " is added");
+                     " of other walkers are read when a " + noun + " is added - use " +
+                     std::to_string((every / pace + 1) * pace));
     files = std::make_unique<WalkerFiles>(given[1], given[2], every);
   } else if (words.has("walkers")) {
     const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];
@@ -193,7 +194,7 @@ void DepositingBias::begin(const BiasStart &start)
   is_ready = true;
   // A run that continues from a restart file reads in the same timesteps as if it had gone on.
   if (!files || start.is_restarted) return;
-  const auto deposits = read_others();
+  auto deposits = read_others();
   if (deposits.empty()) return;
   write(deposits);
   add_deposits(deposits);
@@ -204,7 +205,7 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
 {
   DepositFormat columns = format();
   if (files) {
-    files->open(columns, context.program, context.units, context.print, context.warn);
+    files->open(path, columns, context.program, context.units, context.print, context.warn);
     columns.walkers = files->names();
     columns.walkers.resize(1);
   }
@@ -443,13 +444,11 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
       deposits = read_others();
       deposits.insert(deposits.end(), mine.begin(), mine.end());
     }
-    if (!deposits.empty()) complete(deposits);
     write(deposits);
     return deposits;
   }
   const auto write_all = [this, &deposits](const std::vector<Deposit> &proposed) {
     deposits = proposed;
-    if (!deposits.empty()) complete(deposits);
     write(deposits);
   };
   const auto round = rounds->exchange(mine, step.timestep, checksum(), write_all);
@@ -487,8 +486,9 @@ std::vector<Deposit> DepositingBias::read_others()
   return deposits;
 }
 
-void DepositingBias::write(const std::vector<Deposit> &deposits)
+void DepositingBias::write(std::vector<Deposit> &deposits)
 {
+  if (!deposits.empty()) complete(deposits);
   const auto known = [this] {
     return known_deposits();
   };
@@ -610,6 +610,7 @@ std::string DepositingBias::summary()
   nsummarized = count;
   std::string text = std::to_string(count) + " " + plural;
   if (rounds) text += " of walker " + std::to_string(rounds->mine());
+  if (files) text += " of walker " + files->name(0);
   text += std::string(" since ") + (is_since_restart ? "the restart at " : "") + "step " +
       std::to_string(since);
   if (ndeposits() != count) text += ", of " + std::to_string(ndeposits()) + " in " + path;
