@@ -148,7 +148,7 @@ TEST(ResidentExpression, maps_S_into_its_period)
       expect_near(OnDevice("3*a + b", {"a", "b"}, period).evaluate({at, 0.25}), expected,
                   "at " + std::to_string(at));
     }
-  EXPECT_TRUE(std::isnan(OnDevice("log(a)", {"a"}, {0.0, 1.0}).evaluate({-1.0})[0]));
+  EXPECT_TRUE(std::isnan(OnDevice("log(a)", {"a"}, {0.0, 1.0}).evaluate(Numbers{-1.0})[0]));
 }
 
 TEST(ResidentExpression, can_be_a_variable_of_another_one)
