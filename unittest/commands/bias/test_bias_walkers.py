@@ -2,6 +2,7 @@
 hills file, by the formula of the documentation, in all partitions with the same bits."""
 # Processors: 4
 
+import itertools
 import os
 import re
 import signal
@@ -230,19 +231,21 @@ class Partitions(unittest.TestCase):
         # The variable is not finite in a step in which a hill is due, before the others meet.
         cases = ((" limits 0 $l max_skip 3", "variable l world 100 0.01\n", "left out 3 hills in a row"),
                  (" deposit_if v_p", 'variable k world 0 1\nvariable p equal "exp(1000*v_k*(step == 20))"\n', "variable p is inf"))
-        for more, before, expected in cases:
-            with self.subTest(more):
-                text = before + START + SYSTEM + FIX + more + OUTPUT + "run 1000"
+        for (more, before, expected), run in itertools.product(cases, ("run 1000", "run 10\nrun 990 pre no")):
+            with self.subTest(more + run):
+                self.setUp()
+                text = before + START + SYSTEM + FIX + more + OUTPUT + run
                 caught = self.caught(text, "2x1")
                 self.assertIn("Fix coord/bias b: walker 1: ", caught[0])
                 for text in caught:
                     self.assertIn(expected, text)
 
     def test_a_run_that_ends_early(self):
-        for early in 0, 1:
+        runs = "run 100", "run 20\nrun 80 pre no", "run 100 pre no every 20 NULL"
+        for early, run in itertools.product((0, 1), runs):
             stop = ("33 1000", "1000 33")[early]
             text = f"variable stop world {stop}\n" + START + SYSTEM + FIX + OUTPUT + (
-                "variable s equal step\nfix h all halt 1 v_s >= ${stop} error soft message no\nrun 100")
+                "variable s equal step\nfix h all halt 1 v_s >= ${stop} error soft message no\n" + run)
             logs = self.run_all(text, "2x1")
             self.assertIn(f"walker {early} has ended its run before its last hill: this run ends, too", logs[1 - early])
             self.assertEqual(len(hill_lines(self.read("H"))), 6)
@@ -283,14 +286,16 @@ class Partitions(unittest.TestCase):
 
     def test_different_inputs(self):
         way_out = " - use the same fix in all partitions"
+        other_runs = ("runs of walkers must add equal numbers of hills from equal steps, up to multiples of pace 10, but walker 0 "
+                      "has {} hills to add from step {}, walker 1 has {} hills to add from step {} - use the same run command in "
+                      "all partitions")
         cases = (("variable x world 10 20", FIX.replace("pace 10", "pace $x"), "run 100",
                   "walker 1 has pace 20, but walker 0 has pace 10" + way_out),
                  ("variable x world b d", FIX.replace("fix b", "fix $x"), "run 100",
                   "walker 1 has fix d, but walker 0 has fix b" + way_out),
-                 ("variable x world 100 200", FIX, "run $x",
-                  "runs of walkers must add equal numbers of hills from equal steps, up to multiples of pace 10, but walker 0 "
-                  "has 10 hills to add from step 0, walker 1 has 20 hills to add from step 0 - use the same run command in all "
-                  "partitions"))
+                 ("variable x world 100 200", FIX, "run $x", other_runs.format(10, 0, 20, 0)),
+                 ("variable x world 60 40", FIX, "run 30\nrun $x pre no", other_runs.format(6, 30, 4, 30)),
+                 ("variable x world 40 0", FIX, "run 30\nrun $x pre no", other_runs.format(4, 30, 0, 30)))
         for variable, fix, run, expected in cases:
             with self.subTest(run):
                 found = self.errors_of(variable + "\n" + START + SYSTEM + fix + "\n" + run, "2x1")
