@@ -388,7 +388,7 @@ TEST_F(SharedBias, other_runs)
       "runs of walkers must add equal numbers of hills from equal steps, up to multiples of "
       "pace 5, but walker 0 has 8 hills to add from step 0, walker 1 has 8 hills to add "
       "from step 0, walker 2 has 9 hills to add from step 0 - use the same run command in "
-      "all partitions");
+      "all partitions, or reset_timestep before it");
 }
 
 TEST_F(SharedBias, other_settings)
