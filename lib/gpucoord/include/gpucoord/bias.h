@@ -230,6 +230,9 @@ class GPUCOORD_API Bias {
   // Warns of settings that differ from those of load(). Returns whether any differ.
   bool warn_of_other_settings() const;
 
+  // Returns how many numbers at the end of BiasState::own only older restart files have.
+  virtual std::size_t nremoved() const { return 0; }
+
   // Returns a line for formula() that tells the periods of variables, or "".
   std::string periods_in_words() const;
   // Adds outputs: S, dV/dS, and two numbers of the kind.
