@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 
 import numpy as np
@@ -103,6 +104,21 @@ def is_same(path, other):
     return os.path.realpath(path) == os.path.realpath(other)
 
 
+def without_backups(paths):
+    """Leave out bck.N.NAME next to NAME, which the pattern DIR/*.w has, too."""
+    result = []
+    for path in paths:
+        folder, name = os.path.split(path)
+        found = re.fullmatch(r"bck\.\d+\.(.+)", name)
+        original = os.path.join(folder, found[1]) if found else ""
+        if found and any(is_same(original, other) for other in paths):
+            note(f"{path}: left out, because it has hills that a restart or a new run has moved out of "
+                 f"{original}")
+        else:
+            result.append(path)
+    return result
+
+
 def note(text):
     print("NOTE: " + text, file=sys.stderr)
 
@@ -128,6 +144,7 @@ class Job:
             for k, path in enumerate(arguments.files):
                 if any(is_same(path, other) for other in arguments.files[:k]):
                     raise Failure(f"{path} is given twice - give each file once")
+            arguments.files = without_backups(arguments.files)
             self.tables = [read_table(path, note) for path in arguments.files]
             kinds = [kind_of(table) for table in self.tables]
             for kind, path in zip(kinds, arguments.files):

@@ -30,6 +30,7 @@ class Table:
     constants: dict = field(default_factory=dict)
     units: str = ""
     is_plumed: bool = False
+    walker: str = ""
     lines: np.ndarray = None
 
     def __len__(self):
@@ -111,8 +112,11 @@ def read_table(path, note=print):
                               "give each bias its own file")
         elif line.startswith("#"):
             found = re.match(r"# \S.* units (\w+):", line)
+            walker = re.fullmatch(r"# walker 0 is (\S+)\s*", line)
             if found:
                 table.units = found[1]
+            elif walker:
+                table.walker = walker[1]
             elif not rows:
                 titles.append(line[1:].split())
     if not rows:

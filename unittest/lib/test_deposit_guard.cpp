@@ -102,6 +102,9 @@ TEST_F(Guard, the_number_in_a_row_ends_the_run_and_survives_a_restart)
   ArchiveParts saved;
   {
     const auto bias = make({"limits", "0", "12", "max_skip", "3"});
+    EXPECT_NE(bias->formula(0).find("\n  no hill beyond limits: c_s from 0 to 12, max_skip 3"
+                                    "\n  hills file "),
+              std::string::npos);
     bias->begin({});
     run(*bias, 0, 21);
     bias->save(saved);
@@ -124,6 +127,8 @@ TEST_F(Guard, the_number_in_a_row_ends_the_run_and_survives_a_restart)
 TEST_F(Guard, a_deposit_ends_the_row)
 {
   const auto bias = make({"deposit_if", "v_ok", "max_skip", "2"});
+  EXPECT_NE(bias->formula(0).find("\n  no hill where variable ok is 0, max_skip 2\n"),
+            std::string::npos);
   bias->begin({});
   run(*bias, 0, 60, [](int step) {
     return step % 10;

@@ -96,6 +96,10 @@ TEST_F(SharedBias, a_walker_that_leaves_out_hills)
 {
   const Words none, some = {"limits", "0", "2", "max_skip", "3"};
   make(3, {none, some, none});
+  EXPECT_NE(
+      walkers[1]->bias->formula(0).find(
+          "\n  no hill beyond limits: c_s from 0 to 2, max_skip 3\n  walkers: all 3 partitions\n"),
+      std::string::npos);
   begin();
   run(0, {23});
   expect_errors("");

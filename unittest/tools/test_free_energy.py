@@ -246,6 +246,28 @@ class Deposits(Case):
             self.run_tool(f"{files} --temp 300 --every 2 --out {out}")
         np.testing.assert_allclose(self.numbers("one.every.dat"), self.numbers("two.every.dat"), atol=1e-11)
 
+    def test_files_of_walkers(self):
+        """No hill counts twice: backups of a folder are left out, and files with the hills of all walkers are refused."""
+        lines = [f"{k} {k / 4} 0.2 {1 / k!r} 10\n" for k in range(1, 7)]
+        os.mkdir(self.at("S"))
+        self.write("S/a.w", HEADER + "".join(lines[::2]))
+        self.write("S/b.w", HEADER + "".join(lines[1::2]))
+        self.write("S/bck.0.b.w", HEADER + "".join(lines[3::2]))
+        self.run_tool("S/a.w S/b.w --temp 300 --out expected")
+        self.run_tool("S/a.w S/b.w S/bck.0.b.w --temp 300")
+        self.assertEqual(self.errors, "NOTE: S/bck.0.b.w: left out, because it has hills that a restart or a new run has moved "
+                                      "out of S/b.w\n")
+        np.testing.assert_array_equal(self.numbers(), self.numbers("expected.dat"))
+        self.run_tool("S/bck.0.b.w --temp 300")
+        self.assertEqual(self.errors, "")
+        for name in "a", "b":
+            self.write("HILLS." + name, HEADER.replace("biasf", "biasf clock") + f"# walker 0 is {name}\n"
+                       + "".join(line.replace("\n", " 0\n") for line in lines))
+        self.run_tool("HILLS.a --temp 300")
+        for words in "HILLS.a HILLS.b", "HILLS.a S/a.w", "S/a.w HILLS.a":
+            self.fails(words + " --temp 300", "HILLS.a has the hills of walker a and those of others that it has read - give this "
+                       "file alone, or those of the folder of walkers")
+
     def test_kernels(self):
         """Kernels of samples that are distributed evenly, with their weights: the double well, smoothed
         by the kernel."""

@@ -191,7 +191,8 @@ ARGUMENTS = [
     (METAD + " walkers files S [a.b] 20", "metad name of a walker 'a.b' must have 1 to 100 letters, digits, _ and - only"),
     (METAD + " walkers files S w1 [0]", "metad walkers " + STEPS.format("0")),
     (METAD + " walkers files S w1 [15]",
-     "metad walkers files every 15 steps is not a multiple of pace 10: hills of other walkers are read when a hill is added"),
+     "metad walkers files every 15 steps is not a multiple of pace 10: hills of other walkers are read when a hill is added "
+     "- use 20"),
     ("c_cv opes barrier 9 pace 5 temp 9000 file K walkers [files] S w1 20",
      "opes walkers files is not possible, because the sum depends on the order of kernels - use walkers partitions"),
     (METAD + " walkers files S w1 20 [patience] 5", "metad keyword patience needs walkers partitions"),
@@ -391,6 +392,8 @@ RUNS = {
     "two walkers of one name": (
         FIX + METAD + " walkers files S w1 20\nfix b2 all coord/bias " + METAD.replace("file H", "file H2") + " walkers files S w1 20\nrun 0",
         "hills file S/w1.w is also the hills file of fix b of style coord/bias - use one file for each", "b2"),
+    "a hills file that other walkers would read": (FIX + METAD.replace("file H", "file ./S/H.w") + " walkers files S w1 20\nrun 0",
+        "hills file ./S/H.w would be that of a walker of this folder - give a name in another folder, or one that does not end in .w"),
     "a folder of walkers in no folder": (FIX + METAD + " walkers files nix/S w1 20\nrun 0",
         "cannot make the folder of walkers nix/S: No such file or directory"),
 

@@ -25,6 +25,19 @@ void DepositGuard::parse(const Words &words, const std::string &noun_in)
   if (!is_on()) words.fail("max_skip", "keyword max_skip needs keyword limits or deposit_if");
 }
 
+std::string DepositGuard::in_words() const
+{
+  if (!is_on()) return "";
+  std::string text = "\n  no " + noun;
+  for (std::size_t v = 0; v < limits.size(); ++v)
+    text += (v ? ", " : " beyond limits: ") + labels[v] + " from " + short_text(limits[v].lo) +
+        " to " + short_text(limits[v].hi);
+  if (!variable.empty())
+    text +=
+        std::string(limits.empty() ? "" : ", and none") + " where variable " + variable + " is 0";
+  return text + ", max_skip " + std::to_string(max_skip);
+}
+
 std::string DepositGuard::why_not(const double *s) const
 {
   for (std::size_t v = 0; v < limits.size(); ++v)

@@ -106,7 +106,8 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
       words.fail("walkers", 3,
                  "walkers files every " + std::to_string(every) +
                      " steps is not a multiple of pace " + std::to_string(pace) + ": " + plural +
-                     " of other walkers are read when a " + noun + " is added");
+                     " of other walkers are read when a " + noun + " is added - use " +
+                     std::to_string((every / pace + 1) * pace));
     files = std::make_unique<WalkerFiles>(given[1], given[2], every);
   } else if (words.has("walkers")) {
     const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];
@@ -204,7 +205,7 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
 {
   DepositFormat columns = format();
   if (files) {
-    files->open(columns, context.program, context.units, context.print, context.warn);
+    files->open(path, columns, context.program, context.units, context.print, context.warn);
     columns.walkers = files->names();
     columns.walkers.resize(1);
   }

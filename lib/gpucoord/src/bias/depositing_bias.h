@@ -71,6 +71,14 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void parse_guard(const Words &words) { guard.parse(words, noun); }
   // can_read: deposits may be added in any order, so that walkers can share them by files
   void parse_walkers(const Words &, bool can_read);
+  // Returns these keywords as lines of the formula.
+  std::string sharing_in_words() const
+  {
+    return guard.in_words() +
+        (rounds      ? "\n  walkers: all " + std::to_string(rounds->count()) + " partitions"
+             : files ? "\n  walkers: " + files->in_words(plural)
+                     : "");
+  }
   // Adds outputs after all others, if keywords of parse_walkers() and parse_guard() are given.
   void add_outputs_of_rounds();
 

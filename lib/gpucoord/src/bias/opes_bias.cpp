@@ -308,7 +308,8 @@ namespace {
     if (!options.sigma_min.empty()) text += ", at least" + list(options.sigma_min);
     text += options.fixed_sigma ? ", fixed" : ", which shrinks with the number of samples";
     if (!extra.empty()) text += ", weights exp((V + f_" + extra + ")/kT)";
-    return text + periods_in_words() + "\n  kernels file " + path + ": units " + context.units;
+    return text + periods_in_words() + sharing_in_words() + "\n  kernels file " + path +
+        ": units " + context.units;
   }
 
   std::string OpesBias::warning_of_rerun() const

@@ -37,6 +37,12 @@ WalkerFiles::WalkerFiles(std::string folder_in, std::string name, int every_in) 
   walkers.push_back({std::move(name)});
 }
 
+std::string WalkerFiles::in_words(const std::string &deposits) const
+{
+  return "those in other files " + path_of("*") + ", read every " + std::to_string(timesteps) +
+      " steps; " + deposits + " of this one are in " + path();
+}
+
 std::vector<std::string> WalkerFiles::names() const
 {
   std::vector<std::string> result;
@@ -46,8 +52,9 @@ std::vector<std::string> WalkerFiles::names() const
 
 /* ---------------------------------------------------------------------- */
 
-void WalkerFiles::open(const DepositFormat &format_in, const std::string &program_in,
-                       const std::string &units_in, const Print &print_in, const Print &warn_in)
+void WalkerFiles::open(const std::string &journal, const DepositFormat &format_in,
+                       const std::string &program_in, const std::string &units_in,
+                       const Print &print_in, const Print &warn_in)
 {
   format = format_in;
   program = program_in;
@@ -60,6 +67,12 @@ void WalkerFiles::open(const DepositFormat &format_in, const std::string &progra
     throw std::runtime_error("cannot make the folder of walkers " + folder + ": " +
                              error.message());
   absolute_folder = fs::absolute(folder).string();
+  const fs::path parent = fs::absolute(journal).parent_path();
+  if (fs::path(journal).extension() == EXTENSION && fs::equivalent(parent, folder, error))
+    throw std::runtime_error(format.noun + "s file " + journal +
+                             " would be that of a walker of this folder - give a name in another "
+                             "folder, or one that does not end in " +
+                             EXTENSION);
   file = std::make_unique<DepositFile>(path(), format, program, units);
 }
 

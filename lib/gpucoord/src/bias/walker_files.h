@@ -37,13 +37,15 @@ class GPUCOORD_TEST_API WalkerFiles {
 
   int every() const { return timesteps; }
   std::string path() const { return path_of(walkers[0].name); }
+  std::string in_words(const std::string &deposits) const;
   std::vector<std::string> names() const;    // of the walkers in the journal
   const std::string &name(int walker) const { return walkers[walker].name; }
 
   // Prepares files of this format. print, warn: see BiasContext
   using Print = std::function<void(const std::string &)>;
-  void open(const DepositFormat &, const std::string &program, const std::string &units,
-            const Print &print, const Print &warn);
+  // journal: file of keyword file, which must not be one that the others read
+  void open(const std::string &journal, const DepositFormat &, const std::string &program,
+            const std::string &units, const Print &print, const Print &warn);
   // Starts a new file of this walker.
   void create();
   // Takes the walkers of the journal of an earlier run. Checks that the file of this walker begins
