@@ -255,6 +255,8 @@ std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &open
                                  shortest_text(saved) + way_out + "that run");
     }
   if (files) files->check(found, name);
+  if (rounds || files)
+    for (const auto &deposit : found.deposits) order.push_back(deposit.walker);
   const std::string restored = restore(found.deposits);
   if (is_restarted && saved_checksum && *saved_checksum != checksum())
     throw std::runtime_error(
@@ -495,6 +497,7 @@ void DepositingBias::write(std::vector<Deposit> &deposits)
   if (files) file->name_walkers(files->names());
   for (const auto &deposit : deposits) {
     file->append(deposit, known);
+    if (rounds || files) order.push_back(deposit.walker);
     if (files) files->add(deposit, known);
   }
 }
@@ -502,7 +505,8 @@ void DepositingBias::write(std::vector<Deposit> &deposits)
 std::optional<std::vector<Deposit>> DepositingBias::known_deposits() const
 {
   auto kept = kept_deposits();
-  if (kept && files) files->set_walkers_of(*kept);
+  if (kept && (rounds || files))
+    for (std::size_t k = 0; k < kept->size(); ++k) (*kept)[k].walker = order[k];
   return kept;
 }
 

@@ -53,7 +53,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   bool leave_run(std::int64_t step) override;
   void fail(const std::string &why) override { rounds->fail(why); }
   bool must_end() const override { return rounds && rounds->left() >= 0; }
-  std::size_t bytes() const override { return statistics.bytes() + (files ? files->bytes() : 0); }
+  std::size_t bytes() const override
+  {
+    return statistics.bytes() + order.size() * sizeof(int) + (files ? files->bytes() : 0);
+  }
   void save(ArchiveParts &) const override;
   void load(ArchiveParts &) override;
 
@@ -154,6 +157,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   DepositGuard guard;
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers that meet
   std::unique_ptr<WalkerFiles> files;      // null: no walkers that share files
+  std::vector<int> order;                  // walkers of all deposits in the file, where it is
   bool has_compared_walkers = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""

@@ -88,10 +88,7 @@ void WalkerFiles::check(const DepositFile::Existing &journal, const std::string 
   std::vector<Walker> known;
   for (const auto &name : journal.walkers) known.push_back({name});
   if (known.empty()) known.push_back({walkers[0].name});    // no deposits yet
-  for (const auto &deposit : journal.deposits) {
-    ++known[deposit.walker].count;
-    order.push_back(deposit.walker);
-  }
+  for (const auto &deposit : journal.deposits) ++known[deposit.walker].count;
   if (known[0].name != walkers[0].name)
     throw std::runtime_error(name_of_journal + " is that of walker " + printable(known[0].name) +
                              ", not of " + walkers[0].name +
@@ -290,13 +287,7 @@ void WalkerFiles::add(const Deposit &deposit, const DepositFile::Known &known)
                    own->end());
       return own;
     });
-  order.push_back(deposit.walker);
   ++walkers[deposit.walker].count;
-}
-
-void WalkerFiles::set_walkers_of(std::vector<Deposit> &deposits) const
-{
-  for (std::size_t k = 0; k < deposits.size(); ++k) deposits[k].walker = order[k];
 }
 
 /* ---------------------------------------------------------------------- */
@@ -331,7 +322,7 @@ void WalkerFiles::load(Archive &archive)
 
 std::size_t WalkerFiles::bytes() const
 {
-  std::size_t result = order.size() * sizeof(int);
+  std::size_t result = 0;
   for (const auto &[name, other] : others) result += other.sums.size() * sizeof(other.sums[0]);
   return result;
 }

@@ -61,8 +61,6 @@ class GPUCOORD_TEST_API WalkerFiles {
   std::vector<Deposit> read(const Check &check);
   // Takes a deposit that was written to the journal. One of this walker is appended to its file.
   void add(const Deposit &, const DepositFile::Known &known);
-  // Sets the walkers of all deposits of the bias.
-  void set_walkers_of(std::vector<Deposit> &) const;
 
   void save(Archive &) const;
   void load(Archive &);
@@ -117,7 +115,6 @@ class GPUCOORD_TEST_API WalkerFiles {
 
   std::vector<Walker> walkers;    // by their numbers; the first one is this walker
   bool is_loaded = false;         // from a restart file
-  std::vector<int> order;         // walkers of all deposits in the journal
   std::map<std::string, Other> others;
 
   std::unique_ptr<DepositFile> file;    // of this walker
