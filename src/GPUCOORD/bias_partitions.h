@@ -25,8 +25,8 @@ class LAMMPS;
 // point, so that a partition without the fix is noticed by those that wait for it, and hangs none.
 //
 // In a meeting, walker 0 asks all others for their records. A walker that has waited for too long
-// leaves the meeting. If LAMMPS is a library, it can then come again. So meetings have numbers: what
-// belongs to an earlier one counts for nothing.
+// leaves the meeting. If LAMMPS is a library, it can then come again. So meetings have numbers:
+// what belongs to an earlier one counts for nothing.
 
 class PartitionWalkers : public gpucoord::Walkers {
  public:

@@ -142,8 +142,8 @@ class GPUCOORD_API Bias {
   virtual void begin_run(std::int64_t /*step*/) {}
 
   // Returns whether walkers share the bias. If so, the caller calls on rank 0: join_run() at the
-  // beginning of each run of timesteps, also if it has no setup; leave_run() after it, with its last
-  // timestep; and fail() if an error ends the run outside of this class. Both others throw
+  // beginning of each run of timesteps, also if it has no setup; leave_run() after it, with its
+  // last timestep; and fail() if an error ends the run outside of this class. Both others throw
   // std::runtime_error.
   virtual bool has_walkers() const { return false; }
   virtual void join_run(std::int64_t /*step*/, std::int64_t /*last_step*/) {}
