@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -81,6 +82,24 @@ TEST_F(Guard, limits)
   EXPECT_EQ(centers(), (std::vector<double>{15, 20, 25, 30}));
   EXPECT_EQ(last_output(*bias), 6);
   EXPECT_EQ(bias->outputs()[5].value(), 4);
+}
+
+// Limits of a periodic variable can be of any image, also across the ends of its period.
+TEST_F(Guard, limits_of_a_period)
+{
+  context.periods = {{0.0, 20.0}};
+  for (const auto &[lo, hi, expected] :
+       {std::tuple{"12", "23", std::vector{15.0, 20.0, 35.0, 40.0}},
+        std::tuple{"-8", "3", std::vector{15.0, 20.0, 35.0, 40.0}},
+        std::tuple{"4", "6", std::vector{5.0, 25.0, 45.0}},
+        std::tuple{"3", "30", std::vector{5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0}}}) {
+    const auto bias = make({"limits", lo, hi});
+    bias->begin({});
+    run(*bias, 0, 47);
+    EXPECT_EQ(centers(), expected) << lo << " " << hi;
+    EXPECT_EQ(last_output(*bias), 9.0 - static_cast<double>(expected.size()));
+    std::filesystem::remove(path);
+  }
 }
 
 TEST_F(Guard, a_variable_is_evaluated_when_a_hill_is_due)

@@ -227,6 +227,7 @@ class GPUCOORD_API Bias {
   };
   virtual std::vector<Setting> settings() const { return {}; }
   std::vector<Setting> all_settings() const;    // with the names of the variables
+  Setting periods_as_setting() const;
   // Warns of settings that differ from those of load(). Returns whether any differ.
   bool warn_of_other_settings() const;
 

@@ -36,6 +36,7 @@ class GPUCOORD_TEST_API DepositGuard {
 
   std::string noun;
   std::vector<std::string> labels;
+  std::vector<Period> periods;     // [variables]
   std::vector<Interval> limits;    // empty: none
   std::string variable;
   bool allows = true;    // value of the variable
