@@ -401,7 +401,7 @@ TEST(Singular, half_a_box_apart)
     system.flags.assign(6, 0);
     GeometryOptions options;
     options.npoints = 2;
-    options.items = {{Kind::COMPONENT, {0, 1}, 0}};
+    options.items = {{Kind::COMPONENT, {0, 1}, 0}, {Kind::COMPONENT, {1, 0}, 1}};
     for (const double part : {0.44, 0.46, 0.54, 0.56}) {
       system.x = {0.2, 0.3, 0.4, 0.2 + 9 * part, 0.3, 0.4};
       options.nearest = true;
@@ -473,7 +473,7 @@ TEST(Centers, farthest_member)
   options.npoints = 1;
   options.items = {{Kind::POSITION, {0}}};
   const Geometry geometry(options);
-  const std::vector<GeometryMember> members = {{0, 0}, {1, 0}, {2, 0}};
+  const std::vector<GeometryMember> members = {{1, 0}, {0, 0}, {2, 0}};
   const double reference[3] = {0.5, 1, 1};
   gpucoord::GeometryAtoms atoms;
   atoms.x = system.x.data();
@@ -481,7 +481,7 @@ TEST(Centers, farthest_member)
   atoms.n = 2;
   std::ptrdiff_t member;
   EXPECT_NEAR(geometry.farthest_member(system.box.box, atoms, reference, member), 1.5, 1e-15);
-  EXPECT_EQ(member, 1);
+  EXPECT_EQ(member, 0);
   atoms.n = 3;
   EXPECT_NEAR(geometry.farthest_member(system.box.box, atoms, reference, member), std::sqrt(18.25),
               1e-14);
@@ -498,9 +498,6 @@ struct OneRank {
   OneRank(const GeometryOptions &options, const GeometrySystem &system) :
       geometry(options), members(system.members)
   {
-    std::stable_sort(members.begin(), members.end(), [](const auto &a, const auto &b) {
-      return a.row < b.row;
-    });
     for (std::size_t i = 0; i < system.x.size(); i += 3)
       packed.push_back(static_cast<std::int32_t>(packed_flags(&system.flags[i], 10)));
     atoms = {system.x.data(), {packed.data(), 10}, members.data(), members.size()};
@@ -565,6 +562,36 @@ TEST(Factors, many_items_equal_single_ones)
     factors.item = &k;
     all.geometry.add_gradients(factors, all.atoms, of_all.data(), 3);
     EXPECT_EQ(std::memcmp(of_all.data(), of_one.data(), sizeof(double) * of_all.size()), 0) << k;
+  }
+}
+
+// A value whose factor is 0 does not act, even if it is not a number.
+TEST(Factors, zero_leaves_out)
+{
+  GeometrySystem system = system_of(box_shapes()[0]);
+  GeometryOptions options = options_of(system);
+  options.sincos = true;
+  const OneRank finite(options, system);
+  system.x[0] = std::numeric_limits<double>::quiet_NaN();    // of items 0, 1, 2, 8, 9, 11
+  const OneRank rank(options, system);
+  EXPECT_TRUE(std::isnan(rank.geometry.value(0)));
+  std::vector<double> factor(16, 0.0);
+  factor[12] = 2.0;    // the sine of item 10
+  ItemFactors factors;
+  factors.on_host = factor.data();
+  factors.n = 16;
+  for (const bool atoms : {false, true}) {
+    std::vector<double> expected(9 * NATOMS, 0.0), got = expected;
+    for (const OneRank *one : {&finite, &rank}) {
+      double *const to = one == &rank ? got.data() : expected.data();
+      one->geometry.add_gradients(factors, one->atoms, to, 3);
+      if (atoms)
+        one->geometry.add_atom_virial(factors, one->atoms, to + 3 * NATOMS, 6);
+      else
+        one->geometry.add_virial(factors, to + 3 * NATOMS);
+    }
+    EXPECT_EQ(got, expected);
+    EXPECT_NE(expected[3 * NATOMS + (atoms ? 6 * 3 : 0)], 0.0);
   }
 }
 

@@ -72,7 +72,7 @@ struct GeometryMember {
 struct GeometryAtoms {
   const double *x = nullptr;    // [nlocal][3] positions, distance
   ImageFlags image;
-  const GeometryMember *member = nullptr;    // [n] in ascending order of rows
+  const GeometryMember *member = nullptr;    // [n] in the order of sums
   std::size_t n = 0;
 };
 
@@ -147,10 +147,11 @@ class GPUCOORD_API Geometry {
   std::size_t bytes() const;
 
  private:
-  // Returns the factor of each item's value, [items].
-  std::vector<double> factors_of_items(const ItemFactors &) const;
-  void add_to_members(const GeometryAtoms &, const std::vector<double> &of_points, int columns,
-                      double *array, int stride) const;
+  // Calls visit(item, term, factor) for each item whose factor is not 0.
+  template <class Visit> void for_each_item(const ItemFactors &, const Visit &visit) const;
+  template <class Add>
+  void add_to_members(const ItemFactors &, const GeometryAtoms &, int columns, double *array,
+                      int stride, const Add &add) const;
 
   GeometryOptions given;
   std::vector<int> item_of_value;

@@ -118,70 +118,58 @@ GeometryFlags Geometry::evaluate_items(const GeometryBox &box, const double *sum
   return flags;
 }
 
-std::vector<double> Geometry::factors_of_items(const ItemFactors &factors) const
+template <class Visit>
+void Geometry::for_each_item(const ItemFactors &factors, const Visit &visit) const
 {
-  std::vector<double> all(terms.size(), 0.0);
+  std::vector<double> of_items(terms.size(), 0.0);
   for (int k = 0; k < factors.n; ++k) {
     const int value = factors.item ? factors.item[k] : k;
     const double factor = factors.host_factor(k);
     if (value != ItemFactors::NO_ITEM && factor != 0.0)
-      all[item_of_value[value]] += factor * slopes[value];
+      of_items[item_of_value[value]] += factor * slopes[value];
   }
-  return all;
+  for (std::size_t k = 0; k < terms.size(); ++k)
+    if (of_items[k] != 0.0) visit(given.items[k], terms[k], of_items[k]);
 }
 
-// An atom in several points is changed once, by the sum of their parts.
-void Geometry::add_to_members(const GeometryAtoms &atoms, const std::vector<double> &of_points,
-                              int columns, double *array, int stride) const
+// add(kind, term, point of the item, factor, sum): adds to the sum of the point, [columns]
+template <class Add>
+void Geometry::add_to_members(const ItemFactors &factors, const GeometryAtoms &atoms, int columns,
+                              double *array, int stride, const Add &add) const
 {
-  double sum[6] = {};
+  std::vector<double> of_points(columns * weights.size(), 0.0);
+  const auto of_point = [&](int p) {
+    return of_points.data() + static_cast<std::ptrdiff_t>(columns) * p;
+  };
+  for_each_item(factors, [&](const GeometryItem &item, const GeometryTerm &term, double factor) {
+    for (int p = 0; p < points_of(item.kind); ++p)
+      add(item.kind, term, p, factor, of_point(item.point[p]));
+  });
   for (std::size_t m = 0; m < atoms.n; ++m) {
     const GeometryMember &member = atoms.member[m];
     const double share = member.weight / weights[member.point];
-    const double *const of_point =
-        of_points.data() + static_cast<std::size_t>(columns) * member.point;
-    for (int c = 0; c < columns; ++c) sum[c] += share * of_point[c];
-    if (m + 1 < atoms.n && atoms.member[m + 1].row == member.row) continue;
     double *const of_atom = array + static_cast<std::ptrdiff_t>(stride) * member.row;
-    for (int c = 0; c < columns; ++c) of_atom[c] += sum[c];
-    std::fill_n(sum, columns, 0.0);
+    for (int c = 0; c < columns; ++c) of_atom[c] += share * of_point(member.point)[c];
   }
 }
 
 void Geometry::add_gradients(const ItemFactors &factors, const GeometryAtoms &atoms, double *array,
                              int stride) const
 {
-  const std::vector<double> factor = factors_of_items(factors);
-  std::vector<double> of_points(points.size(), 0.0);
-  for (std::size_t k = 0; k < terms.size(); ++k) {
-    if (factor[k] == 0.0) continue;
-    const GeometryItem &item = given.items[k];
-    for (int p = 0; p < points_of(item.kind); ++p)
-      add_gradient(item.kind, terms[k], p, factor[k],
-                   &of_points[3 * static_cast<std::size_t>(item.point[p])]);
-  }
-  add_to_members(atoms, of_points, 3, array, stride);
+  add_to_members(factors, atoms, 3, array, stride, add_gradient);
 }
 
 void Geometry::add_virial(const ItemFactors &factors, double virial[6]) const
 {
-  const std::vector<double> factor = factors_of_items(factors);
-  for (std::size_t k = 0; k < terms.size(); ++k)
-    add_virial_of_item(given.items[k].kind, terms[k], factor[k], virial);
+  for_each_item(factors, [&](const GeometryItem &item, const GeometryTerm &term, double factor) {
+    add_virial_of_item(item.kind, term, factor, virial);
+  });
 }
 
 void Geometry::add_atom_virial(const ItemFactors &factors, const GeometryAtoms &atoms,
                                double *array, int stride) const
 {
-  const std::vector<double> factor = factors_of_items(factors);
-  std::vector<double> of_points(2 * points.size(), 0.0);
-  for (std::size_t k = 0; k < terms.size(); ++k) {
-    const GeometryItem &item = given.items[k];
-    for (int p = 0; p < points_of(item.kind); ++p)
-      add_virial_of_point(item.kind, terms[k], p, factor[k],
-                          &of_points[6 * static_cast<std::size_t>(item.point[p])]);
-  }
-  add_to_members(atoms, of_points, 6, array, stride);
+  add_to_members(factors, atoms, 6, array, stride, add_virial_of_point);
 }
 
 std::size_t Geometry::bytes() const
