@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Atoms of a few molecules across the faces of a box, groups of them, and
-// evaluation of their items on one or several ranks.
+// Part of GPUCOORD, GPL-2.0. Atoms across the faces of a box, groups of them, and evaluation of
+// their items on one or several ranks.
 
 #ifndef GPUCOORD_TEST_GEOMETRY_SYSTEMS_H
 #define GPUCOORD_TEST_GEOMETRY_SYSTEMS_H

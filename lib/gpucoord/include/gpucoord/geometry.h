@@ -96,8 +96,9 @@ struct GeometryFlags {
   int first_far = -1;         // index of the first item with FAR; -1: none
 };
 
-// Many items. Not thread-safe. Results do not depend on the number of ranks, except for the
-// rounding of the sums of centers. All sums have a fixed order.
+// Many items. Value k belongs to item k, unless angles have two values each. All sums have a fixed
+// order. Results do not depend on the number of ranks, except for the rounding of the sums of
+// centers. Not thread-safe.
 class GPUCOORD_API Geometry {
  public:
   // Throws OptionError with the fields items, scale: without items, with a point that does not
@@ -105,11 +106,10 @@ class GPUCOORD_API Geometry {
   // and finite.
   explicit Geometry(const GeometryOptions &);
 
-  const GeometryOptions &options() const { return given; }
   int nvalues() const { return static_cast<int>(item_of_value.size()); }
   // Returns the period of value k: that of a dihedral, or none.
   Period period(int k) const;
-  int item_of(int k) const { return item_of_value[k]; }
+  int item_of(int k) const { return item_of_value[k]; }    // index of the item of value k
 
   // Step 1. Sets the sums of this rank, [npoints][4]: those of weight times the position relative
   // to the reference, and of weights. They add up over ranks. reference: [npoints][3] a position
@@ -118,21 +118,18 @@ class GPUCOORD_API Geometry {
   void sum_centers(const GeometryBox &, const GeometryAtoms &, const double *reference,
                    double *sums) const;
   // Returns the largest distance from the reference to the nearest image of a member of this rank,
-  // 0 without members. At half of the shortest lattice vector, Unwrap::NEAREST is ambiguous. item:
-  // set to the index of the member; -1: none
+  // 0 without members. At half of the shortest lattice vector, Unwrap::NEAREST is ambiguous.
+  // member: set to its index in the list; -1: there are none
   double farthest_member(const Box &, const GeometryAtoms &, const double *reference,
                          std::ptrdiff_t &member) const;
 
   // Step 2. Evaluates all items at the sums over ranks. Throws std::invalid_argument if a point has
   // no weight, which depends only on the sums.
   GeometryFlags evaluate_items(const GeometryBox &, const double *sums, const double *reference);
-  // Return value k and its derivative with respect to the value of its item.
-  double value(int k) const { return values[k]; }
-  double slope(int k) const { return slopes[k]; }
-  const GeometryTerm &term(int item) const { return terms[item]; }
-  const double *point(int p) const { return points.data() + 3 * static_cast<std::size_t>(p); }
+  double value(int k) const { return values[k]; }    // of the last evaluation
 
-  // Step 3. The factors are those on the host. A value whose factor is 0 is left out.
+  // Step 3. Functions of the last evaluation and of the atoms that it had. The factors are those on
+  // the host. A value whose factor is 0 is left out.
 
   // Adds the sum of factor dS_k/dx to the owned atoms. array: [nlocal][stride], of which the first
   // three columns change. For forces, pass the negative factors.
@@ -156,9 +153,8 @@ class GPUCOORD_API Geometry {
   GeometryOptions given;
   std::vector<int> item_of_value;
   std::vector<double> values, slopes;
-  std::vector<double> points,
-      weights;                        // [npoints][3] positions, [npoints] of the last evaluation
-  std::vector<GeometryTerm> terms;    // [items]
+  std::vector<double> points, weights;    // [npoints][3] positions, [npoints]
+  std::vector<GeometryTerm> terms;        // [items]
 };
 
 }    // namespace gpucoord
