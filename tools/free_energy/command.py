@@ -34,6 +34,8 @@ def parser():
         "grids, the variables that are not integrated out [all]")
     add("--grid", nargs="+", type=float, metavar="LO HI", help="range of each variable [all of it]")
     add("--bins", nargs="+", type=int, metavar="N", help="number of bins of each variable")
+    add("--periodic", nargs="+", default=[], metavar="NAME LO HI",
+        help="samples, windows: the period of S, such as -pi pi, if the files do not have it")
     add("--every", type=int, default=0, metavar="N", help="also F after each N hills, kernels or "
         "samples (of each window)")
     add("--average", type=float, default=0.0, metavar="PART",
@@ -58,8 +60,8 @@ def parser():
 
 def parse(words):
     # A space before it keeps argparse from taking -1e-3 or -inf as an option.
-    arguments = parser().parse_args([" " + word if word[:1] == "-" and is_number(word) else word
-                                      for word in words])
+    arguments = parser().parse_args([" " + word if word == "-pi" or word[:1] == "-" and is_number(word)
+                                      else word for word in words])
     if arguments.temp is None:
         raise Failure("--temp is missing - give the temperature of the run in K, as --temp 300, or "
                       "with units lj in epsilon/k")
@@ -73,6 +75,9 @@ def parse(words):
         raise Failure(f"--every is {arguments.every}, but must be > 0")
     if arguments.blocks is not None and arguments.blocks < 2:
         raise Failure(f"--blocks is {arguments.blocks}, but at least 2 are needed")
+    if len(arguments.periodic) % 3:
+        raise Failure(f"--periodic has {len(arguments.periodic)} words - give NAME LO HI of each "
+                      "variable")
     if arguments.bins and min(arguments.bins) < 2:
         raise Failure(f"--bins is {min(arguments.bins)}, but must be > 1")
     if arguments.biasfactor is not None and not arguments.biasfactor > 1:
@@ -156,6 +161,10 @@ class Job:
                 raise Failure(f"{len(self.tables)} files of kind {self.kind} - give one")
         self.check_options()
         self.set_units()
+        periods = [word.strip() for word in arguments.periodic]
+        for table in self.tables:
+            for k in range(0, len(periods), 3):
+                table.set_period(*periods[k:k + 3])
         if self.kind in ("samples", "windows"):
             for table in self.tables:
                 self.check_times(table)
@@ -210,6 +219,7 @@ class Job:
     def check_options(self):
         used = {"average": "hills", "discard": "kernels samples windows", "bias": "samples",
                 "offset": "samples", "logweight": "samples", "mbar": "windows",
+                "periodic": "samples windows",
                 "biasfactor": "grid", "blocks": "samples windows",
                 "every": "hills kernels samples windows"}
         for name, kinds in used.items():

@@ -65,6 +65,18 @@ class Table:
             return None
         return tuple(bound(text, self.path) for text in bounds)
 
+    def set_period(self, name, *ends):
+        """Set the ends of a period, as the words of --periodic."""
+        name = self.names[self.index(name)]
+        low, high = (bound(text, "--periodic") for text in ends)
+        if not -math.inf < low < high < math.inf:
+            raise Failure(f"--periodic of {name} is from {low:g} to {high:g}, but LO must be < HI")
+        own = self.period(name)
+        if own and not np.allclose(own, (low, high)):
+            raise Failure(f"--periodic of {name} is from {low:g} to {high:g}, but {self.path} has "
+                          f"{own[0]:g} to {own[1]:g} - leave out --periodic")
+        self.constants["min_" + name], self.constants["max_" + name] = ends
+
 
 def bound(text, path):
     """Return the number of min_S or max_S, which may be a multiple of pi."""
