@@ -162,11 +162,11 @@ class Angle(unittest.TestCase):
         work = Folder()
         lmp = coordtest.start()
         self.addCleanup(lmp.close)
-        for fix, error in (("harmonic k 1 s0 3", "Fix coord/bias b: the restart file has periods c_phi from -3.141592653589793 to "
+        for fix, error in (("harmonic k 1 s0 3", "Fix coord/bias b: the restart file has periods from -3.141592653589793 to "
                             "3.141592653589793, but this command has {} - define the variables with the same periods, or use "
                             "another fix ID"),):
             run_of(work, f"fix b all coord/bias c_phi {fix}", f"run 1\nwrite_restart old")
-            for period, words in ("0 6.283185307179586", "periods c_phi from 0 to 6.283185307179586"), ("", "no periods"):
+            for period, words in ("0 6.283185307179586", "periods from 0 to 6.283185307179586"), ("", "no periods"):
                 for line in ("clear", "units lj", "atom_modify map array sort 0 0", f"read_restart {work.at('old')}",
                              *SYSTEM.replace("periodic -pi pi", period and "periodic " + period).strip().split("\n"),
                              ):

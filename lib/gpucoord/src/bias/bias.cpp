@@ -144,12 +144,15 @@ std::vector<Bias::Setting> Bias::all_settings() const
 
 Bias::Setting Bias::periods_as_setting() const
 {
-  std::string ends;
-  for (int v = 0; v < nvariables(); ++v)
-    if (period(v).exists())
-      ends += " " + labels()[v] + " from " + shortest_text(period(v).lo) + " to " +
-          shortest_text(period(v).hi());
-  return {"periods", ends.empty() ? "no periods" : "periods" + ends};
+  bool any = false;
+  std::vector<std::string> list;
+  for (int v = 0; v < nvariables(); ++v) {
+    any |= period(v).exists();
+    list.push_back(period(v).exists() ? "from " + shortest_text(period(v).lo) + " to " +
+                           shortest_text(period(v).hi())
+                                      : "none");
+  }
+  return {"periods", any ? "periods " + joined(list, 0, ", ") : "no periods"};
 }
 
 bool Bias::warn_of_other_settings() const
