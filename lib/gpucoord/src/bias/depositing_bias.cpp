@@ -206,6 +206,7 @@ bool DepositingBias::is_deposit_due(const Step &step) const
 
 double DepositingBias::potential(const Step &step, const double *s, double *dVdS)
 {
+  if (!failure_of_files.empty()) throw std::runtime_error(failure_of_files);
   if (!rounds) return evaluate_and_deposit(step, s, dVdS);
   std::string failure;
   try {
@@ -272,7 +273,13 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
       deposits = read_others();
       deposits.insert(deposits.end(), mine.begin(), mine.end());
     }
-    write(deposits);
+    try {
+      write(deposits);
+    } catch (const std::exception &e) {
+      // They are read and perhaps written, but not in V.
+      if (files) failure_of_files = e.what();
+      throw;
+    }
     return deposits;
   }
   const auto write_all = [this, &deposits](const std::vector<Deposit> &proposed) {

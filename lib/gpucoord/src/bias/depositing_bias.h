@@ -146,6 +146,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   DepositGuard guard;
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers that meet
   std::unique_ptr<WalkerFiles> files;      // null: no walkers that share files
+  std::string failure_of_files;            // error after which V cannot be continued
   bool has_compared_walkers = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""
