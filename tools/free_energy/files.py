@@ -23,7 +23,8 @@ class Failure(Exception):
 @dataclass
 class Table:
     """numbers: [row, column]. constants: of lines '#! SET'. units: of LAMMPS, if the file names
-    them. lines: number of the line of each row."""
+    them. lines: number of the line of each row. is_journal: it has the deposits of all walkers of
+    a folder, in the bias of one of them."""
     path: str
     names: list
     numbers: np.ndarray
@@ -31,6 +32,7 @@ class Table:
     units: str = ""
     is_plumed: bool = False
     lines: np.ndarray = None
+    is_journal: bool = False
 
     def __len__(self):
         return len(self.numbers)
@@ -76,8 +78,9 @@ def bound(text, path):
         raise Failure(f"{path}: the bound '{text}' is not a number") from None
 
 
-def read_table(path, note=print):
-    """note: called with a text if the last line is incomplete."""
+def read_table(path, note=print, may_have_header_only=False):
+    """note: called with a text if the last line is incomplete, or if there is only a header. Then
+    the result is None."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -113,8 +116,13 @@ def read_table(path, note=print):
             found = re.match(r"# \S.* units (\w+):", line)
             if found:
                 table.units = found[1]
+            elif line.startswith("# walker 0 is "):
+                table.is_journal = True
             elif not rows:
                 titles.append(line[1:].split())
+    if not rows and table.is_plumed and may_have_header_only:
+        note(f"{path} has only a header yet")
+        return None
     if not rows:
         raise Failure(f"{path} has no numbers - is it the file of a run that began?")
     fill(table, rows, numbers, titles)
