@@ -46,9 +46,9 @@ TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
       EXPECT_EQ(outputs[2].value(), position(name[0], 20));
       if (grid.empty()) expect_sum_of_journal(name);
     }
-    EXPECT_EQ(
-        jobs["b"].messages,
-        (Words{"adds the hills of walker a in S/a.w", "adds the hills of walker c in S/c.w"}));
+    EXPECT_EQ(jobs["b"].messages,
+              (Words{"adds the hills of walker a in S/a.w, now 2",
+                     "adds the hills of walker c in S/c.w, now 1"}));
     EXPECT_NE(content(journal_of("b")).find("height biasf clock\n"), std::string::npos);
     EXPECT_NE(content(journal_of("b")).find("\n# walker 0 is b\n"), std::string::npos);
     EXPECT_NE(content(journal_of("b")).find("\n# walker 2 is c\n"), std::string::npos);
@@ -116,7 +116,7 @@ TEST_F(WalkersByFiles, restart_of_all)
       EXPECT_EQ(jobs[name].bias->state().dVdS, whole[name].dVdS);
       EXPECT_EQ(jobs[name].bias->state().own, whole[name].own);
       EXPECT_EQ(
-          jobs[name].messages[0].find(" hills of S/" + name +
+          jobs[name].messages[2].find(" hills of S/" + name +
                                       ".w that are later than those of this run are now in S/bck."),
           1u);
     }
@@ -229,6 +229,56 @@ TEST_F(WalkersByFiles, a_late_walker)
   EXPECT_EQ(centers(journal_of("b")),
             of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}, {'b', 5}, {'a', 25}, {'a', 30}}));
   expect_sum_of_journal("b");
+}
+
+TEST_F(WalkersByFiles, a_second_set_of_jobs)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 22);
+  jobs.clear();
+  begin({"a", "b"});
+  EXPECT_EQ(centers(journal_of("a")), of({{'b', 5}, {'b', 10}, {'b', 15}, {'b', 20}}));
+  const Words expected = {
+      "hills file H.a of an earlier run is now bck.0.H.a",
+      "hills file S/a.w of an earlier run is now S/bck.0.a.w",
+      "adds the hills of walker b in S/b.w, now 4",
+      "4 hills of other walkers act from the start, but those of this walker do not: they are in "
+      "S/bck.0.a.w - use another folder for a new set of jobs, or append yes to continue"};
+  EXPECT_EQ(jobs["a"].messages, expected);
+  EXPECT_EQ(centers(journal_of("b")), "");
+  EXPECT_EQ(jobs["b"].messages.size(), 2u);
+}
+
+// A rerun reads nobody, and changes nothing in the folder. A run after it does so.
+TEST_F(WalkersByFiles, rerun)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 22);
+  const std::string own = content(file_of("a")), before = content(journal_of("a"));
+  jobs.clear();
+  put("a", hill(3.0), true);
+  put("b", hill(3.5), true);
+  Job &job = make("a", {"append", "yes"});
+  EXPECT_EQ(error_of_begin(job, false, true), "");
+  EXPECT_EQ(job.bias->warning_of_rerun().find("rerun adds no hills, V is that of the 7 hills in "),
+            0u);
+  expect_sum_of_journal("a");
+  EXPECT_EQ(content(journal_of("a")), before);
+  EXPECT_EQ(content(file_of("a")), own + hill(3.0));
+  run({"a"}, 22, 25);
+  EXPECT_EQ(content(file_of("a")).substr(0, own.size()), own);
+  EXPECT_EQ(centers(file_of("a")), of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}, {'a', 25}}));
+  EXPECT_EQ(content(journal_of("a")).substr(0, before.size()), before);
+  EXPECT_EQ(centers(journal_of("a"), 1),
+            of({{'b', 5}, {'b', 10}, {'b', 15}, {'b', 20}}) + "3.500000 ");
+  expect_sum_of_journal("a");
+  jobs.clear();
+
+  Job &fresh = make("a");
+  EXPECT_EQ(error_of_begin(fresh, false, true), "");
+  EXPECT_NE(fresh.bias->warning_of_rerun().find("give append yes"), std::string::npos);
+  EXPECT_EQ(centers(journal_of("a")), "");
+  EXPECT_FALSE(fs::exists(shared + "/bck.1.a.w"));
 }
 
 // A hills file of an earlier run is that of one more walker.
@@ -437,7 +487,7 @@ TEST_F(WalkersByFiles, another_biasfactor)
   put("z", header() + hill(1.0, " 0.5 3 3\n"));
   run({"a"}, 0, 10);
   EXPECT_EQ(jobs["a"].messages,
-            (Words{"adds the hills of walker z in S/z.w",
+            (Words{"adds the hills of walker z in S/z.w, now 1",
                    "hills file H.a has hills with biasfactor 3, but the fix has biasfactor 5 - "
                    "heights are converted with the biasfactor of the file"}));
   auto hills = lines(journal_of("a"));

@@ -225,6 +225,7 @@ double DepositingBias::potential(const Step &step, const double *s, double *dVdS
 // continues with the same forces.
 double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, double *dVdS)
 {
+  if (files && !is_sharing && is_deposit_due(step)) begin_sharing(false);
   const double before = sum(s, dVdS);
   check_finite(before, s, dVdS);
   if (!is_deposit_due(step)) return before;
@@ -273,13 +274,7 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
       deposits = read_others();
       deposits.insert(deposits.end(), mine.begin(), mine.end());
     }
-    try {
-      write(deposits);
-    } catch (const std::exception &e) {
-      // They are read and perhaps written, but not in V.
-      if (files) failure_of_files = e.what();
-      throw;
-    }
+    write(deposits);
     return deposits;
   }
   const auto write_all = [this, &deposits](const std::vector<Deposit> &proposed) {
@@ -323,14 +318,20 @@ std::vector<Deposit> DepositingBias::read_others()
 
 void DepositingBias::write(std::vector<Deposit> &deposits)
 {
-  if (!deposits.empty()) complete(deposits);
   const auto known = [this] {
     return known_deposits();
   };
-  if (files) file->name_walkers(files->names());
-  for (const auto &deposit : deposits) {
-    file->append(deposit, known);
-    if (files) files->add(deposit, known);
+  try {
+    if (!deposits.empty()) complete(deposits);
+    if (files) file->name_walkers(files->names());
+    for (const auto &deposit : deposits) {
+      file->append(deposit, known);
+      if (files) files->add(deposit, known);
+    }
+  } catch (const std::exception &e) {
+    // Those of others are read and perhaps written, but not in V.
+    if (files) failure_of_files = e.what();
+    throw;
   }
 }
 

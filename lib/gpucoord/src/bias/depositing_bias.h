@@ -132,6 +132,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void write(std::vector<Deposit> &);
   void add_deposits(const std::vector<Deposit> &);
   std::optional<std::vector<Deposit>> known_deposits() const;
+  void begin_sharing(bool is_restarted);
   void begin_with_walkers(const BiasStart &);
   void share_deposits(const std::function<std::vector<Deposit>()> &of_first);
   void set_last(const Deposit &);
@@ -146,6 +147,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   DepositGuard guard;
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers that meet
   std::unique_ptr<WalkerFiles> files;      // null: no walkers that share files
+  bool is_sharing = false;                 // their files are open
   std::string failure_of_files;            // error after which V cannot be continued
   bool has_compared_walkers = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run

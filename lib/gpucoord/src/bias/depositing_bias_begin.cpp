@@ -18,10 +18,28 @@ void DepositingBias::begin(const BiasStart &start)
     begin_file(start);
   is_since_restart = start.is_restarted;
   is_ready = true;
+  if (files && !start.is_rerun) begin_sharing(start.is_restarted);
+}
+
+// Opens the file of this walker, and reads those of the others. After a rerun, the first deposit
+// does so.
+void DepositingBias::begin_sharing(bool is_restarted)
+{
+  std::string earlier;
+  if (has_earlier)
+    files->resume();
+  else
+    earlier = files->create();
+  is_sharing = true;
   // A run that continues from a restart file reads in the same timesteps as if it had gone on.
-  if (!files || start.is_restarted) return;
+  if (is_restarted) return;
   auto deposits = read_others();
   if (deposits.empty()) return;
+  if (!earlier.empty())
+    context.warn(
+        std::to_string(deposits.size()) + " " + plural +
+        " of other walkers act from the start, but those of this walker do not: they are in " +
+        earlier + " - use another folder for a new set of jobs, or append yes to continue");
   write(deposits);
   add_deposits(deposits);
 }
@@ -29,6 +47,10 @@ void DepositingBias::begin(const BiasStart &start)
 // Returns the deposits of the earlier run, if there is one.
 std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
 {
+  // Of a call that has failed
+  file.reset();
+  failure_of_files.clear();
+  is_sharing = false;
   DepositFormat columns = format();
   if (files) {
     files->open(columns, context.program, context.units, context.print, context.warn);
@@ -43,7 +65,6 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
     deposits = resume(start.is_restarted, *opened);
   else {
     restore({});
-    if (files) files->create();
     backup = opened->create();
     if (!backup.empty())
       context.print(plural + " file " + path + " of an earlier run is now " + backup);
@@ -88,7 +109,6 @@ std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &open
         " are not those of the run that wrote the restart file: their checksum differs" + way_out +
         "that run, or use another fix ID and append yes for a new run with these " + plural);
 
-  if (files) files->resume();
   const std::string later = opened.resume();
   if (!found.damaged.empty())
     context.warn("removed the last line of " + name + ", which was damaged: " + found.damaged);

@@ -60,14 +60,20 @@ void WalkerFiles::open(const DepositFormat &format_in, const std::string &progra
     throw std::runtime_error("cannot make the folder of walkers " + folder + ": " +
                              error.message());
   absolute_folder = fs::absolute(folder).string();
+  // Of a call that has failed
+  others.clear();
+  order.clear();
+  missing.clear();
+  if (!is_loaded) walkers = {{walkers[0].name}};
   file = std::make_unique<DepositFile>(path(), format, program, units);
 }
 
-void WalkerFiles::create()
+std::string WalkerFiles::create()
 {
   const std::string backup = file->create();
   if (!backup.empty())
     print(format.noun + "s file " + path() + " of an earlier run is now " + backup);
+  return backup;
 }
 
 void WalkerFiles::check(const DepositFile::Existing &journal, const std::string &name_of_journal)
@@ -251,7 +257,8 @@ std::vector<Deposit> WalkerFiles::read(const Check &check)
     if (!news->deposits.empty() && other.number < 0) {
       other.number = static_cast<int>(walkers.size());
       walkers.push_back({name});
-      print("adds the " + format.noun + "s of walker " + name + " in " + path_of(name));
+      print("adds the " + format.noun + "s of walker " + name + " in " + path_of(name) + ", now " +
+            std::to_string(news->deposits.size()));
     }
     for (auto &deposit : news->deposits) {
       deposit.walker = other.number;

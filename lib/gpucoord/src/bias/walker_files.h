@@ -44,8 +44,8 @@ class GPUCOORD_TEST_API WalkerFiles {
   using Print = std::function<void(const std::string &)>;
   void open(const DepositFormat &, const std::string &program, const std::string &units,
             const Print &print, const Print &warn);
-  // Starts a new file of this walker.
-  void create();
+  // Starts a new file of this walker. Returns the new name of an existing one, or "".
+  std::string create();
   // Takes the walkers of the journal of an earlier run. Checks that the file of this walker begins
   // with its deposits in the journal, and changes nothing.
   void check(const DepositFile::Existing &journal, const std::string &name_of_journal);
