@@ -422,7 +422,22 @@ TEST_F(WalkersByFiles, a_walker_that_is_silent)
   warning(1);
 }
 
-// Nothing is added before the file is repaired.
+// Files of walkers that have ended, and of one that is slower
+TEST_F(WalkersByFiles, walkers_that_may_be_silent)
+{
+  fs::create_directory(shared);
+  begin({"a"});
+  put("old", header() + hill(1.0));
+  make("b", {}, PACE).bias->begin({});
+  for (int k = 0; k < 5; ++k) {
+    put("a", hill(1.0), true);
+    run({"b"}, 60 * k, 60 * k + 60);    // 11 reads without a new hill
+  }
+  expect_no_messages({"b"});
+  EXPECT_EQ(lines(journal_of("b")).size(), 5u + 1 + 5 * 12);
+}
+
+// Nothing of it is added before the file is repaired. Others go on.
 TEST_F(WalkersByFiles, damaged_and_other_files)
 {
   periods = {{0.0, 5.0}};
@@ -430,18 +445,29 @@ TEST_F(WalkersByFiles, damaged_and_other_files)
   const std::string good = header() + hill(1.0), more = hill(1.1);
   put("b", good);
   run({"a"}, 0, 10);
-  const std::string before = content(journal_of("a"));
+  Words &messages = jobs["a"].messages;
+  const std::string left_out = "; until then, new hills in it are left out";
   const std::string repair = " - repair it, or move the file to another folder";
   const std::string same =
       " - use the same variables, periods and units for all walkers of a folder";
-  put("b", more, true);
+  int step = 10;
+  std::string of_b = "1.000000 ";
   const auto with = [&](const std::string &text) {
+    messages.clear();
+    put("b", more, true);
+    put("z", "");    // so that it is a new error
+    run({"a"}, step, step + 10);
     put("z", text);
-    const std::string message = error_of_run("a", 19, 20);
-    EXPECT_EQ(content(journal_of("a")), before);
-    const std::string begins = "hills file S/z.w of walker z, ";
+    run({"a"}, step + 10, step + 30);
+    step += 30;
+    EXPECT_EQ(messages.size(), 1u) << text;
+    EXPECT_EQ(centers(journal_of("a"), 1), of_b += "1.100000 ");
+    const std::string begins = "hills file S/z.w of walker z, ", message = messages.back();
     EXPECT_EQ(message.substr(0, begins.size()), begins);
-    return message.substr(std::min(begins.size(), message.size()));
+    const auto end = message.find(left_out);
+    EXPECT_EQ(message.size() - end, left_out.size());
+    EXPECT_EQ(centers(journal_of("a"), 2), "");
+    return message.substr(begins.size(), end - begins.size());
   };
   const auto replaced = [&](const std::string &from, const std::string &to) {
     std::string text = good;
@@ -475,9 +501,9 @@ TEST_F(WalkersByFiles, damaged_and_other_files)
   EXPECT_EQ(with(hill(1.0)),
             "line 1: a hill comes before the line '#! FIELDS time s sigma_s height biasf'" + same);
   put("z", good + more);
-  EXPECT_EQ(error_of_run("a", 19, 20), "");
-  EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 1.100000 ");
+  run({"a"}, step, step + 10);
   EXPECT_EQ(centers(journal_of("a"), 2), "1.000000 1.100000 ");
+  EXPECT_EQ(lines(file_of("a")).size(), static_cast<std::size_t>((step + 10) / PACE));
 }
 
 // Heights of a file are converted with its biasfactor.
@@ -488,7 +514,7 @@ TEST_F(WalkersByFiles, another_biasfactor)
   run({"a"}, 0, 10);
   EXPECT_EQ(jobs["a"].messages,
             (Words{"adds the hills of walker z in S/z.w, now 1",
-                   "hills file H.a has hills with biasfactor 3, but the fix has biasfactor 5 - "
+                   "hills file S/z.w has hills with biasfactor 3, but the fix has biasfactor 5 - "
                    "heights are converted with the biasfactor of the file"}));
   auto hills = lines(journal_of("a"));
   ASSERT_EQ(hills.size(), 3u);
@@ -507,15 +533,48 @@ TEST_F(WalkersByFiles, the_grid_grows_to_hills_of_others)
     return at(*jobs["a"].bias, s);
   };
   EXPECT_NEAR(v_on_grid(9.0), 1.0, 1e-12);
-  const std::string before = content(journal_of("a"));
   put("z", hill(1e9), true);
-  const std::string message = error_of_run("a", 19, 20);
+  run({"a"}, 12, 20);
+  EXPECT_EQ(centers(journal_of("a"), 1), "9.000000 ");
+  EXPECT_EQ(centers(file_of("a")), of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}}));
+  const std::string message = jobs["a"].messages.back();
   EXPECT_EQ(message.rfind("hills file S/z.w of walker z, line 7: the grid cannot grow to a hill at "
                           "s = 1000000000: it would have ",
                           0),
             0u)
       << message;
-  EXPECT_EQ(content(journal_of("a")), before);
+}
+
+TEST_F(WalkersByFiles, heights_that_are_too_large)
+{
+  begin({"a"});
+  put("y", header() + hill(1.0, " 1e-100 1e150 -1\n"));
+  put("z", header() + hill(1.0, " 0.5 1e308 -1\n") + hill(1.0, " 0.5 1e308 -1\n"));
+  run({"a"}, 0, 42);
+  const std::string end =
+      " is too large - move the file to another folder; until then, new hills in it are left out";
+  const Words expected = {"hills file S/y.w of walker y, line 6: height 1e+150 at sigma 1e-100" +
+                              end,
+                          "hills file S/z.w of walker z, line 6: height 1e+308 at sigma 0.5" + end};
+  EXPECT_EQ(jobs["a"].messages, expected);
+  EXPECT_EQ(centers(journal_of("a")), centers(file_of("a")));
+  expect_sum_of_journal("a");
+}
+
+// As files of PLUMED, for which a run that continues has the same warning.
+TEST_F(WalkersByFiles, a_file_without_units)
+{
+  begin({"a"});
+  std::string text = header() + hill(1.0);
+  const auto at = text.find("# program units");
+  put("z", text.erase(at, text.find('\n', at) + 1 - at));
+  run({"a"}, 0, 10);
+  put("z", hill(1.1), true);
+  run({"a"}, 10, 20);
+  EXPECT_EQ(jobs["a"].messages,
+            (Words{"hills file S/z.w does not give the units of its heights - they are assumed to "
+                   "be in units none",
+                   "adds the hills of walker z in S/z.w, now 1"}));
 }
 
 TEST_F(WalkersByFiles, the_guard_is_for_own_hills)

@@ -174,8 +174,8 @@ TEST_F(WalkersByFilesErrors, files_that_do_not_fit)
   std::ofstream(journal_of("b"), std::ios::binary) << journal;
   put("b", replaced(own, std::to_string(position('b', 10)).substr(0, 5), "3.123"));
   EXPECT_EQ(error("b"),
-            "hill 2 of S/b.w is not that of this walker in hills file H.b - move the file away, "
-            "and it is written again");
+            "hill 2 of S/b.w is not that of this walker in hills file H.b - move the file to "
+            "another folder, and it is written again");
   put("b", own);
   EXPECT_EQ(error("b"), "");
 

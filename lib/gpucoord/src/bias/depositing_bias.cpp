@@ -6,6 +6,7 @@
 
 #include "../core/text_files.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -106,7 +107,7 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
                  "walkers files every " + std::to_string(every) +
                      " steps is not a multiple of pace " + std::to_string(pace) + ": " + plural +
                      " of other walkers are read when a " + noun + " is added");
-    files = std::make_unique<WalkerFiles>(given[1], given[2], every);
+    files = std::make_unique<WalkerFiles>(given[1], given[2], every, pace);
   } else if (words.has("walkers")) {
     const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];
     if (how != "partitions")
@@ -306,13 +307,22 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
 std::vector<Deposit> DepositingBias::read_others()
 {
   const auto nknown = static_cast<int>(files->names().size());
+  // Any number of lower ones has a finite V and derivative.
+  constexpr double LARGEST = 1e200;
   const auto deposits = files->read([this](const Deposit &deposit) {
+    for (int v = 0; v < nvariables(); ++v) {
+      const double sigma = deposit.row[nvariables() + v];
+      if (std::fabs(deposit.height()) > LARGEST * std::min(sigma, 1.0))
+        throw std::runtime_error("height " + shortest_text(deposit.height()) + " at sigma " +
+                                 shortest_text(sigma) +
+                                 " is too large - move the file to another folder");
+    }
     check_room(deposit);
   });
-  std::vector<Deposit> of_new;    // walkers
+  std::map<int, std::vector<Deposit>> of_new;    // walkers
   for (const auto &deposit : deposits)
-    if (deposit.walker >= nknown) of_new.push_back(deposit);
-  warn_of_other_deposits(of_new);
+    if (deposit.walker >= nknown) of_new[deposit.walker].push_back(deposit);
+  for (const auto &[walker, its] : of_new) warn_of_other_deposits(its, files->path(walker));
   return deposits;
 }
 

@@ -98,7 +98,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   // Loads the state of walker 0, but keeps what each walker has of its own.
   virtual void load_shared(ArchiveParts &parts) { load(parts); }
   // Warns of deposits of an earlier run that differ from those of this command.
-  virtual void warn_of_other_deposits(const std::vector<Deposit> &) const {}
+  virtual void warn_of_other_deposits(const std::vector<Deposit> &,
+                                      const std::string & /*path*/) const
+  {
+  }
   // The same of constants in the file of an earlier run.
   virtual void warn_of_other_constants(const std::map<std::string, std::string> &) const {}
   // Returns all deposits, if the sum keeps them.

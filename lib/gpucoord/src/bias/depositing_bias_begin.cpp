@@ -119,7 +119,7 @@ std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &open
     context.warn(name +
                  " does not give the units of its heights - they are assumed to be in units " +
                  context.units);
-  warn_of_other_deposits(found.deposits);
+  warn_of_other_deposits(found.deposits, path);
   warn_of_other_constants(found.constants);
   context.print("continues with " + count + " " + plural + " of " + path + restored);
   if (!found.deposits.empty()) set_last(found.deposits.back());
