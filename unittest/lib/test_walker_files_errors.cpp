@@ -171,6 +171,9 @@ TEST_F(WalkersByFilesErrors, files_that_do_not_fit)
   EXPECT_EQ(with(replaced(journal, "# walker 1 is a\n", "")),
             "hills file H.b, line 8: no line before it names walker 1 - repair it, or use a backup "
             "of it");
+  EXPECT_EQ(with(replaced(journal, "# walker 0 is b\n", "")),
+            "hills file H.b, line 6: no line before it names a walker, as in a file of walkers "
+            "partitions - use walkers partitions, or give another file");
   std::ofstream(journal_of("b"), std::ios::binary) << journal;
   put("b", replaced(own, std::to_string(position('b', 10)).substr(0, 5), "3.123"));
   EXPECT_EQ(error("b"),

@@ -106,7 +106,8 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
       words.fail("walkers", 3,
                  "walkers files every " + std::to_string(every) +
                      " steps is not a multiple of pace " + std::to_string(pace) + ": " + plural +
-                     " of other walkers are read when a " + noun + " is added");
+                     " of other walkers are read when a " + noun + " is added - use " +
+                     std::to_string((every / pace + 1) * pace));
     files = std::make_unique<WalkerFiles>(given[1], given[2], every, pace);
   } else if (words.has("walkers")) {
     const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];

@@ -54,6 +54,10 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
   DepositFormat columns = format();
   if (files) {
     files->open(columns, context.program, context.units, context.print, context.warn);
+    if (files->is_in_folder(path))
+      throw std::runtime_error(plural + " file " + path +
+                               " is in the folder of walkers, where each file NAME.w is that of a "
+                               "walker - give a file outside of it");
     columns.walkers = files->names();
     columns.walkers.resize(1);
   }

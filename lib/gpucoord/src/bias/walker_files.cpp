@@ -61,10 +61,10 @@ void WalkerFiles::open(const DepositFormat &format_in, const std::string &progra
   print = print_in;
   warn = warn_in;
   std::error_code error;
-  fs::create_directory(folder, error);
+  fs::create_directories(folder, error);
   if (error)
     throw std::runtime_error("cannot make the folder of walkers " + folder + ": " +
-                             error.message());
+                             error.message() + " - give another name, of a folder or of none");
   absolute_folder = fs::absolute(folder).string();
   // Of a call that has failed
   others.clear();
@@ -72,6 +72,13 @@ void WalkerFiles::open(const DepositFormat &format_in, const std::string &progra
   missing.clear();
   if (!is_loaded) walkers = {{walkers[0].name}};
   file = std::make_unique<DepositFile>(path(), format, program, units);
+}
+
+bool WalkerFiles::is_in_folder(const std::string &path) const
+{
+  std::error_code none;
+  const fs::path parent = fs::absolute(path).parent_path();
+  return fs::path(path).extension() == EXTENSION && fs::equivalent(parent, absolute_folder, none);
 }
 
 std::string WalkerFiles::create()

@@ -42,6 +42,8 @@ class GPUCOORD_TEST_API WalkerFiles {
   using Print = std::function<void(const std::string &)>;
   void open(const DepositFormat &, const std::string &program, const std::string &units,
             const Print &print, const Print &warn);
+  // Returns whether this file would be read as that of a walker.
+  bool is_in_folder(const std::string &path) const;
   // Starts a new file of this walker. Returns the new name of an existing one, or "".
   std::string create();
   // Takes the walkers of the journal of an earlier run. Checks that the file of this walker begins
