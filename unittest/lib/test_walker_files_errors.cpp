@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Walkers in independent jobs, which share hills by files: own files that
-// cannot be written or continued.
+// Part of GPUCOORD, GPL-2.0. Walkers in independent jobs, which share hills by files: own files
+// that cannot be written or continued.
 
 #include "walkers_by_files.h"
 

@@ -19,8 +19,8 @@ static const char *const LETTERS =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 static const char *const EXTENSION = ".w";
 
-// Another walker is silent after this number of reads, and twice as many deposits of this walker: it
-// may be slower.
+// Another walker is silent after this number of reads and twice as many deposits of this walker,
+// which may be faster.
 static constexpr int MAX_FAILED_READS = 6;
 
 // Backup files bck.N.NAME.w have a dot in the name, so that nobody reads them.
