@@ -16,6 +16,7 @@ from results import Number, measured
 
 N = 8    # runs
 TURNS = 5
+PERCENT = 40    # of the threads of the GPU that MPS lets a process use: the best of 15 to 100 (kernel-notes.md)
 COMPUTE = f"compute cv all {RATIONAL} precision mixed\n"
 BIAS = COMPUTE + "fix b all coord/bias c_cv harmonic k 400 s0 12\n"
 OPES = COMPUTE + "fix b all coord/bias c_cv opes barrier 20 pace 500 temp 1.44 sigma 0.01 "
@@ -35,11 +36,11 @@ def script(bench, n, bias):
 
 
 @contextlib.contextmanager
-def mps():
-    """Start MPS for the programs of this context."""
+def mps(percent=100):
+    """Start MPS for the programs of this context, which may each use that percentage of the threads of the GPU."""
     with tempfile.TemporaryDirectory() as folder:
-        names = "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"
-        os.environ.update(dict.fromkeys(names, folder))
+        names = "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+        os.environ.update(zip(names, (folder, folder, str(percent))))
         subprocess.run(["nvidia-cuda-mps-control", "-d"], check=True)
         try:
             yield
@@ -85,6 +86,8 @@ def run(bench):
             walkers = (("one after another, each with its own bias", *alone(OWN)),
                        (f"{N} at once, each with its own bias", *times_of(bench, N, OWN)),
                        (f"{N} walkers that share one bias", *times_of(bench, N, SHARED)))
+        with mps(PERCENT):
+            walkers += ((f"{N} walkers, each with {PERCENT} % of the threads", *times_of(bench, N, SHARED)),)
     table = bench.table("runs", "mode", "ms without bias", "ms with bias", "times faster, with bias", precision="mixed",
                         spread=f"half the range of {TURNS} turns", lammps=True, gpus="g" in bench.kokkos())
     for cells in rows:

@@ -91,35 +91,47 @@ void PlumedBias::check_input(const PlumedInput &input)
                                labels()[v] + " - add a line such as 's: EXTRACV NAME=" + name +
                                "', or leave out the variable");
   }
-  warn_of_periods(input);
+  check_periods(input);
 }
 
-// PLUMED takes differences of values of an EXTRACV without its period. A function of it, such as
-// CUSTOM, can be periodic.
-void PlumedBias::warn_of_periods(const PlumedInput &input) const
+// PLUMED takes differences of values of an EXTRACV without its period. A function of it can be
+// periodic: looks for such functions, and warns of actions that use the EXTRACV itself.
+void PlumedBias::check_periods(const PlumedInput &input)
 {
   for (int v = 0; v < nvariables(); ++v) {
     if (!period(v).exists()) continue;
     for (const auto &source : input.actions("EXTRACV")) {
       if (source.value("NAME") != settings.names[v] || source.label.empty()) continue;
+      const std::string line = fmt::format("p: CUSTOM ARG={} FUNC=x PERIODIC={},{}", source.label,
+                                           gpucoord::text_of_bound(period(v).lo),
+                                           gpucoord::text_of_bound(period(v).hi()));
+      bool is_known = false;
       for (const auto &action : input.actions()) {
-        const bool is_function = action.name == "CUSTOM" || action.name == "MATHEVAL";
-        if (is_function || action.name == "PRINT") continue;
         const std::string list = "," + action.value("ARG") + ",";
         if (list.find("," + source.label + ",") == std::string::npos) continue;
-        context.warn(fmt::format(
-            "{}: {} uses {}, and PLUMED does not know that {} is periodic - add the line "
-            "'p: CUSTOM ARG={} FUNC=x PERIODIC={},{}' and use p",
-            action.location, action.name, source.label, labels()[v], source.label,
-            gpucoord::text_of_bound(period(v).lo), gpucoord::text_of_bound(period(v).hi())));
+        const std::string its_period = action.value("PERIODIC");
+        if (!its_period.empty() && its_period != "NO") {
+          is_known = true;
+          continue;
+        }
+        const bool is_function = action.name == "CUSTOM" || action.name == "MATHEVAL";
+        const bool is_output = action.name == "PRINT" || action.name.compare(0, 4, "DUMP") == 0;
+        if (is_output || (is_function && action.value("FUNC") != "x")) continue;
+        context.warn(fmt::format("{}: {} uses {}, and PLUMED does not know that {} is periodic - "
+                                 "add the line '{}' and use p",
+                                 action.location, action.name, source.label, labels()[v], line));
       }
+      if (!is_known)
+        lines_of_periods += fmt::format("\n  {} is periodic, which PLUMED learns from the line {}",
+                                        labels()[v], line);
     }
   }
 }
 
 std::string PlumedBias::formula(std::int64_t) const
 {
-  return "input " + settings.file + ", library " + (kernel ? kernel->file() : "");
+  return "input " + settings.file + ", library " + (kernel ? kernel->file() : "") +
+      lines_of_periods;
 }
 
 // Bytes of PLUMED and of the fix on rank 0 for each ID, in PLUMED's first timestep.

@@ -97,11 +97,12 @@ class PlumedBias : public gpucoord::Bias {
  private:
   double potential(const gpucoord::Step &, const double *s, double *dVdS) override;
   std::string too_large() const override { return "bias in the PLUMED file " + settings.file; }
-  void warn_of_periods(const PlumedInput &) const;
+  void check_periods(const PlumedInput &);
   void check_input(const PlumedInput &);
   void prepare_files(bool is_restarted);
 
   const Settings settings;
+  std::string lines_of_periods;    // for formula()
   int number_of_atoms = 1;
   const std::shared_ptr<const PlumedKernel> kernel;
   PlumedUnits units;

@@ -18,6 +18,7 @@
 
 #include "gpucoord/expression.h"
 #include "gpucoord/pairs.h"
+#include "gpucoord/period.h"
 #include "gpucoord/resident_expression.h"
 
 #include "comm.h"
@@ -27,6 +28,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <set>
@@ -36,7 +38,7 @@ using namespace LAMMPS_NS;
 using gpucoord::Expression;
 
 /* ----------------------------------------------------------------------
-   compute ID all coord/custom expression name c_ID [name c_ID ...]
+   compute ID all coord/custom expression name c_ID [name c_ID ...] [periodic LO HI]
 ------------------------------------------------------------------------- */
 
 static constexpr int EXPRESSION = 3;    // index of its argument
@@ -58,7 +60,7 @@ ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
                arg[1]);
   if (narg <= EXPRESSION) utils::missing_cmd_args(FLERR, "compute coord/custom", error);
   text = arg[EXPRESSION];
-  parse_children(narg, arg);
+  parse_children(parse_period(narg, arg), arg);
 
   for (const Child &child : list) names.push_back(child.name);
   try {
@@ -77,7 +79,8 @@ ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
   set_outputs(6, 3);
 }
 
-// Compares S at both ends of the period of each periodic variable, at a few values of the others.
+// Compares S at both ends of the period of each periodic variable, at a few values of the others. S
+// may jump by its own period.
 void ComputeCoordCustom::check_periods() const
 {
   constexpr int SAMPLES = 8;
@@ -100,17 +103,47 @@ void ComputeCoordCustom::check_periods() const
       const double low = expression->evaluate(s.data(), nullptr);
       s[k] = periods[k].hi();
       const double high = expression->evaluate(s.data(), nullptr);
-      if (std::fabs(high - low) > SAME * std::max(1.0, std::fabs(low)))
-        error->all(
-            FLERR, CHILDREN + 2 * static_cast<int>(k) + 1,
-            "Compute coord/custom: {} has the period {:.10g}, but S jumps from {:.6g} to "
-            "{:.6g} at its end - use functions with this period, such as its sine and cosine",
-            list[k].word.word, periods[k].length, high, low);
+      if (std::fabs(own_period.difference(high, low)) > SAME * std::max(1.0, std::fabs(low)))
+        error->all(FLERR, CHILDREN + 2 * static_cast<int>(k) + 1,
+                   "Compute coord/custom: {} has the period {:.10g}, but S jumps from {:.6g} to "
+                   "{:.6g} at its end - use functions with this period, such as its sine and "
+                   "cosine, or keyword periodic with a period of S that divides the jump",
+                   list[k].word.word, periods[k].length, high, low);
     }
   }
 }
 
 ComputeCoordCustom::~ComputeCoordCustom() = default;
+
+// Returns the number of arguments before keyword periodic, which can also be the name of a child.
+int ComputeCoordCustom::parse_period(int narg, char **arg)
+{
+  int iarg = CHILDREN;
+  const auto is_keyword = [&] {
+    return !strcmp(arg[iarg], "periodic") &&
+        (iarg + 1 == narg || !utils::strmatch(arg[iarg + 1], "^c_"));
+  };
+  while (iarg < narg && !is_keyword()) iarg += 2;
+  if (iarg >= narg) return narg;
+  if (narg != iarg + 3)
+    error->all(FLERR, iarg,
+               "Compute coord/custom: keyword periodic takes the two ends of the period, as in "
+               "periodic -pi pi, at the end of the command, but has {} words after it",
+               narg - iarg - 1);
+  double ends[2];
+  for (int k = 0; k < 2; ++k)
+    if (!gpucoord::to_bound(arg[iarg + 1 + k], ends[k]))
+      error->all(FLERR, iarg + 1 + k,
+                 "Compute coord/custom: the end of a period must be a number, pi or -pi, not '{}'",
+                 arg[iarg + 1 + k]);
+  own_period = {ends[0], ends[1] - ends[0]};
+  if (!own_period.exists() || !std::isfinite(own_period.length))
+    error->all(FLERR, iarg + 1,
+               "Compute coord/custom: the period from {} to {} has the length {:g}, but it must be "
+               "> 0 and finite - give the lower end first",
+               arg[iarg + 1], arg[iarg + 2], own_period.length);
+  return iarg;
+}
 
 void ComputeCoordCustom::parse_children(int narg, char **arg)
 {
@@ -282,7 +315,7 @@ void ComputeCoordCustom::make_resident()
   }
   if (!is_resident()) return;
   try {
-    resident = gpucoord::make_resident_expression(text, names);
+    resident = gpucoord::make_resident_expression(text, names, own_period);
   } catch (const std::length_error &e) {
     gpu_limit = e.what();
   } catch (const gpucoord::DeviceError &e) {
@@ -315,6 +348,9 @@ void ComputeCoordCustom::print_setup()
   for (const Child &child : list)
     mesg +=
         fmt::format("{} {} = {}", &child == &list.front() ? "" : ",", child.name, child.word.word);
+  if (own_period.exists())
+    mesg += fmt::format(", periodic from {} to {}", gpucoord::text_of_bound(own_period.lo),
+                        gpucoord::text_of_bound(own_period.hi()));
   mesg += resident && is_resident() ? ", evaluated on the GPU" : ", evaluated on the host";
   if (!gpu_limit.empty()) mesg += fmt::format(": the expression {}", gpu_limit);
   print_once(mesg + "\n");
@@ -471,6 +507,7 @@ void ComputeCoordCustom::finish(const double * /*sums*/)
     if (!std::isfinite(known_value)) return;
   }
   check_finite(has_derivatives);
+  known_value = own_period.wrapped(known_value);
   state = State::HOST;
   set_rounding();
   if (must_print_value) print_value();

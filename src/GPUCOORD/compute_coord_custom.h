@@ -44,6 +44,7 @@ class ComputeCoordCustom : public CoordVariable {
 
   std::string dynamic_group() const override;
   int groups() const override;
+  gpucoord::Period period(int /*item*/) const override { return own_period; }
   const std::vector<VariableRef> &children() const override;
   void reneighbored(bool due) override;
   bool is_resident() const override;
@@ -78,6 +79,7 @@ class ComputeCoordCustom : public CoordVariable {
     std::vector<std::size_t> children;    // indices of its children among all values below
   };
 
+  int parse_period(int narg, char **arg);
   void parse_children(int narg, char **arg);
   void check_periods() const;
   bool has_child(const std::string &compute_id) const;
@@ -95,6 +97,7 @@ class ComputeCoordCustom : public CoordVariable {
   void raise_not_finite();
 
   std::string text;
+  gpucoord::Period own_period;       // S is mapped into it
   std::vector<std::string> names;    // [children]
   std::unique_ptr<gpucoord::Expression> expression;
   std::unique_ptr<gpucoord::ResidentExpression> resident;    // null: evaluated on the host

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 
 import numpy as np
@@ -33,6 +34,8 @@ def parser():
         "grids, the variables that are not integrated out [all]")
     add("--grid", nargs="+", type=float, metavar="LO HI", help="range of each variable [all of it]")
     add("--bins", nargs="+", type=int, metavar="N", help="number of bins of each variable")
+    add("--periodic", nargs="+", default=[], metavar="NAME LO HI",
+        help="samples, windows: the period of S, such as -pi pi, if the files do not have it")
     add("--every", type=int, default=0, metavar="N", help="also F after each N hills, kernels or "
         "samples (of each window)")
     add("--average", type=float, default=0.0, metavar="PART",
@@ -57,8 +60,8 @@ def parser():
 
 def parse(words):
     # A space before it keeps argparse from taking -1e-3 or -inf as an option.
-    arguments = parser().parse_args([" " + word if word[:1] == "-" and is_number(word) else word
-                                      for word in words])
+    arguments = parser().parse_args([" " + word if word == "-pi" or word[:1] == "-" and is_number(word)
+                                      else word for word in words])
     if arguments.temp is None:
         raise Failure("--temp is missing - give the temperature of the run in K, as --temp 300, or "
                       "with units lj in epsilon/k")
@@ -72,6 +75,9 @@ def parse(words):
         raise Failure(f"--every is {arguments.every}, but must be > 0")
     if arguments.blocks is not None and arguments.blocks < 2:
         raise Failure(f"--blocks is {arguments.blocks}, but at least 2 are needed")
+    if len(arguments.periodic) % 3:
+        raise Failure(f"--periodic has {len(arguments.periodic)} words - give NAME LO HI of each "
+                      "variable")
     if arguments.bins and min(arguments.bins) < 2:
         raise Failure(f"--bins is {min(arguments.bins)}, but must be > 1")
     if arguments.biasfactor is not None and not arguments.biasfactor > 1:
@@ -103,6 +109,21 @@ def is_same(path, other):
     return os.path.realpath(path) == os.path.realpath(other)
 
 
+def without_backups(paths):
+    """Leave out bck.N.NAME next to NAME, which the pattern DIR/*.w has, too."""
+    result = []
+    for path in paths:
+        folder, name = os.path.split(path)
+        found = re.fullmatch(r"bck\.\d+\.(.+)", name)
+        original = os.path.join(folder, found[1]) if found else ""
+        if found and any(is_same(original, other) for other in paths):
+            note(f"{path}: left out, because it has hills that a restart or a new run has moved out of "
+                 f"{original}")
+        else:
+            result.append(path)
+    return result
+
+
 def note(text):
     print("NOTE: " + text, file=sys.stderr)
 
@@ -128,6 +149,7 @@ class Job:
             for k, path in enumerate(arguments.files):
                 if any(is_same(path, other) for other in arguments.files[:k]):
                     raise Failure(f"{path} is given twice - give each file once")
+            arguments.files = without_backups(arguments.files)
             found = [read_table(path, note, len(arguments.files) > 1)
                      for path in arguments.files]
             self.tables = [table for table in found if table is not None]
@@ -138,14 +160,15 @@ class Job:
                 if kind != kinds[0]:
                     raise Failure(f"{self.tables[0].path} has {kinds[0]}, but {table.path} has "
                                   f"{kind} - give files of one kind")
-                if table.is_journal and len(arguments.files) > 1:
-                    raise Failure(f"{table.path} has the {kind} of all walkers, which would count "
-                                  "twice - give this file alone, or the files of the walkers' folder")
             self.kind = kinds[0]
             if self.kind in ("grid", "state") and len(self.tables) > 1:
                 raise Failure(f"{len(self.tables)} files of kind {self.kind} - give one")
         self.check_options()
         self.set_units()
+        periods = [word.strip() for word in arguments.periodic]
+        for table in self.tables:
+            for k in range(0, len(periods), 3):
+                table.set_period(*periods[k:k + 3])
         if self.kind in ("samples", "windows"):
             for table in self.tables:
                 self.check_times(table)
@@ -200,6 +223,7 @@ class Job:
     def check_options(self):
         used = {"average": "hills", "discard": "kernels samples windows", "bias": "samples",
                 "offset": "samples", "logweight": "samples", "mbar": "windows",
+                "periodic": "samples windows",
                 "biasfactor": "grid", "blocks": "samples windows",
                 "every": "hills kernels samples windows"}
         for name, kinds in used.items():

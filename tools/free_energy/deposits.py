@@ -169,7 +169,10 @@ def read_deposits(tables, kind, kt=1.0, discard=0.0):
     if not names:
         raise Failure(f"{first.path} has no columns S and sigma_S - its columns are "
                       + ", ".join(first.names))
-    for table in tables[1:]:
+    for table in tables:
+        if table.walker and len(tables) > 1:
+            raise Failure(f"{table.path} has the hills of walker {table.walker} and those of others "
+                          "that it has read - give this file alone, or those of the folder of walkers")
         if table.names != first.names or table.constants != first.constants:
             raise Failure(f"{table.path} and {first.path} differ in columns or in lines '#! SET' - "
                           "give files of one bias")

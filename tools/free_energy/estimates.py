@@ -173,7 +173,7 @@ def of_samples(job):
            [error for _, error in profiles])
     chosen = numbers[result.chosen]
 
-    print_means(names, [samples.mean_of_blocks(
+    print_means(names, periods, [samples.mean_of_blocks(
         *(np.array([part.sum() for part in np.array_split(x, chosen)]) for x in (value * w, w)))
         for value in s.T])
     if arguments.basins:
@@ -198,9 +198,11 @@ def of_samples(job):
     return result
 
 
-def print_means(names, means):
-    for name, (mean, error) in zip(names, means):
-        print(f"mean of {name}: {mean:.6g} +- {error:.2g}")
+def print_means(names, periods, means):
+    """The mean of a periodic variable depends on where its period begins, and is left out."""
+    for name, period, (mean, error) in zip(names, periods, means):
+        if not period:
+            print(f"mean of {name}: {mean:.6g} +- {error:.2g}")
 
 
 def choose(job, result, blocks, errors):
@@ -304,7 +306,7 @@ def of_windows(job):
           f"{', '.join(names)}")
     print_windows(job, series, centers, f_windows * job.kt, window_errors[result.chosen] * job.kt,
                   overlap, by_pymbar(job, series, centers, k, periods))
-    print_means(names, zip(p @ points.s, mean_errors[result.chosen]))
+    print_means(names, periods, zip(p @ points.s, mean_errors[result.chosen]))
     if arguments.every:
         for end in deposits.ends(sizes.max(), arguments.every):
             counts = points.counts([slice(0, end)] * len(series))

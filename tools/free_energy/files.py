@@ -23,16 +23,15 @@ class Failure(Exception):
 @dataclass
 class Table:
     """numbers: [row, column]. constants: of lines '#! SET'. units: of LAMMPS, if the file names
-    them. lines: number of the line of each row. is_journal: it has the deposits of all walkers of
-    a folder, in the bias of one of them."""
+    them. lines: number of the line of each row."""
     path: str
     names: list
     numbers: np.ndarray
     constants: dict = field(default_factory=dict)
     units: str = ""
     is_plumed: bool = False
+    walker: str = ""
     lines: np.ndarray = None
-    is_journal: bool = False
 
     def __len__(self):
         return len(self.numbers)
@@ -65,6 +64,18 @@ class Table:
         if None in bounds or self.constants.get("periodic_" + name) == "false":
             return None
         return tuple(bound(text, self.path) for text in bounds)
+
+    def set_period(self, name, *ends):
+        """Set the ends of a period, as the words of --periodic."""
+        name = self.names[self.index(name)]
+        low, high = (bound(text, "--periodic") for text in ends)
+        if not -math.inf < low < high < math.inf:
+            raise Failure(f"--periodic of {name} is from {low:g} to {high:g}, but LO must be < HI")
+        own = self.period(name)
+        if own and not np.allclose(own, (low, high)):
+            raise Failure(f"--periodic of {name} is from {low:g} to {high:g}, but {self.path} has "
+                          f"{own[0]:g} to {own[1]:g} - leave out --periodic")
+        self.constants["min_" + name], self.constants["max_" + name] = ends
 
 
 def bound(text, path):
@@ -114,10 +125,11 @@ def read_table(path, note=print, may_have_header_only=False):
                               "give each bias its own file")
         elif line.startswith("#"):
             found = re.match(r"# \S.* units (\w+):", line)
+            walker = re.fullmatch(r"# walker 0 is (\S+)\s*", line)
             if found:
                 table.units = found[1]
-            elif line.startswith("# walker 0 is "):
-                table.is_journal = True
+            elif walker:
+                table.walker = walker[1]
             elif not rows:
                 titles.append(line[1:].split())
     if not rows and table.is_plumed and may_have_header_only:

@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -83,6 +84,24 @@ TEST_F(Guard, limits)
   EXPECT_EQ(bias->outputs()[5].value(), 4);
 }
 
+// Limits of a periodic variable can be of any image, also across the ends of its period.
+TEST_F(Guard, limits_of_a_period)
+{
+  context.periods = {{0.0, 20.0}};
+  for (const auto &[lo, hi, expected] :
+       {std::tuple{"12", "23", std::vector{15.0, 20.0, 35.0, 40.0}},
+        std::tuple{"-8", "3", std::vector{15.0, 20.0, 35.0, 40.0}},
+        std::tuple{"4", "6", std::vector{5.0, 25.0, 45.0}},
+        std::tuple{"3", "30", std::vector{5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0}}}) {
+    const auto bias = make({"limits", lo, hi});
+    bias->begin({});
+    run(*bias, 0, 47);
+    EXPECT_EQ(centers(), expected) << lo << " " << hi;
+    EXPECT_EQ(last_output(*bias), 9.0 - static_cast<double>(expected.size()));
+    std::filesystem::remove(path);
+  }
+}
+
 TEST_F(Guard, a_variable_is_evaluated_when_a_hill_is_due)
 {
   const auto bias = make({"deposit_if", "v_ok"});
@@ -102,6 +121,9 @@ TEST_F(Guard, the_number_in_a_row_ends_the_run_and_survives_a_restart)
   ArchiveParts saved;
   {
     const auto bias = make({"limits", "0", "12", "max_skip", "3"});
+    EXPECT_NE(bias->formula(0).find("\n  no hill beyond limits: c_s from 0 to 12, max_skip 3"
+                                    "\n  hills file "),
+              std::string::npos);
     bias->begin({});
     run(*bias, 0, 21);
     bias->save(saved);
@@ -124,6 +146,8 @@ TEST_F(Guard, the_number_in_a_row_ends_the_run_and_survives_a_restart)
 TEST_F(Guard, a_deposit_ends_the_row)
 {
   const auto bias = make({"deposit_if", "v_ok", "max_skip", "2"});
+  EXPECT_NE(bias->formula(0).find("\n  no hill where variable ok is 0, max_skip 2\n"),
+            std::string::npos);
   bias->begin({});
   run(*bias, 0, 60, [](int step) {
     return step % 10;

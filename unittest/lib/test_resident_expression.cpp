@@ -31,8 +31,8 @@ constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 // An expression on the GPU, with values of variables that the test sets.
 class OnDevice {
  public:
-  OnDevice(const std::string &text, const Names &names) :
-      n(static_cast<int>(names.size())), expression(make_resident_expression(text, names)),
+  OnDevice(const std::string &text, const Names &names, Period period = {}) :
+      n(static_cast<int>(names.size())), expression(make_resident_expression(text, names, period)),
       sums(Numbers(names.size())),
       statuses(std::vector<DeviceStatus>(names.size(), {DeviceStatus::NONE, 0})), factor({1.0})
   {
@@ -136,6 +136,19 @@ TEST(ResidentExpression, multiplies_by_the_factor)
   OnDevice device("a^2 + 3*b", {"a", "b"});
   EXPECT_EQ(device.evaluate({5.0, 7.0}, -0.5), (Numbers{46.0, -5.0, -1.5}));
   EXPECT_EQ(device.evaluate({5.0, 7.0}, 2.0), (Numbers{46.0, 20.0, 6.0}));
+}
+
+// S is mapped into its period, and its derivatives are those of the expression.
+TEST(ResidentExpression, maps_S_into_its_period)
+{
+  for (const Period period : {Period{-0.5, 2.0}, Period{0.0, 0.25}, Period{-3.0, 1e3}})
+    for (const double at : {-7.3, -0.5, 0.1, 1.4, 1.6, 40.0}) {
+      Numbers expected = on_host("3*a + b", {"a", "b"}, {at, 0.25});
+      expected[0] = period.wrapped(expected[0]);
+      expect_near(OnDevice("3*a + b", {"a", "b"}, period).evaluate({at, 0.25}), expected,
+                  "at " + std::to_string(at));
+    }
+  EXPECT_TRUE(std::isnan(OnDevice("log(a)", {"a"}, {0.0, 1.0}).evaluate({-1.0})[0]));
 }
 
 TEST(ResidentExpression, can_be_a_variable_of_another_one)

@@ -53,6 +53,11 @@ TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
     EXPECT_NE(content(journal_of("b")).find("\n# walker 0 is b\n"), std::string::npos);
     EXPECT_NE(content(journal_of("b")).find("\n# walker 2 is c\n"), std::string::npos);
     EXPECT_EQ(content(file_of("b")).find("clock"), std::string::npos);
+    EXPECT_NE(
+        shortened(jobs["b"].bias->formula(0))
+            .find("\n  walkers: those in other files S/*.w, read every 10 steps; hills of this "
+                  "one are in S/b.w\n"),
+        std::string::npos);
     const auto written = jobs["b"].bias->written_files();
     ASSERT_EQ(written.size(), 2u);
     EXPECT_EQ(written[1].path, file_of("b"));

@@ -247,6 +247,28 @@ class Deposits(Case):
             self.run_tool(f"{files} --temp 300 --every 2 --out {out}")
         np.testing.assert_allclose(self.numbers("one.every.dat"), self.numbers("two.every.dat"), atol=1e-11)
 
+    def test_files_of_walkers(self):
+        """No hill counts twice: backups of a folder are left out, and files with the hills of all walkers are refused."""
+        lines = [f"{k} {k / 4} 0.2 {1 / k!r} 10\n" for k in range(1, 7)]
+        os.mkdir(self.at("S"))
+        self.write("S/a.w", HEADER + "".join(lines[::2]))
+        self.write("S/b.w", HEADER + "".join(lines[1::2]))
+        self.write("S/bck.0.b.w", HEADER + "".join(lines[3::2]))
+        self.run_tool("S/a.w S/b.w --temp 300 --out expected")
+        self.run_tool("S/a.w S/b.w S/bck.0.b.w --temp 300")
+        self.assertEqual(self.errors, "NOTE: S/bck.0.b.w: left out, because it has hills that a restart or a new run has moved "
+                                      "out of S/b.w\n")
+        np.testing.assert_array_equal(self.numbers(), self.numbers("expected.dat"))
+        self.run_tool("S/bck.0.b.w --temp 300")
+        self.assertEqual(self.errors, "")
+        for name in "a", "b":
+            self.write("HILLS." + name, HEADER.replace("biasf", "biasf clock") + f"# walker 0 is {name}\n"
+                       + "".join(line.replace("\n", " 0\n") for line in lines))
+        self.run_tool("HILLS.a --temp 300")
+        for words in "HILLS.a HILLS.b", "HILLS.a S/a.w", "S/a.w HILLS.a":
+            self.fails(words + " --temp 300", "HILLS.a has the hills of walker a and those of others that it has read - give this "
+                       "file alone, or those of the folder of walkers")
+
     def test_kernels(self):
         """Kernels of samples that are distributed evenly, with their weights: the double well, smoothed
         by the kernel."""
@@ -357,6 +379,31 @@ class Samples(Case):
         table = table[table[:, 0] <= 1024]
         np.testing.assert_array_equal(table[:, 0], 2**np.arange(2, 11))
         self.assertNotIn("WARNING", self.errors)
+
+    def test_periodic(self):
+        """A normal distribution about pi, half of which is below it: F is that of the sum over images."""
+        random = np.random.default_rng(12)
+        s = (np.pi + 0.6 * random.standard_normal(40000) + np.pi) % (2 * np.pi) - np.pi
+        header = "#! FIELDS time phi\n#! SET min_phi -pi\n#! SET max_phi pi\n"
+        results = []
+        for head, more in (header, ""), ("# TimeStep phi\n", " --periodic phi -pi pi"):
+            self.write("series", head + rows([np.arange(len(s)), s]))
+            printed = self.run_tool("series --temp 1 --units lj --s phi --bins 40 --zero 3.1" + more)
+            self.assertNotIn("mean of phi", printed)
+            results.append(self.numbers())
+        np.testing.assert_array_equal(*results)
+        phi, f, error = results[0]
+        edges = np.linspace(-np.pi, np.pi, 41)
+        cdf = [0.5 * (1 + math.erf((x - np.pi) / 0.6 / math.sqrt(2))) for x in np.append(edges, edges + 2 * np.pi)]
+        p = np.diff(cdf)[:40] + np.diff(cdf)[41:]
+        expected = -np.log(p / p[-1])
+        self.assertAlmostEqual(phi[0], -np.pi * 39 / 40, delta=1e-9)
+        known = (error > 0) & np.isfinite(error)
+        deviation = (f - expected)[known] / error[known]
+        print(f"samples on a circle: error up to {error[known].max():.3f} kT, chi^2 {np.mean(deviation**2):.2f} a bin")
+        self.assertGreater(known.sum(), 20)
+        self.assertLess(np.abs(deviation).max(), 4.5)
+        self.assertTrue(0.3 < np.mean(deviation**2) < 2.5)
 
     def test_plateau(self):
         """The shortest blocks within 5 % of the largest error; without a plateau, errors grow by sqrt(2)."""
@@ -469,7 +516,14 @@ class Windows(Case):
             text += f"w.{number} {center!r} 24\n"
         self.write("list", text)
         self.run_tool("list --windows --temp 2 --units lj --bins 24 --zero 0")
-        phi, f, error = self.numbers()
+        phi, f, error = expected = self.numbers()
+        # files of LAMMPS, which do not have the period
+        for number in range(12):
+            with open(self.at(f"w.{number}")) as file:
+                lines = file.read().split("\n")[3:]
+            self.write(f"w.{number}", "# TimeStep c_phi\n" + "\n".join(lines))
+        self.run_tool("list --windows --temp 2 --units lj --bins 24 --zero 0 --periodic c_phi -pi pi")
+        np.testing.assert_array_equal(self.numbers(), expected)
         self.assertAlmostEqual(phi[0], -math.pi * 23 / 24, delta=1e-9)
         print(f"windows on a circle: F up to {np.abs(f).max():.3f}, error up to {error.max():.3f}")
         self.assertLess(np.abs(f[error > 0] / error[error > 0]).max(), 4)
@@ -523,11 +577,6 @@ class Messages(Case):
         self.fails("HILLS --temp 300", "HILLS has no numbers - is it the file of a run that began?")
         self.write("b.w", HEADER)
         self.fails("HILLS b.w --temp 300", "HILLS has no numbers - is it the file of a run that began?")
-        self.write("HILLS", "# walker 0 is a\n" + self.GOOD)
-        self.write("b.w", self.GOOD)
-        for given in "HILLS b.w", "b.w HILLS":
-            self.fails(given + " --temp 300", "HILLS has the hills of all walkers, which would count twice - give this file alone, "
-                       "or the files of the walkers' folder")
         self.write("restart", "1 2\n\0\x1b\n")
         self.fails("restart --temp 300", "restart is not a text file - give a file of hills, kernels, a grid or samples")
         for text, message in (
@@ -585,6 +634,14 @@ class Messages(Case):
                 ("HILLS --temp 300 --grid 0 1 2 3", "--grid has 2 ranges, but the number of variables is 1"),
                 ("HILLS --temp 300 --grid 1 0", "--grid is from 1 to 0, but LO must be < HI"),
                 ("HILLS --temp 300 --grid 1", "--grid has 1 numbers - give LO and HI of each variable"),
+                ("HILLS --temp 300 --periodic cv -pi pi", "--periodic is for samples, windows, but HILLS has hills"),
+                ("series --temp 1 --units lj --s c_s --periodic c_s -pi", "--periodic has 2 words - give NAME LO HI of each variable"),
+                ("series --temp 1 --units lj --s c_s --periodic c_s -pi x", "--periodic: the bound 'x' is not a number"),
+                ("series --temp 1 --units lj --s c_s --periodic c_d -pi pi", "series has no column c_d - its columns are TimeStep, c_s, f_b"),
+                ("series --temp 1 --units lj --s c_s --periodic 2 1 0", "--periodic of c_s is from 1 to 0, but LO must be < HI"),
+                ("series --temp 1 --units lj --s c_s --periodic c_s -inf pi", "--periodic of c_s is from -inf to 3.14159, but LO must be < HI"),
+                ("series --temp 1 --units lj --s c_s --periodic c_s 0 1 c_s 0 2", "--periodic of c_s is from 0 to 2, but series has 0 to 1 - "
+                 "leave out --periodic"),
                 ("HILLS --temp 300 --bins 1", "--bins is 1, but must be > 1"),
                 ("HILLS --temp 300 --bins 20000000", "the grid has 20,000,001 points, but at most 10,000,000 are possible - give "
                  "fewer --bins"),

@@ -298,6 +298,7 @@ class Session:
     def __init__(self):
         self.lmp = coordtest.start()
         self.biases = self.variables = 0
+        self.periodic = set()    # computes whose S a linear bias cannot act on
 
     def command(self, line):
         """Run a command, and check the forces if it defines a bias. Metadynamics deposits every PACE
@@ -308,6 +309,8 @@ class Session:
             self.check_bias(line, words)
             return
         self.lmp.command(line)
+        if words[0] == "compute" and "periodic" in words:
+            self.periodic.add(words[1])
         if words[0] == "dump":
             self.lmp.command(f"dump_modify {words[1]} first yes")
 
@@ -330,7 +333,8 @@ class Session:
         if self.lmp.extract_global("ntimestep") % PACE == 0:
             self.lmp.command("run 2")    # at a deposit, S is at the center of a hill, where it has no force
         for name in computes:
-            largest = np.abs(self.force_of(f"fix probe all coord/bias c_{name} linear k 1.0")).max()
+            probe = "harmonic k 1.0 s0 0" if name in self.periodic else "linear k 1.0"
+            largest = np.abs(self.force_of(f"fix probe all coord/bias c_{name} {probe}")).max()
             self.lmp.command("unfix probe")
             print(f"    |dS/dx| of {name}: {largest:.2g}")
             assert largest > SMALLEST, f"{name} has no gradient: {line}"

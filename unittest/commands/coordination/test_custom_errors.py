@@ -28,6 +28,11 @@ NAME = "' is not a name - use letters, digits and _, and no digit first, and put
 VARIABLE = " must be a compute, as c_ID, not '{}'"
 WRITE = " - write it in v, w with + - * / ^ ( ) and functions such as exp()"
 
+PERIODIC = (": keyword periodic takes the two ends of the period, as in periodic -pi pi, at the end of the command, but has {} "
+            "words after it")
+END = ": the end of a period must be a number, pi or -pi, not '{}'"
+LENGTH = ": the period from {}, but it must be > 0 and finite - give the lower end first"
+
 # Words of each bad command, [] around the one that LAMMPS must mark by ^^^, and the message after 'Compute coord/custom'.
 ARGUMENTS = [
     ("[v-w]", " needs a name and a variable, as c_ID, for each name in the expression 'v-w'"),
@@ -43,6 +48,17 @@ ARGUMENTS = [
     ("v-w v c_cv w [c_nix]", ": compute nix does not exist - define it before this compute"),
     ("v-w v c_cv w [c_ke]", f" takes collective variables (computes of style {coordtest.VARIABLES}), but compute ke is of style ke"),
     ("v-w v c_cv w [c_d]", ": compute d cannot be a variable of itself - use another compute"),
+
+    # the period of S, and of a variable
+    ("v v c_cv [periodic]", PERIODIC.format(0)),
+    ("v v c_cv [periodic] 1", PERIODIC.format(1)),
+    ("v v c_cv [periodic] 0 1 w c_cw", PERIODIC.format(4)),
+    ("v v c_cv periodic [cv] 0", END.format("cv")),
+    ("v v c_cv periodic 0 [2*pi]", END.format("2*pi")),
+    ("v v c_cv periodic 0 [nan]", END.format("nan")),
+    ("v v c_cv periodic [pi] -pi", LENGTH.format("pi to -pi has the length -6.28319")),
+    ("v v c_cv periodic [1] 1", LENGTH.format("1 to 1 has the length 0")),
+    ("v v c_cv periodic [-1e308] 1e308", LENGTH.format("-1e308 to 1e308 has the length inf")),
 
     # the expression
     ("[v-u] v c_cv w c_cw", ": the expression 'v-u' has the unknown name u at character 3 - known are v, w"),
@@ -164,6 +180,20 @@ class Arguments(InProcess):
                 plain = re.sub(r"\[(\S*?)\](?=\s|$)", r"\1", CUSTOM + words)
                 self.assertEqual(error_of(self.lmp, plain), ("Compute coord/custom" + message, CUSTOM + words))
                 self.assertFalse(self.lmp.has_id("compute", "d"))
+        self.check_still_usable()
+
+    def test_periodic_children(self):
+        """S must join at the ends of the period of a variable, or jump by its own period."""
+        self.lmp.command("compute p all coord/custom 2*v v c_cv periodic 0 3")
+        for words, jump in (("3*p p [c_p]", "9 to 0"), ("abs(p-1) p [c_p]", "2 to 1"), ("2*p p [c_p] periodic 0 4", "6 to 0"),
+                            ("p*v v c_cv p [c_p]", "2.055 to 0"), ("sin(p) p [c_p]", "0.14112 to 0")):
+            with self.subTest(words):
+                self.assertEqual(error_of(self.lmp, re.sub(r"[][]", "", CUSTOM + words)), (
+                    f"Compute coord/custom: c_p has the period 3, but S jumps from {jump} at its end - use functions with this "
+                    "period, such as its sine and cosine, or keyword periodic with a period of S that divides the jump",
+                    CUSTOM + words))
+        for words in "(p-1.5)^2 p c_p", "2*p p c_p periodic 0 3", "v+p p c_p v c_cv periodic -1.5 1.5", "v+cos(2/3*3.14159265358979*p) p c_p v c_cv":
+            commands(self.lmp, CUSTOM + words + "\nrun 0\nuncompute d")
         self.check_still_usable()
 
     def test_too_long(self):

@@ -143,8 +143,8 @@ class GPUCOORD_API Bias {
   virtual void begin_run(std::int64_t /*step*/) {}
 
   // Returns whether walkers share the bias. If so, the caller calls on rank 0: join_run() at the
-  // setup of each run of timesteps, after begin_run(); leave_run() after it, with its last
-  // timestep; and fail() if an error ends the run outside of this class. Both others throw
+  // beginning of each run of timesteps, also if it has no setup; leave_run() after it, with its
+  // last timestep; and fail() if an error ends the run outside of this class. Both others throw
   // std::runtime_error.
   virtual bool has_walkers() const { return false; }
   virtual void join_run(std::int64_t /*step*/, std::int64_t /*last_step*/) {}
@@ -228,8 +228,12 @@ class GPUCOORD_API Bias {
   };
   virtual std::vector<Setting> settings() const { return {}; }
   std::vector<Setting> all_settings() const;    // with the names of the variables
+  Setting periods_as_setting() const;
   // Warns of settings that differ from those of load(). Returns whether any differ.
   bool warn_of_other_settings() const;
+
+  // Returns how many numbers at the end of BiasState::own only older restart files have.
+  virtual std::size_t nremoved() const { return 0; }
 
   // Returns a line for formula() that tells the periods of variables, or "".
   std::string periods_in_words() const;

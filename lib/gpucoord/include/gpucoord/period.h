@@ -40,6 +40,8 @@ struct Period {
 // Returns the end of a period or of an axis as PLUMED writes it: -pi, pi, or a number with 17
 // digits.
 GPUCOORD_API std::string text_of_bound(double);
+// Reads such an end. Returns false unless the word is -pi, pi or a finite number.
+GPUCOORD_API bool to_bound(const std::string &word, double &);
 
 }    // namespace gpucoord
 

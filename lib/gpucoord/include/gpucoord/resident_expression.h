@@ -5,6 +5,7 @@
 
 #include "gpucoord/device_value.h"
 #include "gpucoord/export.h"
+#include "gpucoord/period.h"
 #include "gpucoord/types.h"
 
 #include <cstddef>
@@ -35,10 +36,12 @@ class GPUCOORD_API ResidentExpression {
   virtual std::size_t bytes() const = 0;    // device memory
 };
 
-// text, names: see Expression; at most MAX_VARIABLES names. Throws DeviceError; throws
-// std::length_error with the limit if the expression is too large for the GPU.
+// text, names: see Expression; at most MAX_VARIABLES names. period: of S, which is mapped into it.
+// Throws DeviceError; throws std::length_error with the limit if the expression is too large for
+// the GPU.
 GPUCOORD_API std::unique_ptr<ResidentExpression>
-make_resident_expression(const std::string &text, const std::vector<std::string> &names);
+make_resident_expression(const std::string &text, const std::vector<std::string> &names,
+                         Period period = {});
 
 }    // namespace gpucoord
 

@@ -106,9 +106,15 @@ void Bias::load(ArchiveParts &parts)
     now.energy = archive.read_number();
     now.work = archive.read_number();
     for (auto *values : {&now.s, &now.dVdS, &now.own}) {
-      const auto found = archive.read_numbers();
+      auto found = archive.read_numbers();
+      if (values == &now.own && found.size() == values->size() + nremoved())
+        found.resize(values->size());
       if (found.size() != values->size())
-        throw std::runtime_error("its saved state belongs to a different bias");
+        throw std::runtime_error("its saved state has " + std::to_string(found.size()) +
+                                 " numbers, but this command needs " +
+                                 std::to_string(values->size()) +
+                                 " - use the command and the version of GPUCOORD that wrote it, or "
+                                 "another fix ID");
       *values = found;
     }
   });
@@ -119,19 +125,31 @@ void Bias::load(ArchiveParts &parts)
       saved_settings.push_back({name, archive.read_text()});
     }
   });
+  const Setting own = periods_as_setting();
+  for (const auto &saved : saved_settings)
+    if (saved.name == own.name && saved.text != own.text)
+      throw std::runtime_error("the restart file has " + printable(saved.text) +
+                               ", but this command has " + own.text +
+                               " - define the variables with the same periods, or use another "
+                               "fix ID");
 }
 
 std::vector<Bias::Setting> Bias::all_settings() const
 {
   auto list = settings();
   list.push_back({"variables", "variables " + joined(context.labels, 0, " ")});
+  list.push_back(periods_as_setting());
+  return list;
+}
+
+Bias::Setting Bias::periods_as_setting() const
+{
   std::string ends;
   for (int v = 0; v < nvariables(); ++v)
     if (period(v).exists())
       ends += " " + labels()[v] + " from " + shortest_text(period(v).lo) + " to " +
           shortest_text(period(v).hi());
-  list.push_back({"periods", ends.empty() ? "no periods" : "periods" + ends});
-  return list;
+  return {"periods", ends.empty() ? "no periods" : "periods" + ends};
 }
 
 bool Bias::warn_of_other_settings() const

@@ -12,6 +12,8 @@ void DepositGuard::parse(const Words &words, const std::string &noun_in)
 {
   noun = noun_in;
   labels = words.context().labels;
+  periods = words.context().periods;
+  periods.resize(labels.size());
   if (words.has("limits")) limits = words.intervals("limits");
   if (words.has("deposit_if")) {
     const auto &word = words.values("deposit_if", 1, ", a variable v_name")[0];
@@ -25,12 +27,28 @@ void DepositGuard::parse(const Words &words, const std::string &noun_in)
   if (!is_on()) words.fail("max_skip", "keyword max_skip needs keyword limits or deposit_if");
 }
 
+std::string DepositGuard::in_words() const
+{
+  if (!is_on()) return "";
+  std::string text = "\n  no " + noun;
+  for (std::size_t v = 0; v < limits.size(); ++v)
+    text += (v ? ", " : " beyond limits: ") + labels[v] + " from " + short_text(limits[v].lo) +
+        " to " + short_text(limits[v].hi);
+  if (!variable.empty())
+    text +=
+        std::string(limits.empty() ? "" : ", and none") + " where variable " + variable + " is 0";
+  return text + ", max_skip " + std::to_string(max_skip);
+}
+
 std::string DepositGuard::why_not(const double *s) const
 {
-  for (std::size_t v = 0; v < limits.size(); ++v)
-    if (s[v] < limits[v].lo || s[v] > limits[v].hi)
+  for (std::size_t v = 0; v < limits.size(); ++v) {
+    // Of a periodic variable, some image must be between the limits.
+    const double x = Period{limits[v].lo, periods[v].length}.wrapped(s[v]);
+    if (x < limits[v].lo || x > limits[v].hi)
       return labels[v] + " = " + shortest_text(s[v]) + " is beyond limits " +
           shortest_text(limits[v].lo) + " " + shortest_text(limits[v].hi);
+  }
   return allows ? "" : "variable " + variable + " of deposit_if is 0";
 }
 

@@ -19,6 +19,7 @@ class GPUCOORD_TEST_API DepositGuard {
   bool is_on() const { return !limits.empty() || !variable.empty(); }
   // Name of the caller's variable of deposit_if, or "".
   const std::string &caller_variable() const { return variable; }
+  std::string in_words() const;    // a line of the formula, or ""
   void set_variable(double value) { allows = value != 0.0; }
 
   // Returns whether a deposit at s is left out, and counts it. Throws std::runtime_error if it is
@@ -35,6 +36,7 @@ class GPUCOORD_TEST_API DepositGuard {
 
   std::string noun;
   std::vector<std::string> labels;
+  std::vector<Period> periods;     // [variables]
   std::vector<Interval> limits;    // empty: none
   std::string variable;
   bool allows = true;    // value of the variable

@@ -337,6 +337,7 @@ void DepositingBias::write(std::vector<Deposit> &deposits)
     if (files) file->name_walkers(files->names());
     for (const auto &deposit : deposits) {
       file->append(deposit, known);
+      if (rounds || files) order.push_back(deposit.walker);
       if (files) files->add(deposit, known);
     }
   } catch (const std::exception &e) {
@@ -349,7 +350,8 @@ void DepositingBias::write(std::vector<Deposit> &deposits)
 std::optional<std::vector<Deposit>> DepositingBias::known_deposits() const
 {
   auto kept = kept_deposits();
-  if (kept && files) files->set_walkers_of(*kept);
+  if (kept && (rounds || files))
+    for (std::size_t k = 0; k < kept->size(); ++k) (*kept)[k].walker = order[k];
   return kept;
 }
 

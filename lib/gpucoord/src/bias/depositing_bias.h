@@ -53,7 +53,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   bool leave_run(std::int64_t step) override;
   void fail(const std::string &why) override { rounds->fail(why); }
   bool must_end() const override { return rounds && rounds->left() >= 0; }
-  std::size_t bytes() const override { return statistics.bytes() + (files ? files->bytes() : 0); }
+  std::size_t bytes() const override
+  {
+    return statistics.bytes() + order.size() * sizeof(int) + (files ? files->bytes() : 0);
+  }
   void save(ArchiveParts &) const override;
   void load(ArchiveParts &) override;
 
@@ -71,6 +74,14 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void parse_guard(const Words &words) { guard.parse(words, noun); }
   // can_read: deposits may be added in any order, so that walkers can share them by files
   void parse_walkers(const Words &, bool can_read);
+  // Returns these keywords as lines of the formula.
+  std::string sharing_in_words() const
+  {
+    return guard.in_words() +
+        (rounds      ? "\n  walkers: all " + std::to_string(rounds->count()) + " partitions"
+             : files ? "\n  walkers: " + files->in_words(plural)
+                     : "");
+  }
   // Adds outputs after all others, if keywords of parse_walkers() and parse_guard() are given.
   void add_outputs_of_rounds();
 
@@ -152,6 +163,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::unique_ptr<WalkerFiles> files;      // null: no walkers that share files
   bool is_sharing = false;                 // their files are open
   std::string failure_of_files;            // error after which V cannot be continued
+  std::vector<int> order;                  // walkers of all deposits in the file, where it is
   bool has_compared_walkers = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""

@@ -49,15 +49,12 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
 {
   // Of a call that has failed
   file.reset();
+  order.clear();
   failure_of_files.clear();
   is_sharing = false;
   DepositFormat columns = format();
   if (files) {
-    files->open(columns, context.program, context.units, context.print, context.warn);
-    if (files->is_in_folder(path))
-      throw std::runtime_error(plural + " file " + path +
-                               " is in the folder of walkers, where each file NAME.w is that of a "
-                               "walker - give a file outside of it");
+    files->open(path, columns, context.program, context.units, context.print, context.warn);
     columns.walkers = files->names();
     columns.walkers.resize(1);
   }
@@ -106,6 +103,8 @@ std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &open
                                  shortest_text(saved) + way_out + "that run");
     }
   if (files) files->check(found, name);
+  if (rounds || files)
+    for (const auto &deposit : found.deposits) order.push_back(deposit.walker);
   const std::string restored = restore(found.deposits);
   if (is_restarted && saved_checksum && *saved_checksum != checksum())
     throw std::runtime_error(

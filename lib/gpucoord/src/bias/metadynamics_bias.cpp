@@ -252,8 +252,8 @@ namespace {
       text += std::string(v ? "," : "\n  constant beyond the interval:") + " " + labels()[v] +
           " from " + short_text(options.interval[v].lo) + " to " +
           short_text(options.interval[v].hi);
-    return text + periods_in_words() + "\n  hills file " + path + ": units " + context.units +
-        ", heights" +
+    return text + periods_in_words() + sharing_in_words() + "\n  hills file " + path + ": units " +
+        context.units + ", heights" +
         (options.biasfactor > 1.0 ? " times biasfactor/(biasfactor - 1)" : " of the bias");
   }
 

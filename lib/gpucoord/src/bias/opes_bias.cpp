@@ -113,6 +113,10 @@ namespace {
     }
     bool can_deposit() const override { return opes->is_ready(); }
     void load_shared(ArchiveParts &) override;
+    std::size_t nremoved() const override    // averages that nobody needs
+    {
+      return options.is_adaptive() ? 0 : 1 + 2 * static_cast<std::size_t>(nvariables());
+    }
 
    private:
     void parse_energies(const Words &);
@@ -304,7 +308,8 @@ namespace {
     if (!options.sigma_min.empty()) text += ", at least" + list(options.sigma_min);
     text += options.fixed_sigma ? ", fixed" : ", which shrinks with the number of samples";
     if (!extra.empty()) text += ", weights exp((V + f_" + extra + ")/kT)";
-    return text + periods_in_words() + "\n  kernels file " + path + ": units " + context.units;
+    return text + periods_in_words() + sharing_in_words() + "\n  kernels file " + path +
+        ": units " + context.units;
   }
 
   std::string OpesBias::warning_of_rerun() const

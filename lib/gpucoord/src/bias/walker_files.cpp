@@ -43,6 +43,12 @@ WalkerFiles::WalkerFiles(std::string folder_in, std::string name, int every_in, 
   walkers.push_back({std::move(name)});
 }
 
+std::string WalkerFiles::in_words(const std::string &deposits) const
+{
+  return "those in other files " + path_of("*") + ", read every " + std::to_string(timesteps) +
+      " steps; " + deposits + " of this one are in " + path();
+}
+
 std::vector<std::string> WalkerFiles::names() const
 {
   std::vector<std::string> result;
@@ -52,8 +58,9 @@ std::vector<std::string> WalkerFiles::names() const
 
 /* ---------------------------------------------------------------------- */
 
-void WalkerFiles::open(const DepositFormat &format_in, const std::string &program_in,
-                       const std::string &units_in, const Print &print_in, const Print &warn_in)
+void WalkerFiles::open(const std::string &journal, const DepositFormat &format_in,
+                       const std::string &program_in, const std::string &units_in,
+                       const Print &print_in, const Print &warn_in)
 {
   format = format_in;
   program = program_in;
@@ -68,17 +75,15 @@ void WalkerFiles::open(const DepositFormat &format_in, const std::string &progra
   absolute_folder = fs::absolute(folder).string();
   // Of a call that has failed
   others.clear();
-  order.clear();
   missing.clear();
   if (!is_loaded) walkers = {{walkers[0].name}};
+  const fs::path parent = fs::absolute(journal).parent_path();
+  if (fs::path(journal).extension() == EXTENSION && fs::equivalent(parent, folder, error))
+    throw std::runtime_error(format.noun + "s file " + journal +
+                             " would be that of a walker of this folder - give a name in another "
+                             "folder, or one that does not end in " +
+                             EXTENSION);
   file = std::make_unique<DepositFile>(path(), format, program, units);
-}
-
-bool WalkerFiles::is_in_folder(const std::string &path) const
-{
-  std::error_code none;
-  const fs::path parent = fs::absolute(path).parent_path();
-  return fs::path(path).extension() == EXTENSION && fs::equivalent(parent, absolute_folder, none);
 }
 
 std::string WalkerFiles::create()
@@ -94,10 +99,7 @@ void WalkerFiles::check(const DepositFile::Existing &journal, const std::string 
   std::vector<Walker> known;
   for (const auto &name : journal.walkers) known.push_back({name});
   if (known.empty()) known.push_back({walkers[0].name});    // no deposits yet
-  for (const auto &deposit : journal.deposits) {
-    ++known[deposit.walker].count;
-    order.push_back(deposit.walker);
-  }
+  for (const auto &deposit : journal.deposits) ++known[deposit.walker].count;
   if (known[0].name != walkers[0].name)
     throw std::runtime_error(name_of_journal + " is that of walker " + printable(known[0].name) +
                              ", not of " + walkers[0].name +
@@ -310,13 +312,7 @@ void WalkerFiles::add(const Deposit &deposit, const DepositFile::Known &known)
                    own->end());
       return own;
     });
-  order.push_back(deposit.walker);
   ++walkers[deposit.walker].count;
-}
-
-void WalkerFiles::set_walkers_of(std::vector<Deposit> &deposits) const
-{
-  for (std::size_t k = 0; k < deposits.size(); ++k) deposits[k].walker = order[k];
 }
 
 /* ---------------------------------------------------------------------- */
@@ -351,7 +347,7 @@ void WalkerFiles::load(Archive &archive)
 
 std::size_t WalkerFiles::bytes() const
 {
-  std::size_t result = order.size() * sizeof(int);
+  std::size_t result = 0;
   for (const auto &[name, other] : others) result += other.sums.size() * sizeof(other.sums[0]);
   return result;
 }

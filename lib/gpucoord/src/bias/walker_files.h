@@ -35,15 +35,15 @@ class GPUCOORD_TEST_API WalkerFiles {
 
   int every() const { return timesteps; }
   std::string path(int walker = 0) const { return path_of(walkers[walker].name); }
+  std::string in_words(const std::string &deposits) const;
   std::vector<std::string> names() const;    // of the walkers in the journal
   const std::string &name(int walker) const { return walkers[walker].name; }
 
   // Prepares files of this format. print, warn: see BiasContext
   using Print = std::function<void(const std::string &)>;
-  void open(const DepositFormat &, const std::string &program, const std::string &units,
-            const Print &print, const Print &warn);
-  // Returns whether this file would be read as that of a walker.
-  bool is_in_folder(const std::string &path) const;
+  // journal: file of keyword file, which must not be one that the others read
+  void open(const std::string &journal, const DepositFormat &, const std::string &program,
+            const std::string &units, const Print &print, const Print &warn);
   // Starts a new file of this walker. Returns the new name of an existing one, or "".
   std::string create();
   // Takes the walkers of the journal of an earlier run. Checks that the file of this walker begins
@@ -60,8 +60,6 @@ class GPUCOORD_TEST_API WalkerFiles {
   std::vector<Deposit> read(const Check &check);
   // Takes a deposit that was written to the journal. One of this walker is appended to its file.
   void add(const Deposit &, const DepositFile::Known &known);
-  // Sets the walkers of all deposits of the bias.
-  void set_walkers_of(std::vector<Deposit> &) const;
 
   void save(Archive &) const;
   void load(Archive &);
@@ -119,7 +117,6 @@ class GPUCOORD_TEST_API WalkerFiles {
 
   std::vector<Walker> walkers;    // by their numbers; the first one is this walker
   bool is_loaded = false;         // from a restart file
-  std::vector<int> order;         // walkers of all deposits in the journal
   std::map<std::string, Other> others;
 
   std::unique_ptr<DepositFile> file;    // of this walker

@@ -15,8 +15,6 @@ namespace gpucoord {
 std::string number_text(double);                    // 17 digits, reads back as the same number
 std::string short_text(double, int digits = 10);    // for messages
 std::string shortest_text(double);    // fewest digits that read back as the same number
-// Reads what text_of_bound() of gpucoord/period.h returns.
-bool to_bound(const std::string &word, double &);
 // Reads a number. Returns false unless the whole word is a finite number.
 bool to_number(const std::string &word, double &);
 std::vector<std::string> words_of(const std::string &line);

@@ -38,6 +38,7 @@ namespace {
     // Index of the first instruction of the value, of the first instruction of each derivative, and
     // of the end.
     int begin[MAX_VARIABLES + 2];
+    Period period;    // of S
     Result *result;
   };
 
@@ -74,7 +75,7 @@ namespace {
     const bool is_finite =
         __syncthreads_and(isfinite(value) && (thread >= arg.n || isfinite(s[thread])));
     if (thread > 0) return;
-    arg.result->value = is_finite ? value : nan("");
+    arg.result->value = is_finite ? arg.period.wrapped(value) : nan("");
     arg.result->status = status_of(arg);
   }
 
@@ -91,8 +92,10 @@ namespace {
 
   class CudaResidentExpression : public ResidentExpression {
    public:
-    CudaResidentExpression(const std::string &text, const std::vector<std::string> &names) :
-        n(static_cast<int>(names.size()))
+    CudaResidentExpression(const std::string &text, const std::vector<std::string> &names,
+                           Period period_in) :
+        n(static_cast<int>(names.size())),
+        period(period_in)
     {
       if (names.size() > MAX_VARIABLES)
         throw std::length_error("has " + std::to_string(names.size()) +
@@ -128,6 +131,7 @@ namespace {
       std::copy(variables.begin(), variables.end(), arg.variable);
       arg.instructions = instructions.data();
       std::copy(begin.begin(), begin.end(), arg.begin);
+      arg.period = period;
       arg.result = result.data();
       evaluate_expression<<<1, (n + 1) * WARP, 0, stream>>>(arg);
       check(cudaGetLastError(), "launching evaluate_expression");
@@ -150,6 +154,7 @@ namespace {
 
    private:
     const int n;
+    const Period period;
     std::vector<int> begin = {0};
     DeviceBuffer<Instruction> instructions;
     DeviceBuffer<Result> result;
@@ -158,9 +163,10 @@ namespace {
 }    // namespace
 
 std::unique_ptr<ResidentExpression> make_resident_expression(const std::string &text,
-                                                             const std::vector<std::string> &names)
+                                                             const std::vector<std::string> &names,
+                                                             Period period)
 {
-  return std::make_unique<CudaResidentExpression>(text, names);
+  return std::make_unique<CudaResidentExpression>(text, names, period);
 }
 
 }    // namespace gpucoord

@@ -99,8 +99,8 @@ std::unique_ptr<OrderParameter> make_order_on_cuda(OrderOnCuda, int, int)
   }
 #include "gpucoord/order_parameters.def"
 
-std::unique_ptr<ResidentExpression> make_resident_expression(const std::string &,
-                                                             const std::vector<std::string> &)
+std::unique_ptr<ResidentExpression>
+make_resident_expression(const std::string &, const std::vector<std::string> &, Period)
 {
   throw DeviceError(NOT_BUILT);
 }
