@@ -255,6 +255,7 @@ void FixCoordBias::begin()
   start.is_restarted = restart_step != gpucoord::BiasStart::NONE;
   start.restart_step = restart_step;
   start.timestep = update->dt;
+  start.is_rerun = is_rerun();
   its_surroundings->add_written_files(bias->written_files());
   evaluation->call_and_share([&] {
     bias->begin(start);

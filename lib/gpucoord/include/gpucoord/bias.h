@@ -69,6 +69,7 @@ struct BiasStart {
   bool is_restarted = false;           // load() was called
   std::int64_t restart_step = NONE;    // timestep at which load() was called
   double timestep = 0.0;               // caller's units
+  bool is_rerun = false;               // evaluates stored configurations
 };
 
 // The state of a bias after an evaluation. It is the same on all ranks.
