@@ -1,7 +1,8 @@
-# Precompiled headers for a build of LAMMPS: parsing these headers takes most of its time. The code
-# that is generated stays the same. Given as CMAKE_PROJECT_lammps_INCLUDE, which CMake includes at
-# LAMMPS' project() command; the target exists at the end of its CMakeLists.txt. GPUCOORD in
-# LAMMPS' tree is compiled without: its files include what they need.
+# Given to a build of LAMMPS as CMAKE_PROJECT_lammps_INCLUDE, which CMake includes at LAMMPS' project()
+# command; the target exists at the end of its CMakeLists.txt.
+
+# Precompiled headers: parsing these headers takes most of the time. The code that is generated stays
+# the same. GPUCOORD in LAMMPS' tree is compiled without: its files include what they need.
 function(precompile_lammps_headers)
   target_precompile_headers(lammps PRIVATE <mpi.h> ${CMAKE_CURRENT_SOURCE_DIR}/../src/pointers.h
     <algorithm> <cmath> <cstring> <map> <set> <string> <unordered_map> <vector>)
@@ -10,3 +11,48 @@ function(precompile_lammps_headers)
   set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 cmake_language(DEFER CALL precompile_lammps_headers)
+
+# GPUCOORD_LAMMPS_STYLES: the only styles to build, 'fix_nve;pair_zero', for tests that use few. Those
+# whose headers other files of LAMMPS include are needed, too.
+function(leave_out_lammps_styles)
+  set(style "(angle|atom_vec|body|bond|compute|dihedral|dump|esp|ewald|fix|gran_sub_mod|improper|min|msm|pair|pppm|reader")
+  string(APPEND style "|region)(_[a-z0-9_]+)?")
+  get_target_property(kept lammps SOURCES)
+  set(left_out ${kept})
+  list(FILTER kept EXCLUDE REGEX "/${style}\\.cpp$")
+  list(FILTER left_out INCLUDE REGEX "/${style}\\.cpp$")
+  set(names ${GPUCOORD_LAMMPS_STYLES})
+  set(added ${kept})
+  while(added)
+    foreach(source ${added})
+      string(REGEX REPLACE "\\.cpp$" ".h" header ${source})
+      foreach(file ${source} ${header})
+        if(EXISTS ${file})
+          file(STRINGS ${file} lines REGEX "^#include \"${style}\\.h\"")
+          string(REGEX REPLACE "#include \"([a-z0-9_]+)\\.h\"[^;]*" "\\1" included "${lines}")
+          list(APPEND names ${included})
+        endif()
+      endforeach()
+    endforeach()
+    list(REMOVE_DUPLICATES names)
+    list(JOIN names "|" needed)
+    set(added ${left_out})
+    list(FILTER added INCLUDE REGEX "/(${needed})\\.cpp$")
+    list(FILTER left_out EXCLUDE REGEX "/(${needed})\\.cpp$")
+    list(APPEND kept ${added})
+  endwhile()
+  set_target_properties(lammps PROPERTIES SOURCES "${kept}")
+  list(LENGTH left_out count)
+  message(STATUS "${count} sources of styles are left out")
+  list(TRANSFORM left_out REPLACE ".*/(.*)\\.cpp$" "#include \"\\1.h\"")
+  file(GLOB lists ${CMAKE_CURRENT_BINARY_DIR}/styles/style_*.h)
+  foreach(list ${lists})
+    file(STRINGS ${list} lines)
+    list(REMOVE_ITEM lines ${left_out})
+    list(JOIN lines "\n" text)
+    file(WRITE ${list} "${text}\n")
+  endforeach()
+endfunction()
+if(GPUCOORD_LAMMPS_STYLES)
+  cmake_language(DEFER CALL leave_out_lammps_styles)
+endif()

@@ -17,7 +17,6 @@ sys.dont_write_bytecode = True    # the folder of the tool may be shared, or par
 from free_energy.command import main
 
 
-
 class Output:
     """Standard output, which may end before the tool does, as in 'free_energy.py ... | head'. Files are
     then written nevertheless."""

@@ -35,7 +35,7 @@ static constexpr int TAG = 6204;    // commands temper and neb use 0
 /* ---------------------------------------------------------------------- */
 
 PartitionWalkers::PartitionWalkers(LAMMPS *lmp_in, std::string name) :
-    lmp(lmp_in), universe(lmp->universe), its_name(std::move(name)), numbers(count(), 0)
+    lmp(lmp_in), universe(lmp->universe), its_name(std::move(name)), number(0)
 {
 }
 
@@ -52,37 +52,53 @@ int PartitionWalkers::mine() const
 std::vector<WalkerRecord> PartitionWalkers::gather(const WalkerRecord &record)
 {
   if (mine() != 0) {
-    static std::atomic<std::int64_t> nsent(0);    // of all biases
-    numbers[mine()] = ++nsent;
-    send({0}, &record, sizeof(record));
+    its_record = record;
+    Message message;
+    do {
+      message = receive(0);
+    } while (!message.is_question());    // the end of a meeting that this walker has left
+    answer(message);
     return {};
   }
+  static std::atomic<std::int64_t> nmeetings(0);    // of all biases
+  number = ++nmeetings;
+  send_to_others("");
   std::vector<WalkerRecord> records(count(), record);
   for (int w = 1; w < count(); ++w) {
-    std::string bytes;
-    do {    // the last record counts
-      auto message = receive(w);
-      numbers[w] = message.number;
-      bytes = std::move(message.bytes);
-    } while (has_come(w));
-    if (bytes.size() != sizeof(record))
+    Message message;
+    do {
+      message = receive(w);
+    } while (message.number != number);    // of a meeting that walker 0 has left
+    if (message.bytes.size() != sizeof(record))
       throw std::runtime_error(
           fmt::format("walker {} uses another version of GPUCOORD - use the same for all", w));
-    memcpy(static_cast<void *>(&records[w]), bytes.data(), bytes.size());
+    memcpy(static_cast<void *>(&records[w]), message.bytes.data(), sizeof(record));
   }
   return records;
 }
 
 void PartitionWalkers::send_to_all(std::string &bytes)
 {
-  if (mine() != 0) {
-    Message message;
-    do {
-      message = receive(0);
-    } while (message.number != numbers[mine()]);
-    bytes = message.bytes;
+  if (mine() == 0) {
+    send_to_others(bytes);
     return;
   }
+  Message message;
+  do {
+    message = receive(0);
+    if (message.is_question()) answer(message);    // walker 0 has come again
+  } while (message.is_question() || message.number != number);
+  bytes = message.bytes;
+}
+
+void PartitionWalkers::answer(const Message &question)
+{
+  number = question.number;
+  send({0}, &its_record, sizeof(its_record));
+}
+
+void PartitionWalkers::send_to_others(const std::string &bytes)
+{
   std::vector<int> others(count() - 1);
   std::iota(others.begin(), others.end(), 1);
   send(others, bytes.data(), bytes.size());
@@ -100,11 +116,6 @@ PartitionWalkers::Message PartitionWalkers::receive(int)
   return {};
 }
 
-bool PartitionWalkers::has_come(int)
-{
-  return false;
-}
-
 #else
 
 // To all at once: walkers that have waited for long look for messages only now and then.
@@ -117,16 +128,15 @@ void PartitionWalkers::send(const std::vector<int> &to, const void *bytes, std::
   // Not deleted after a failure, because MPI may still read what it has not sent.
   struct Sending {
     std::vector<char> bytes;
-    std::vector<std::int64_t> numbers;
+    std::int64_t number;
     std::vector<MPI_Request> requests;
   };
   const auto *const begin = static_cast<const char *>(bytes);
-  auto *const sending = new Sending{{begin, begin + size}, {}, {}};
-  for (const int walker : to) sending->numbers.push_back(numbers[mine() == 0 ? walker : mine()]);
-  sending->requests.resize(2 * to.size());
+  auto *const sending =
+      new Sending{{begin, begin + size}, number, std::vector<MPI_Request>(2 * to.size())};
   for (std::size_t k = 0; k < to.size(); ++k) {
     const int rank = universe->root_proc[to[k]];
-    MPI_Isend(&sending->numbers[k], sizeof(std::int64_t), MPI_BYTE, rank, TAG, universe->uworld,
+    MPI_Isend(&sending->number, sizeof(std::int64_t), MPI_BYTE, rank, TAG, universe->uworld,
               &sending->requests[2 * k]);
     MPI_Isend(sending->bytes.data(), static_cast<int>(size), MPI_BYTE, rank, TAG, universe->uworld,
               &sending->requests[2 * k + 1]);
@@ -140,21 +150,14 @@ void PartitionWalkers::send(const std::vector<int> &to, const void *bytes, std::
   delete sending;
 }
 
-bool PartitionWalkers::has_come(int walker)
-{
-  // Open MPI looks for new messages at the end of a call that has found none.
-  int result = 0;
-  for (int k = 0; k < 2 && !result; ++k)
-    MPI_Iprobe(universe->root_proc[walker], TAG, universe->uworld, &result, MPI_STATUS_IGNORE);
-  return result != 0;
-}
-
 std::string PartitionWalkers::receive_bytes(int walker)
 {
-  wait(walker, [&] {
-    return has_come(walker);
-  });
   const int source = universe->root_proc[walker];
+  wait(walker, [&] {
+    int has_come;
+    MPI_Iprobe(source, TAG, universe->uworld, &has_come, MPI_STATUS_IGNORE);
+    return has_come != 0;
+  });
   MPI_Status status;
   MPI_Probe(source, TAG, universe->uworld, &status);
   int size;
@@ -184,13 +187,13 @@ void PartitionWalkers::wait(int walker, const std::function<bool()> &is_done)
     const double waited = platform::walltime() - begin;
     if (waited > patience)
       throw std::runtime_error(
-          fmt::format("waited {:g} seconds for walker {}, the partition of log.lammps.{} - see why "
-                      "it does not come, or give a larger patience",
+          fmt::format("waited {:g} seconds for walker {} - see why partition {} does not come, or "
+                      "give a larger patience",
                       patience, walker, walker));
     if (waited > WARN * patience && !has_warned) {
       lmp->error->warning(FLERR,
                           "{}: waiting for walker {} since {:.3g} seconds - patience {:g} ends it, "
-                          "so see log.lammps.{}, or give a larger patience",
+                          "so see why partition {} does not come, or give a larger patience",
                           its_name, walker, waited, patience, walker);
       utils::flush_buffers(lmp);
       has_warned = true;

@@ -24,8 +24,9 @@ class LAMMPS;
 // Walkers that are the partitions of one LAMMPS. Rank 0 of each partition sends from point to
 // point, so that a partition without the fix is noticed by those that wait for it, and hangs none.
 //
-// A walker that has waited for too long leaves its record behind. If LAMMPS is a library, it can
-// then send another one. So records have numbers, and an answer has the number of the record.
+// In a meeting, walker 0 asks all others for their records. A walker that has waited for too long
+// leaves the meeting. If LAMMPS is a library, it can then come again. So meetings have numbers:
+// what belongs to an earlier one counts for nothing.
 
 class PartitionWalkers : public gpucoord::Walkers {
  public:
@@ -41,18 +42,20 @@ class PartitionWalkers : public gpucoord::Walkers {
   struct Message {
     std::int64_t number = 0;
     std::string bytes;
+    bool is_question() const { return bytes.empty(); }
   };
+  void answer(const Message &question);
+  void send_to_others(const std::string &bytes);
   void send(const std::vector<int> &to, const void *bytes, std::size_t size);
   Message receive(int walker);
   std::string receive_bytes(int walker);
-  bool has_come(int walker);
   void wait(int walker, const std::function<bool()> &is_done);
 
   LAMMPS *const lmp;
   class Universe *const universe;
   const std::string its_name;
-  // Of the last record: of each walker on walker 0, and its own on others.
-  std::vector<std::int64_t> numbers;
+  std::int64_t number;    // of the meeting
+  gpucoord::WalkerRecord its_record;
 };
 
 }    // namespace LAMMPS_NS

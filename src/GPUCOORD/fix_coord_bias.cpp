@@ -60,7 +60,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
     restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
     warned_of_rerun(false), step_of_forces(-1), strength_of_forces(0.0), is_announced(false),
-    respa(lmp), first_of_minimization(0)
+    has_joined(false), respa(lmp), first_of_minimization(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -255,6 +255,7 @@ void FixCoordBias::begin()
   start.is_restarted = restart_step != gpucoord::BiasStart::NONE;
   start.restart_step = restart_step;
   start.timestep = update->dt;
+  start.is_rerun = is_rerun();
   its_surroundings->add_written_files(bias->written_files());
   evaluation->call_and_share([&] {
     bias->begin(start);
@@ -326,16 +327,25 @@ void FixCoordBias::announce(int vflag, Phase phase, int level)
 void FixCoordBias::setup(int vflag)
 {
   bias->begin_run(update->ntimestep);
-  if (bias->has_walkers() && !is_rerun())
-    evaluation->call([&] {
-      bias->join_run(update->ntimestep, update->laststep);
-    });
+  has_joined = false;
+  join_run();
   respa.begin_setup();
   apply(vflag, Phase::SETUP);
   respa.end_setup();
   compare_with_restart();
   if (surroundings().has_dynamics())
     evaluation->check_frequencies(bias->stride() * respa.timestep());
+}
+
+// Collective. Other walkers wait for this one in each run, also in those with pre no, which have no
+// setup.
+void FixCoordBias::join_run()
+{
+  if (has_joined || !bias->has_walkers() || update->whichflag == 2 || is_rerun()) return;
+  evaluation->call([&] {
+    bias->join_run(update->firststep, update->laststep);
+  });
+  has_joined = true;
 }
 
 // Collective. A variable that is defined differently than in the earlier run would make S jump.
@@ -374,6 +384,7 @@ void FixCoordBias::post_run()
 {
   evaluation->end_run();
   if (bias->has_walkers()) {
+    join_run();    // pre no without a timestep
     std::vector<double> must_end(1);
     evaluation->call(
         [&] {
@@ -381,6 +392,7 @@ void FixCoordBias::post_run()
         },
         must_end);
     if (must_end[0] != 0.0) timer->force_timeout();
+    has_joined = false;
   }
   std::string summary;
   evaluation->call([&] {
@@ -394,6 +406,7 @@ void FixCoordBias::post_run()
 
 void FixCoordBias::post_force(int vflag)
 {
+  join_run();
   apply(vflag, Phase::LAST_OF_STEP);
   its_surroundings->check_thermostats();
 }

@@ -76,6 +76,7 @@ class FixCoordBias : public Fix, public VariableUser {
   FixCoordBias(class LAMMPS *, int, char **, const std::string &style_name, const MakeBias &);
 
   void print_outputs() const;
+  void join_run();
   void compare_with_restart();
   std::string compute_id(std::size_t v) const;
   CollectiveVariable *variable_of(std::size_t v) const;    // null: no such variable
@@ -112,6 +113,7 @@ class FixCoordBias : public Fix, public VariableUser {
   double strength_of_forces;
 
   bool is_announced;    // pre_force() has announced this evaluation
+  bool has_joined;      // the run of other walkers
   BiasRespaLevel respa;
   bigint first_of_minimization;
 };

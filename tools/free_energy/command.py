@@ -150,12 +150,16 @@ class Job:
                 if any(is_same(path, other) for other in arguments.files[:k]):
                     raise Failure(f"{path} is given twice - give each file once")
             arguments.files = without_backups(arguments.files)
-            self.tables = [read_table(path, note) for path in arguments.files]
+            found = [read_table(path, note, len(arguments.files) > 1)
+                     for path in arguments.files]
+            self.tables = [table for table in found if table is not None]
+            if not self.tables:
+                read_table(arguments.files[0])    # fails
             kinds = [kind_of(table) for table in self.tables]
-            for kind, path in zip(kinds, arguments.files):
+            for kind, table in zip(kinds, self.tables):
                 if kind != kinds[0]:
-                    raise Failure(f"{arguments.files[0]} has {kinds[0]}, but {path} has {kind} - "
-                                  "give files of one kind")
+                    raise Failure(f"{self.tables[0].path} has {kinds[0]}, but {table.path} has "
+                                  f"{kind} - give files of one kind")
             self.kind = kinds[0]
             if self.kind in ("grid", "state") and len(self.tables) > 1:
                 raise Failure(f"{len(self.tables)} files of kind {self.kind} - give one")

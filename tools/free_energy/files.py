@@ -89,8 +89,9 @@ def bound(text, path):
         raise Failure(f"{path}: the bound '{text}' is not a number") from None
 
 
-def read_table(path, note=print):
-    """note: called with a text if the last line is incomplete."""
+def read_table(path, note=print, may_have_header_only=False):
+    """note: called with a text if the last line is incomplete, or if there is only a header. Then
+    the result is None."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -131,6 +132,9 @@ def read_table(path, note=print):
                 table.walker = walker[1]
             elif not rows:
                 titles.append(line[1:].split())
+    if not rows and table.is_plumed and may_have_header_only:
+        note(f"{path} has only a header yet")
+        return None
     if not rows:
         raise Failure(f"{path} has no numbers - is it the file of a run that began?")
     fill(table, rows, numbers, titles)

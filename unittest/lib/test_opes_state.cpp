@@ -141,6 +141,68 @@ TEST_F(OpesState, restart_after_a_state)
   }
 }
 
+// Older versions saved averages of adaptive sigma in any case: their number, means and squares.
+TEST_F(OpesState, restart_of_an_older_version)
+{
+  const std::string given = std::string("opes sigma 0.15 0.2") + BASE;
+  auto first = begin(given, 2);
+  run(*first, 0, 300, 2);
+  ArchiveParts saved;
+  first->save(saved);
+  const std::string file = content(path);
+  run(*first, 300, 450, 2);
+  const auto last = first->state();
+  first.reset();
+  Archive bytes;
+  saved.write(bytes);
+  Archive from(bytes.bytes());
+  // averages: how many numbers
+  const auto load = [&](Bias &bias, std::size_t averages) {
+    Archive in(from), to;
+    std::int64_t left = in.read_integer();
+    for (to.write(left); left > 0; --left) {
+      const std::string name = in.read_text();
+      to.write(name);
+      to.write(in.read_integer());
+      const std::string part = in.read_text();
+      if (name != "bias") {
+        to.write(part);
+        continue;
+      }
+      Archive old(part), longer;
+      for (int k = 0; k < 2; ++k) longer.write(old.read_number());
+      for (int k = 0; k < 3; ++k) {
+        auto numbers = old.read_numbers();
+        if (k == 2) numbers.resize(numbers.size() + averages);
+        longer.write(numbers);
+      }
+      to.write(longer.bytes());
+    }
+    Archive changed(to.bytes());
+    ArchiveParts parts(changed);
+    bias.load(parts);
+    parts.check_all_are_taken();
+  };
+  std::ofstream(path, std::ios::binary) << file;
+  auto second = make(given, 2);
+  load(*second, 1 + 2 * 2);
+  BiasStart start;
+  start.is_restarted = true;
+  second->begin(start);
+  run(*second, 300, 450, 2);
+  EXPECT_EQ(second->state().energy, last.energy);
+  EXPECT_EQ(second->state().own, last.own);
+  second.reset();
+  try {
+    load(*make(given, 2), 3);
+    ADD_FAILURE() << "no error";
+  } catch (const std::runtime_error &e) {
+    EXPECT_STREQ(e.what(),
+                 "its saved state has 12 numbers, but this command needs 9 - use the command and "
+                 "the version of GPUCOORD that wrote it, or another fix ID");
+  }
+}
+
 // A changed byte is an error, or another state.
 TEST_F(OpesState, damaged_files)
 {

@@ -4,10 +4,6 @@
 
 #include "walkers_by_files.h"
 
-#include <csignal>
-
-#include <sys/resource.h>
-
 namespace {
 
 TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
@@ -50,9 +46,9 @@ TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
       EXPECT_EQ(outputs[2].value(), position(name[0], 20));
       if (grid.empty()) expect_sum_of_journal(name);
     }
-    EXPECT_EQ(
-        jobs["b"].messages,
-        (Words{"adds the hills of walker a in S/a.w", "adds the hills of walker c in S/c.w"}));
+    EXPECT_EQ(jobs["b"].messages,
+              (Words{"adds the hills of walker a in S/a.w, now 2",
+                     "adds the hills of walker c in S/c.w, now 1"}));
     EXPECT_NE(content(journal_of("b")).find("height biasf clock\n"), std::string::npos);
     EXPECT_NE(content(journal_of("b")).find("\n# walker 0 is b\n"), std::string::npos);
     EXPECT_NE(content(journal_of("b")).find("\n# walker 2 is c\n"), std::string::npos);
@@ -125,7 +121,7 @@ TEST_F(WalkersByFiles, restart_of_all)
       EXPECT_EQ(jobs[name].bias->state().dVdS, whole[name].dVdS);
       EXPECT_EQ(jobs[name].bias->state().own, whole[name].own);
       EXPECT_EQ(
-          jobs[name].messages[0].find(" hills of S/" + name +
+          jobs[name].messages[2].find(" hills of S/" + name +
                                       ".w that are later than those of this run are now in S/bck."),
           1u);
     }
@@ -238,6 +234,56 @@ TEST_F(WalkersByFiles, a_late_walker)
   EXPECT_EQ(centers(journal_of("b")),
             of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}, {'b', 5}, {'a', 25}, {'a', 30}}));
   expect_sum_of_journal("b");
+}
+
+TEST_F(WalkersByFiles, a_second_set_of_jobs)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 22);
+  jobs.clear();
+  begin({"a", "b"});
+  EXPECT_EQ(centers(journal_of("a")), of({{'b', 5}, {'b', 10}, {'b', 15}, {'b', 20}}));
+  const Words expected = {
+      "hills file H.a of an earlier run is now bck.0.H.a",
+      "hills file S/a.w of an earlier run is now S/bck.0.a.w",
+      "adds the hills of walker b in S/b.w, now 4",
+      "4 hills of other walkers act from the start, but those of this walker do not: they are in "
+      "S/bck.0.a.w - use another folder for a new set of jobs, or append yes to continue"};
+  EXPECT_EQ(jobs["a"].messages, expected);
+  EXPECT_EQ(centers(journal_of("b")), "");
+  EXPECT_EQ(jobs["b"].messages.size(), 2u);
+}
+
+// A rerun reads nobody, and changes nothing in the folder. A run after it does so.
+TEST_F(WalkersByFiles, rerun)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 22);
+  const std::string own = content(file_of("a")), before = content(journal_of("a"));
+  jobs.clear();
+  put("a", hill(3.0), true);
+  put("b", hill(3.5), true);
+  Job &job = make("a", {"append", "yes"});
+  EXPECT_EQ(error_of_begin(job, false, true), "");
+  EXPECT_EQ(job.bias->warning_of_rerun().find("rerun adds no hills, V is that of the 7 hills in "),
+            0u);
+  expect_sum_of_journal("a");
+  EXPECT_EQ(content(journal_of("a")), before);
+  EXPECT_EQ(content(file_of("a")), own + hill(3.0));
+  run({"a"}, 22, 25);
+  EXPECT_EQ(content(file_of("a")).substr(0, own.size()), own);
+  EXPECT_EQ(centers(file_of("a")), of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}, {'a', 25}}));
+  EXPECT_EQ(content(journal_of("a")).substr(0, before.size()), before);
+  EXPECT_EQ(centers(journal_of("a"), 1),
+            of({{'b', 5}, {'b', 10}, {'b', 15}, {'b', 20}}) + "3.500000 ");
+  expect_sum_of_journal("a");
+  jobs.clear();
+
+  Job &fresh = make("a");
+  EXPECT_EQ(error_of_begin(fresh, false, true), "");
+  EXPECT_NE(fresh.bias->warning_of_rerun().find("give append yes"), std::string::npos);
+  EXPECT_EQ(centers(journal_of("a")), "");
+  EXPECT_FALSE(fs::exists(shared + "/bck.1.a.w"));
 }
 
 // A hills file of an earlier run is that of one more walker.
@@ -381,7 +427,22 @@ TEST_F(WalkersByFiles, a_walker_that_is_silent)
   warning(1);
 }
 
-// Nothing is added before the file is repaired.
+// Files of walkers that have ended, and of one that is slower
+TEST_F(WalkersByFiles, walkers_that_may_be_silent)
+{
+  fs::create_directory(shared);
+  begin({"a"});
+  put("old", header() + hill(1.0));
+  make("b", {}, PACE).bias->begin({});
+  for (int k = 0; k < 5; ++k) {
+    put("a", hill(1.0), true);
+    run({"b"}, 60 * k, 60 * k + 60);    // 11 reads without a new hill
+  }
+  expect_no_messages({"b"});
+  EXPECT_EQ(lines(journal_of("b")).size(), 5u + 1 + 5 * 12);
+}
+
+// Nothing of it is added before the file is repaired. Others go on.
 TEST_F(WalkersByFiles, damaged_and_other_files)
 {
   periods = {{0.0, 5.0}};
@@ -389,18 +450,29 @@ TEST_F(WalkersByFiles, damaged_and_other_files)
   const std::string good = header() + hill(1.0), more = hill(1.1);
   put("b", good);
   run({"a"}, 0, 10);
-  const std::string before = content(journal_of("a"));
+  Words &messages = jobs["a"].messages;
+  const std::string left_out = "; until then, new hills in it are left out";
   const std::string repair = " - repair it, or move the file to another folder";
   const std::string same =
       " - use the same variables, periods and units for all walkers of a folder";
-  put("b", more, true);
+  int step = 10;
+  std::string of_b = "1.000000 ";
   const auto with = [&](const std::string &text) {
+    messages.clear();
+    put("b", more, true);
+    put("z", "");    // so that it is a new error
+    run({"a"}, step, step + 10);
     put("z", text);
-    const std::string message = error_of_run("a", 19, 20);
-    EXPECT_EQ(content(journal_of("a")), before);
-    const std::string begins = "hills file S/z.w of walker z, ";
+    run({"a"}, step + 10, step + 30);
+    step += 30;
+    EXPECT_EQ(messages.size(), 1u) << text;
+    EXPECT_EQ(centers(journal_of("a"), 1), of_b += "1.100000 ");
+    const std::string begins = "hills file S/z.w of walker z, ", message = messages.back();
     EXPECT_EQ(message.substr(0, begins.size()), begins);
-    return message.substr(std::min(begins.size(), message.size()));
+    const auto end = message.find(left_out);
+    EXPECT_EQ(message.size() - end, left_out.size());
+    EXPECT_EQ(centers(journal_of("a"), 2), "");
+    return message.substr(begins.size(), end - begins.size());
   };
   const auto replaced = [&](const std::string &from, const std::string &to) {
     std::string text = good;
@@ -434,9 +506,9 @@ TEST_F(WalkersByFiles, damaged_and_other_files)
   EXPECT_EQ(with(hill(1.0)),
             "line 1: a hill comes before the line '#! FIELDS time s sigma_s height biasf'" + same);
   put("z", good + more);
-  EXPECT_EQ(error_of_run("a", 19, 20), "");
-  EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 1.100000 ");
+  run({"a"}, step, step + 10);
   EXPECT_EQ(centers(journal_of("a"), 2), "1.000000 1.100000 ");
+  EXPECT_EQ(lines(file_of("a")).size(), static_cast<std::size_t>((step + 10) / PACE));
 }
 
 // Heights of a file are converted with its biasfactor.
@@ -446,8 +518,8 @@ TEST_F(WalkersByFiles, another_biasfactor)
   put("z", header() + hill(1.0, " 0.5 3 3\n"));
   run({"a"}, 0, 10);
   EXPECT_EQ(jobs["a"].messages,
-            (Words{"adds the hills of walker z in S/z.w",
-                   "hills file H.a has hills with biasfactor 3, but the fix has biasfactor 5 - "
+            (Words{"adds the hills of walker z in S/z.w, now 1",
+                   "hills file S/z.w has hills with biasfactor 3, but the fix has biasfactor 5 - "
                    "heights are converted with the biasfactor of the file"}));
   auto hills = lines(journal_of("a"));
   ASSERT_EQ(hills.size(), 3u);
@@ -466,15 +538,48 @@ TEST_F(WalkersByFiles, the_grid_grows_to_hills_of_others)
     return at(*jobs["a"].bias, s);
   };
   EXPECT_NEAR(v_on_grid(9.0), 1.0, 1e-12);
-  const std::string before = content(journal_of("a"));
   put("z", hill(1e9), true);
-  const std::string message = error_of_run("a", 19, 20);
+  run({"a"}, 12, 20);
+  EXPECT_EQ(centers(journal_of("a"), 1), "9.000000 ");
+  EXPECT_EQ(centers(file_of("a")), of({{'a', 5}, {'a', 10}, {'a', 15}, {'a', 20}}));
+  const std::string message = jobs["a"].messages.back();
   EXPECT_EQ(message.rfind("hills file S/z.w of walker z, line 7: the grid cannot grow to a hill at "
                           "s = 1000000000: it would have ",
                           0),
             0u)
       << message;
-  EXPECT_EQ(content(journal_of("a")), before);
+}
+
+TEST_F(WalkersByFiles, heights_that_are_too_large)
+{
+  begin({"a"});
+  put("y", header() + hill(1.0, " 1e-100 1e150 -1\n"));
+  put("z", header() + hill(1.0, " 0.5 1e308 -1\n") + hill(1.0, " 0.5 1e308 -1\n"));
+  run({"a"}, 0, 42);
+  const std::string end =
+      " is too large - move the file to another folder; until then, new hills in it are left out";
+  const Words expected = {"hills file S/y.w of walker y, line 6: height 1e+150 at sigma 1e-100" +
+                              end,
+                          "hills file S/z.w of walker z, line 6: height 1e+308 at sigma 0.5" + end};
+  EXPECT_EQ(jobs["a"].messages, expected);
+  EXPECT_EQ(centers(journal_of("a")), centers(file_of("a")));
+  expect_sum_of_journal("a");
+}
+
+// As files of PLUMED, for which a run that continues has the same warning.
+TEST_F(WalkersByFiles, a_file_without_units)
+{
+  begin({"a"});
+  std::string text = header() + hill(1.0);
+  const auto at = text.find("# program units");
+  put("z", text.erase(at, text.find('\n', at) + 1 - at));
+  run({"a"}, 0, 10);
+  put("z", hill(1.1), true);
+  run({"a"}, 10, 20);
+  EXPECT_EQ(jobs["a"].messages,
+            (Words{"hills file S/z.w does not give the units of its heights - they are assumed to "
+                   "be in units none",
+                   "adds the hills of walker z in S/z.w, now 1"}));
 }
 
 TEST_F(WalkersByFiles, the_guard_is_for_own_hills)
@@ -501,174 +606,6 @@ TEST_F(WalkersByFiles, the_summary_is_for_own_hills)
   run({"a"}, 490, 500);
   const std::string text = shortened(jobs["a"].bias->summary());
   EXPECT_EQ(text.rfind("100 hills of walker a since step 0, of 195 in H.a, c_s 1", 0), 0u) << text;
-}
-
-TEST_F(WalkersByFiles, one_name_for_each)
-{
-  begin({"a"});
-  run({"a"}, 0, 7);
-  const auto parts = saved("a");
-  Job &second = jobs["second"];
-  std::swap(second, make("a"));    // its journal is free again
-  make("a").bias->begin({});
-  EXPECT_EQ(error_of_begin(second),
-            "hills file S/a.w is being written by another fix or run - use one file for each");
-}
-
-TEST_F(WalkersByFiles, own_file_changed_by_another_program)
-{
-  begin({"a"});
-  run({"a"}, 0, 7);
-  const auto parts = saved("a");
-  fs::remove(file_of("a"));
-  EXPECT_EQ(error_of_run("a", 9, 10),
-            "hills file S/a.w was changed by another program during the run: it was deleted - all "
-            "its hills are in S/bck.0.a.w; rename that file to S/a.w and continue from the last "
-            "restart file, or with append yes");
-  // The journal has the hill. The file is written again.
-  restart("a", parts);
-  EXPECT_EQ(centers(file_of("a")), of({{'a', 5}}));
-  EXPECT_EQ(jobs["a"].messages.front(),
-            "added 1 hills of this walker to its file S/a.w, which did not have them");
-}
-
-TEST_F(WalkersByFiles, a_full_disk)
-{
-  fs::create_directory(shared);
-  fs::create_symlink("/dev/full", file_of("a"));
-  EXPECT_EQ(error_of_begin(make("a")), "cannot write hills file S/a.w: No space left on device");
-  EXPECT_FALSE(fs::exists(journal_of("a")));
-  // Others do not read devices.
-  begin({"b"});
-  run({"b"}, 0, 10);
-  expect_no_messages({"b"});
-}
-
-// It gets full in the middle of a line, which is removed.
-TEST_F(WalkersByFiles, a_disk_that_gets_full)
-{
-  fs::create_symlink("/dev/null", journal_of("a"));
-  begin({"a"});
-  run({"a"}, 0, 12);
-  const std::string two = content(file_of("a"));
-  rlimit before, small;
-  getrlimit(RLIMIT_FSIZE, &before);
-  small = before;
-  small.rlim_cur = two.size() + 20;
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &small);
-  const std::string message = error_of_run("a", 12, 15);
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(
-      message,
-      "cannot write hills file S/a.w: File too large - it has all hills before this one; make "
-      "room, and continue from the last restart file");
-  EXPECT_EQ(content(file_of("a")), two);
-}
-
-// A run that is killed between the writes to its two files
-TEST_F(WalkersByFiles, a_hill_that_only_the_journal_has)
-{
-  begin({"a"});
-  run({"a"}, 0, 12);
-  const std::string two = content(file_of("a"));
-  jobs.clear();
-  std::ofstream(file_of("a"), std::ios::binary)
-      << two.substr(0, two.rfind("\n ") + 5);    // half a line
-  make("a", {"append", "yes"}).bias->begin({});
-  EXPECT_EQ(content(file_of("a")), two);
-  // And one that only the file has, as after a restart
-  put("a", hill(3.0), true);
-  jobs.clear();
-  make("a", {"append", "yes"}).bias->begin({});
-  EXPECT_EQ(content(file_of("a")), two);
-  EXPECT_EQ(jobs["a"].messages[0],
-            "1 hills of S/a.w that are later than those of this run are now in S/bck.0.a.w");
-}
-
-TEST_F(WalkersByFiles, files_that_do_not_fit)
-{
-  begin({"a", "b"});
-  run({"a", "b"}, 0, 22);
-  const auto parts = saved("b");
-  const std::string journal = content(journal_of("b")), own = content(file_of("b"));
-  jobs.clear();
-  const auto error = [&](const std::string &name) {
-    auto copy = parts;
-    Job &job = make(name);
-    try {
-      job.bias->load(copy);
-    } catch (const std::runtime_error &e) {
-      return shortened(e.what());
-    }
-    return error_of_begin(job, true);
-  };
-  EXPECT_EQ(error("c"),
-            "the restart file is that of walker b, not of c - give that name, or use another fix "
-            "ID for a new walker");
-  const auto replaced = [](std::string text, const std::string &from, const std::string &to) {
-    return text.replace(text.find(from), from.size(), to);
-  };
-  const auto with = [&](const std::string &text) {
-    std::ofstream(journal_of("b"), std::ios::binary) << text;
-    const std::string message = error("b");
-    EXPECT_EQ(content(journal_of("b")), text);
-    EXPECT_EQ(content(file_of("b")), own);
-    return message;
-  };
-  EXPECT_EQ(with(replaced(journal, "-1 1\n", "-1 0\n")),
-            "hills file H.b has other numbers of hills of the walkers than the run that wrote the "
-            "restart file, which had 4 of walker b - give the hills file of that run");
-  EXPECT_EQ(with(replaced(journal, "walker 0 is b", "walker 0 is c")),
-            "hills file H.b is that of walker c, not of b - give that name, or another file for a "
-            "new walker");
-  EXPECT_EQ(with(replaced(journal, "walker 1 is a", "walker 1 is b")),
-            "hills file H.b, line 8: it names walker b twice - repair it, or use a backup of it");
-  EXPECT_EQ(with(replaced(journal, "# walker 1 is a\n", "")),
-            "hills file H.b, line 8: no line before it names walker 1 - repair it, or use a backup "
-            "of it");
-  std::ofstream(journal_of("b"), std::ios::binary) << journal;
-  put("b", replaced(own, std::to_string(position('b', 10)).substr(0, 5), "3.123"));
-  EXPECT_EQ(error("b"),
-            "hill 2 of S/b.w is not that of this walker in hills file H.b - move the file away, "
-            "and it is written again");
-  put("b", own);
-  EXPECT_EQ(error("b"), "");
-
-  // A command without walkers, and a restart file without them
-  auto copy = parts;
-  BiasContext context;
-  context.command = "fix bias";
-  context.names = {"s"};
-  context.labels = {"c_s"};
-  const auto alone =
-      make_bias({"metad", "sigma", "0.5", "height", "1", "pace", "5", "file", path}, context);
-  try {
-    alone->load(copy);
-    ADD_FAILURE();
-  } catch (const std::runtime_error &e) {
-    EXPECT_EQ(std::string(e.what()),
-              "the restart file is that of a run with walkers files - give these keywords, or use "
-              "another fix ID");
-  }
-}
-
-// The text of the journal is lost, but not its hills and their walkers.
-TEST_F(WalkersByFiles, a_journal_changed_by_another_program)
-{
-  begin({"a", "b"});
-  run({"a", "b"}, 0, 22);
-  const std::string before = centers(journal_of("b")), others = centers(journal_of("b"), 1);
-  fs::resize_file(journal_of("b"), 5);
-  EXPECT_NE(error_of_run("b", 24, 25).find("all its hills are in bck.0.H.b, with time 0"),
-            std::string::npos);
-  jobs.erase("b");
-  fs::rename(folder / "bck.0.H.b", journal_of("b"));
-  make("b", {"append", "yes"}).bias->begin({});
-  EXPECT_EQ(centers(journal_of("b")), before + "");
-  EXPECT_EQ(centers(journal_of("b"), 1), others);
-  expect_sum_of_journal("b");
 }
 
 // A grid file is that of the first hills of the journal.

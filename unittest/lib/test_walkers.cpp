@@ -260,6 +260,23 @@ TEST_F(SharedBias, the_file_of_walker_0)
       << walkers[1]->error;
   for (const auto &walker : walkers) EXPECT_EQ(walker->bias->outputs()[5].value(), 2);
 
+  // The text is lost, but not the hills and their walkers.
+  make(2, {{"limits", "0", "2.9"}});
+  begin();
+  run(0, {22});
+  const auto before = lines();
+  std::filesystem::resize_file(path, 5);
+  run(22, {25});
+  const std::string error = walkers[1]->error, end = ", with time 0 because";
+  const auto from = error.find("/"), to = error.find(end);
+  ASSERT_NE(to, std::string::npos) << error;
+  walkers.clear();
+  std::filesystem::rename(error.substr(from, to - from), path);
+  make(2, {{"append", "yes"}});
+  begin();
+  expect_errors("");
+  EXPECT_EQ(lines(), before);
+
   const std::string good = path;
   path = "/dev/full";
   make(2);
@@ -392,7 +409,7 @@ TEST_F(SharedBias, other_runs)
       "runs of walkers must add equal numbers of hills from equal steps, up to multiples of "
       "pace 5, but walker 0 has 8 hills to add from step 0, walker 1 has 8 hills to add "
       "from step 0, walker 2 has 9 hills to add from step 0 - use the same run command in "
-      "all partitions");
+      "all partitions, or reset_timestep before it");
 }
 
 TEST_F(SharedBias, other_settings)

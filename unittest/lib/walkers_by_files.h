@@ -126,9 +126,10 @@ class WalkersByFiles : public Files {
     }
     return "";
   }
-  std::string error_of_begin(Job &job, bool is_restarted = false)
+  std::string error_of_begin(Job &job, bool is_restarted = false, bool is_rerun = false)
   {
     BiasStart start;
+    start.is_rerun = is_rerun;
     start.is_restarted = is_restarted;
     try {
       job.bias->begin(start);

@@ -242,7 +242,8 @@ class Deposits(Case):
         self.write("ALL", HEADER + "".join(lines))
         self.write("H.0", HEADER + "".join(lines[::2]))
         self.write("H.1", HEADER + "".join(lines[1::2]))
-        for files, out in ("ALL", "one"), ("H.0 H.1", "two"):
+        self.write("H.2", HEADER)    # no deposit yet
+        for files, out in ("ALL", "one"), ("H.2 H.0 H.1", "two"):
             self.run_tool(f"{files} --temp 300 --every 2 --out {out}")
         np.testing.assert_allclose(self.numbers("one.every.dat"), self.numbers("two.every.dat"), atol=1e-11)
 
@@ -574,6 +575,8 @@ class Messages(Case):
         self.fails("HILLS --temp 300", "cannot read HILLS: No such file or directory")
         self.write("HILLS", HEADER)
         self.fails("HILLS --temp 300", "HILLS has no numbers - is it the file of a run that began?")
+        self.write("b.w", HEADER)
+        self.fails("HILLS b.w --temp 300", "HILLS has no numbers - is it the file of a run that began?")
         self.write("restart", "1 2\n\0\x1b\n")
         self.fails("restart --temp 300", "restart is not a text file - give a file of hills, kernels, a grid or samples")
         for text, message in (

@@ -80,7 +80,9 @@ class RestartOfBiases(unittest.TestCase):
                     ("length", "<q", HUGE, INCOMPLETE), ("length", "<q", -1, INCOMPLETE), ("length", "<q", 2**62, INCOMPLETE),
                     ("length", "<q", len(kind) + 1, INCOMPLETE), ("kind", "<i", -1, DAMAGED),
                     ("variables", "<q", HUGE, other.format(HUGE)), ("variables", "<q", 3, other.format(3)),
-                    ("count", "<q", HUGE, INCOMPLETE), ("count", "<q", 3, "its saved state belongs to a different bias"),
+                    ("count", "<q", HUGE, INCOMPLETE),
+                    ("count", "<q", 3, "its saved state has 3 numbers, but this command needs 2 - use the command and the version "
+                     "of GPUCOORD that wrote it, or another fix ID"),
                     ("format", "<d", float("nan"), DAMAGED), ("format", "<d", 1e300, DAMAGED), ("format", "<d", -0.5, DAMAGED),
                     ("format", "<d", -1, FORMAT.format("format 1")), ("format", "<d", -3, FORMAT.format("format 3")),
                     ("format", "<d", 0, FORMAT.format(OLD)), ("format", "<d", 1005, FORMAT.format(OLD))):

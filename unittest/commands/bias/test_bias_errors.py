@@ -193,6 +193,8 @@ ARGUMENTS = [
     (METAD + " walkers files S w1 [15]",
      "metad walkers files every 15 steps is not a multiple of pace 10: hills of other walkers are read when a hill is added "
      "- use 20"),
+    (METAD + " [walkers] files S w1 limits 0 5",
+     "metad keyword walkers takes 4 values, files, a folder, the name of this walker and a number of steps, but has 3: files S w1"),
     ("c_cv opes barrier 9 pace 5 temp 9000 file K walkers [files] S w1 20",
      "opes walkers files is not possible, because the sum depends on the order of kernels - use walkers partitions"),
     (METAD + " walkers files S w1 20 [patience] 5", "metad keyword patience needs walkers partitions"),
@@ -394,8 +396,14 @@ RUNS = {
         "hills file S/w1.w is also the hills file of fix b of style coord/bias - use one file for each", "b2"),
     "a hills file that other walkers would read": (FIX + METAD.replace("file H", "file ./S/H.w") + " walkers files S w1 20\nrun 0",
         "hills file ./S/H.w would be that of a walker of this folder - give a name in another folder, or one that does not end in .w"),
-    "a folder of walkers in no folder": (FIX + METAD + " walkers files nix/S w1 20\nrun 0",
-        "cannot make the folder of walkers nix/S: No such file or directory"),
+    "a folder of walkers in a file": ("shell touch nix\n" + FIX + METAD + " walkers files nix/S w1 20\nrun 0",
+        "cannot make the folder of walkers nix/S: Not a directory - give another name, of a folder or of none"),
+    "a folder of walkers that is a file": ("shell touch nix\n" + FIX + METAD + " walkers files nix w1 20\nrun 0",
+        "cannot make the folder of walkers nix: Not a directory - give another name, of a folder or of none"),
+    "a file of walkers partitions": (FIX + METAD + " walkers partitions\nrun 20\nunfix b\n" + FIX + METAD +
+        " append yes walkers files S w1 20\nrun 0",
+        "hills file H, line 6: no line before it names a walker, as in a file of walkers partitions - use walkers partitions, or "
+        "give another file"),
 
     # Restarts.
     "restart without the file": (CONTINUE.format("shell rm R") + FIX + METAD_R + "\nrun 0",

@@ -243,7 +243,21 @@ class Jobs(unittest.TestCase):
         job.wait()
         self.assertIn("Fix coord/bias b: hills file S/w1.w is being written by another fix or run - use one file for each",
                       "\n".join(errors_in(self.log("x"))))
-        self.assertFalse(os.path.exists(self.work.at("H.x")))
+
+    def test_rerun(self):
+        """It reads no new hills, and leaves the folder as it is."""
+        dump = "dump d all custom 10 d.${w} id type x y z\n"
+        for name in "w1", "w2":
+            self.finish(name, script(dump + "run 100"))
+        files = {name: self.work.read(name) for name in ("H.w1", "S/w1.w", "S/w2.w")}
+        log = self.finish("w1", script("rerun d.w1 dump x y z", more=" append yes"))
+        self.assertEqual({name: self.work.read(name) for name in files}, files)
+        self.assertIn("Fix coord/bias b: rerun adds no hills, V is that of the 10 hills in H.w1", "\n".join(warnings_of(log)))
+        lines = [line.rsplit(None, 1)[0] for line in hill_lines(files["H.w1"])]
+        found = rows(log)
+        self.assertEqual(sorted(found), list(range(0, 101, 10)))
+        for (row,) in found.values():
+            self.assertLess(abs(float(row[2]) - bias_of(lines, [float(row[3])])), coordtest.rounded(1e-12))
 
 
 if __name__ == "__main__":

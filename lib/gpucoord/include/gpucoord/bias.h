@@ -69,6 +69,7 @@ struct BiasStart {
   bool is_restarted = false;           // load() was called
   std::int64_t restart_step = NONE;    // timestep at which load() was called
   double timestep = 0.0;               // caller's units
+  bool is_rerun = false;               // evaluates stored configurations
 };
 
 // The state of a bias after an evaluation. It is the same on all ranks.
@@ -142,8 +143,8 @@ class GPUCOORD_API Bias {
   virtual void begin_run(std::int64_t /*step*/) {}
 
   // Returns whether walkers share the bias. If so, the caller calls on rank 0: join_run() at the
-  // setup of each run of timesteps, after begin_run(); leave_run() after it, with its last
-  // timestep; and fail() if an error ends the run outside of this class. Both others throw
+  // beginning of each run of timesteps, also if it has no setup; leave_run() after it, with its
+  // last timestep; and fail() if an error ends the run outside of this class. Both others throw
   // std::runtime_error.
   virtual bool has_walkers() const { return false; }
   virtual void join_run(std::int64_t /*step*/, std::int64_t /*last_step*/) {}
@@ -230,6 +231,9 @@ class GPUCOORD_API Bias {
   Setting periods_as_setting() const;
   // Warns of settings that differ from those of load(). Returns whether any differ.
   bool warn_of_other_settings() const;
+
+  // Returns how many numbers at the end of BiasState::own only older restart files have.
+  virtual std::size_t nremoved() const { return 0; }
 
   // Returns a line for formula() that tells the periods of variables, or "".
   std::string periods_in_words() const;

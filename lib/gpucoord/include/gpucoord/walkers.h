@@ -1,8 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Simulations that share one bias, which are called walkers.
 //
-// Walkers meet in a fixed order: when the bias begins, at the setup and the end of each run, and at
-// each deposit. In each meeting all walkers send a record to walker 0, which sends all of them
-// back. So all walkers know the same and decide the same. A caller implements how records are sent.
+// Walkers meet in a fixed order: when the bias begins, at the beginning and the end of each run,
+// and at each deposit. In each meeting all walkers send a record to walker 0, which sends all of
+// them back. So all walkers know the same and decide the same. A caller implements how records are
+// sent.
 
 #ifndef GPUCOORD_WALKERS_H
 #define GPUCOORD_WALKERS_H

@@ -106,9 +106,15 @@ void Bias::load(ArchiveParts &parts)
     now.energy = archive.read_number();
     now.work = archive.read_number();
     for (auto *values : {&now.s, &now.dVdS, &now.own}) {
-      const auto found = archive.read_numbers();
+      auto found = archive.read_numbers();
+      if (values == &now.own && found.size() == values->size() + nremoved())
+        found.resize(values->size());
       if (found.size() != values->size())
-        throw std::runtime_error("its saved state belongs to a different bias");
+        throw std::runtime_error("its saved state has " + std::to_string(found.size()) +
+                                 " numbers, but this command needs " +
+                                 std::to_string(values->size()) +
+                                 " - use the command and the version of GPUCOORD that wrote it, or "
+                                 "another fix ID");
       *values = found;
     }
   });

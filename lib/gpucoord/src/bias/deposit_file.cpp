@@ -223,11 +223,13 @@ void DepositFile::append(const Deposit &deposit, const Known &known)
 {
   check_on_disk(known);
   std::string text;
-  for (; nnamed < walkers.size() && static_cast<int>(nnamed) <= deposit.walker; ++nnamed)
-    text += walker_line(nnamed, walkers[nnamed]);
+  std::size_t n = nnamed;
+  for (; n < walkers.size() && static_cast<int>(n) <= deposit.walker; ++n)
+    text += walker_line(n, walkers[n]);
   write(text + line_of(deposit, format),
         " - it has all " + plural +
             " before this one; make room, and continue from the last restart file");
+  nnamed = n;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -120,8 +120,14 @@ void DepositLines::read_deposit(const std::vector<std::string> &words, Line &res
     else
       deposit.walker = static_cast<int>(walker);
     if (problem.empty() && !format->walkers.empty() &&
-        deposit.walker >= static_cast<int>(walkers.size()))
+        deposit.walker >= static_cast<int>(walkers.size())) {
       problem = "no line before it names walker " + std::to_string(deposit.walker);
+      if (walkers.empty()) {
+        problem = "no line before it names a walker, as in a file of walkers partitions";
+        result.way_out = "use walkers partitions, or give another file";
+        return;
+      }
+    }
   }
   const std::size_t n = problem.empty() ? format->names.size() : 0;
   for (std::size_t k = 0; k < n; ++k) {

@@ -6,8 +6,8 @@
 
 #include "../core/text_files.h"
 
+#include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <stdexcept>
 
 namespace gpucoord {
@@ -108,7 +108,7 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
                      " steps is not a multiple of pace " + std::to_string(pace) + ": " + plural +
                      " of other walkers are read when a " + noun + " is added - use " +
                      std::to_string((every / pace + 1) * pace));
-    files = std::make_unique<WalkerFiles>(given[1], given[2], every);
+    files = std::make_unique<WalkerFiles>(given[1], given[2], every, pace);
   } else if (words.has("walkers")) {
     const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];
     if (how != "partitions")
@@ -184,176 +184,6 @@ std::vector<Bias::File> DepositingBias::written_files() const
 
 /* ---------------------------------------------------------------------- */
 
-void DepositingBias::begin(const BiasStart &start)
-{
-  if (rounds)
-    begin_with_walkers(start);
-  else
-    begin_file(start);
-  is_since_restart = start.is_restarted;
-  is_ready = true;
-  // A run that continues from a restart file reads in the same timesteps as if it had gone on.
-  if (!files || start.is_restarted) return;
-  auto deposits = read_others();
-  if (deposits.empty()) return;
-  write(deposits);
-  add_deposits(deposits);
-}
-
-// Returns the deposits of the earlier run, if there is one.
-std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
-{
-  DepositFormat columns = format();
-  if (files) {
-    files->open(path, columns, context.program, context.units, context.print, context.warn);
-    columns.walkers = files->names();
-    columns.walkers.resize(1);
-  }
-  if (rounds || files) columns.walker_column = walker_column();
-  auto opened = std::make_unique<DepositFile>(path, columns, context.program, context.units);
-  std::vector<Deposit> deposits;
-  has_earlier = continues(start);
-  if (has_earlier)
-    deposits = resume(start.is_restarted, *opened);
-  else {
-    restore({});
-    if (files) files->create();
-    backup = opened->create();
-    if (!backup.empty())
-      context.print(plural + " file " + path + " of an earlier run is now " + backup);
-  }
-  file = std::move(opened);
-  std::error_code none;
-  if (sum_file.every && std::filesystem::equivalent(sum_file.path, path, none))
-    throw std::runtime_error(sum_file.keyword + " " + sum_file.path + " is the " + plural +
-                             " file - give another name");
-  saved_checksum = checksum();
-  if (warn_of_other_settings()) checked = {};
-  return deposits;
-}
-
-// Continues with the deposits of an earlier run: all deposits of the file, or those in the bias of
-// the restart file. Checks everything before changing anything.
-std::vector<Deposit> DepositingBias::resume(bool is_restarted, DepositFile &opened)
-{
-  const std::int64_t expected = ndeposits();
-  const std::string name = plural + " file " + path;
-  const std::string way_out = " - give the " + plural + " file of ";
-  if (!std::filesystem::exists(path))
-    throw std::runtime_error(name + " does not exist" +
-                             (is_restarted ? way_out + "the run that wrote the restart file"
-                                           : " - use append no for a new file"));
-  auto found = opened.read(is_restarted ? expected : DepositFile::ALL);
-  const std::string count = std::to_string(found.deposits.size());
-  if (is_restarted && expected > 0)
-    for (int v = 0; v < nvariables(); ++v) {
-      const double center = found.deposits.back().row[v], saved = now.own[CENTER + v];
-      if (center != saved)
-        throw std::runtime_error(noun + " " + count + " of " + name + " is at " + labels()[v] +
-                                 " = " + shortest_text(center) +
-                                 ", but in the run that wrote the restart file it was at " +
-                                 shortest_text(saved) + way_out + "that run");
-    }
-  if (files) files->check(found, name);
-  const std::string restored = restore(found.deposits);
-  if (is_restarted && saved_checksum && *saved_checksum != checksum())
-    throw std::runtime_error(
-        "the first " + count + " " + plural + " of " + name +
-        " are not those of the run that wrote the restart file: their checksum differs" + way_out +
-        "that run, or use another fix ID and append yes for a new run with these " + plural);
-
-  if (files) files->resume();
-  const std::string later = opened.resume();
-  if (!found.damaged.empty())
-    context.warn("removed the last line of " + name + ", which was damaged: " + found.damaged);
-  if (found.nlater)
-    context.print(std::to_string(found.nlater) + " " + plural + " of " + path +
-                  " that are later than the restart file are now in " + later);
-  if (!found.deposits.empty() && !found.names_units)
-    context.warn(name +
-                 " does not give the units of its heights - they are assumed to be in units " +
-                 context.units);
-  warn_of_other_deposits(found.deposits);
-  warn_of_other_constants(found.constants);
-  context.print("continues with " + count + " " + plural + " of " + path + restored);
-  if (!found.deposits.empty()) set_last(found.deposits.back());
-  // Needed for a restart file that is written before the first timestep.
-  now.own[COUNT] = static_cast<double>(found.deposits.size());
-  return std::move(found.deposits);
-}
-
-/* ---------------------------------------------------------------------- */
-
-void DepositingBias::begin_with_walkers(const BiasStart &start)
-{
-  std::vector<std::string> lines = {"kind " + kind(), "units " + context.units};
-  for (const auto &setting : all_settings()) lines.push_back(setting.text);
-  const std::string warning =
-      rounds->start(lines, start.is_restarted, start.timestep, saved_checksum.value_or(0));
-  if (!warning.empty() && rounds->is_first()) context.warn(warning);
-  try {
-    share_deposits([&] {
-      return begin_file(start);
-    });
-  } catch (const std::exception &e) {
-    rounds->fail(e.what(), true);
-    throw;
-  }
-  has_earlier = continues(start);
-}
-
-// Replaces the deposits of all walkers, and the state that belongs to them, by those of walker 0.
-void DepositingBias::share_deposits(const std::function<std::vector<Deposit>()> &of_first)
-{
-  const auto make = [&] {
-    const auto deposits = of_first();
-    ArchiveParts parts;
-    save(parts);
-    Archive archive, saved;
-    parts.write(saved);
-    archive.write(saved.bytes());
-    archive.write(static_cast<std::int64_t>(deposits.size()));
-    for (const auto &deposit : deposits) {
-      archive.write(static_cast<std::int64_t>(deposit.walker));
-      archive.write(deposit.time);
-      archive.write(deposit.row);
-    }
-    return archive.bytes();
-  };
-  const auto take = [&](const std::string &bytes) {
-    auto archive = Archive::of_bytes(bytes.data(), bytes.size());
-    Archive saved(archive.read_text());
-    std::vector<Deposit> deposits;
-    for (std::int64_t left = archive.read_integer(); left > 0; --left) {
-      Deposit deposit;
-      deposit.walker = static_cast<int>(archive.read_integer());
-      deposit.time = archive.read_number();
-      deposit.row = archive.read_numbers();
-      if (deposit.row.size() != 2 * static_cast<std::size_t>(nvariables()) + 2)
-        throw std::runtime_error(
-            "the " + plural +
-            " that walker 0 has sent are damaged - continue from the last restart files");
-      deposits.push_back(deposit);
-    }
-    const DepositGuard own_guard = guard;
-    const Checked own_checked = checked;
-    const BiasState mine = now;
-    ArchiveParts parts(saved);
-    load_shared(parts);
-    guard = own_guard;
-    checked = own_checked;
-    std::vector<double> own = now.own;
-    now = mine;
-    now.own = own;
-    restore(deposits);
-    if (saved_checksum != checksum())
-      throw std::runtime_error(
-          "the " + plural +
-          " that walker 0 has sent are damaged - continue from the last restart files");
-  };
-  rounds->share(make, take);
-}
-
 void DepositingBias::join_run(std::int64_t step, std::int64_t last)
 {
   end_of_run = last;
@@ -378,6 +208,7 @@ bool DepositingBias::is_deposit_due(const Step &step) const
 
 double DepositingBias::potential(const Step &step, const double *s, double *dVdS)
 {
+  if (!failure_of_files.empty()) throw std::runtime_error(failure_of_files);
   if (!rounds) return evaluate_and_deposit(step, s, dVdS);
   std::string failure;
   try {
@@ -396,6 +227,7 @@ double DepositingBias::potential(const Step &step, const double *s, double *dVdS
 // continues with the same forces.
 double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, double *dVdS)
 {
+  if (files && !is_sharing && is_deposit_due(step)) begin_sharing(false);
   const double before = sum(s, dVdS);
   check_finite(before, s, dVdS);
   if (!is_deposit_due(step)) return before;
@@ -476,33 +308,50 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
 std::vector<Deposit> DepositingBias::read_others()
 {
   const auto nknown = static_cast<int>(files->names().size());
+  // Any number of lower ones has a finite V and derivative.
+  constexpr double LARGEST = 1e200;
   const auto deposits = files->read([this](const Deposit &deposit) {
+    for (int v = 0; v < nvariables(); ++v) {
+      const double sigma = deposit.row[nvariables() + v];
+      if (std::fabs(deposit.height()) > LARGEST * std::min(sigma, 1.0))
+        throw std::runtime_error("height " + shortest_text(deposit.height()) + " at sigma " +
+                                 shortest_text(sigma) +
+                                 " is too large - move the file to another folder");
+    }
     check_room(deposit);
   });
-  std::vector<Deposit> of_new;    // walkers
+  std::map<int, std::vector<Deposit>> of_new;    // walkers
   for (const auto &deposit : deposits)
-    if (deposit.walker >= nknown) of_new.push_back(deposit);
-  warn_of_other_deposits(of_new);
+    if (deposit.walker >= nknown) of_new[deposit.walker].push_back(deposit);
+  for (const auto &[walker, its] : of_new) warn_of_other_deposits(its, files->path(walker));
   return deposits;
 }
 
 void DepositingBias::write(std::vector<Deposit> &deposits)
 {
-  if (!deposits.empty()) complete(deposits);
   const auto known = [this] {
     return known_deposits();
   };
-  if (files) file->name_walkers(files->names());
-  for (const auto &deposit : deposits) {
-    file->append(deposit, known);
-    if (files) files->add(deposit, known);
+  try {
+    if (!deposits.empty()) complete(deposits);
+    if (files) file->name_walkers(files->names());
+    for (const auto &deposit : deposits) {
+      file->append(deposit, known);
+      if (rounds || files) order.push_back(deposit.walker);
+      if (files) files->add(deposit, known);
+    }
+  } catch (const std::exception &e) {
+    // Those of others are read and perhaps written, but not in V.
+    if (files) failure_of_files = e.what();
+    throw;
   }
 }
 
 std::optional<std::vector<Deposit>> DepositingBias::known_deposits() const
 {
   auto kept = kept_deposits();
-  if (kept && files) files->set_walkers_of(*kept);
+  if (kept && (rounds || files))
+    for (std::size_t k = 0; k < kept->size(); ++k) (*kept)[k].walker = order[k];
   return kept;
 }
 

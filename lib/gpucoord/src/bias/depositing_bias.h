@@ -53,7 +53,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   bool leave_run(std::int64_t step) override;
   void fail(const std::string &why) override { rounds->fail(why); }
   bool must_end() const override { return rounds && rounds->left() >= 0; }
-  std::size_t bytes() const override { return statistics.bytes() + (files ? files->bytes() : 0); }
+  std::size_t bytes() const override
+  {
+    return statistics.bytes() + order.size() * sizeof(int) + (files ? files->bytes() : 0);
+  }
   void save(ArchiveParts &) const override;
   void load(ArchiveParts &) override;
 
@@ -106,7 +109,10 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   // Loads the state of walker 0, but keeps what each walker has of its own.
   virtual void load_shared(ArchiveParts &parts) { load(parts); }
   // Warns of deposits of an earlier run that differ from those of this command.
-  virtual void warn_of_other_deposits(const std::vector<Deposit> &) const {}
+  virtual void warn_of_other_deposits(const std::vector<Deposit> &,
+                                      const std::string & /*path*/) const
+  {
+  }
   // The same of constants in the file of an earlier run.
   virtual void warn_of_other_constants(const std::map<std::string, std::string> &) const {}
   // Returns all deposits, if the sum keeps them.
@@ -140,6 +146,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void write(std::vector<Deposit> &);
   void add_deposits(const std::vector<Deposit> &);
   std::optional<std::vector<Deposit>> known_deposits() const;
+  void begin_sharing(bool is_restarted);
   void begin_with_walkers(const BiasStart &);
   void share_deposits(const std::function<std::vector<Deposit>()> &of_first);
   void set_last(const Deposit &);
@@ -154,6 +161,9 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   DepositGuard guard;
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers that meet
   std::unique_ptr<WalkerFiles> files;      // null: no walkers that share files
+  bool is_sharing = false;                 // their files are open
+  std::string failure_of_files;            // error after which V cannot be continued
+  std::vector<int> order;                  // walkers of all deposits in the file, where it is
   bool has_compared_walkers = false;
   bool has_earlier = false;    // continues with the deposits of an earlier run
   std::string backup;          // new name of the file of an earlier run, or ""

@@ -79,7 +79,8 @@ namespace {
     double sum(const double *s, double *dVdS) const override { return metad->evaluate(s, dVdS); }
     std::uint64_t checksum() const override { return metad->hills_checksum(); }
     std::string restore(const std::vector<Deposit> &) override;
-    void warn_of_other_deposits(const std::vector<Deposit> &) const override;
+    void warn_of_other_deposits(const std::vector<Deposit> &,
+                                const std::string &of_file) const override;
     std::optional<std::vector<Deposit>> kept_deposits() const override;
     double height_in_bias(const Deposit &deposit) const override { return hill_of(deposit).height; }
     void write_sum(const std::string &path) const override { metad->write_grid(path); }
@@ -312,13 +313,14 @@ namespace {
                        : "";
   }
 
-  void MetadynamicsBias::warn_of_other_deposits(const std::vector<Deposit> &deposits) const
+  void MetadynamicsBias::warn_of_other_deposits(const std::vector<Deposit> &deposits,
+                                                const std::string &of_file) const
   {
     double other = 0.0;
     for (const auto &deposit : deposits)
       if (deposit.row.back() != options.biasfactor) other = deposit.row.back();
     if (other != 0.0)
-      context.warn("hills file " + path + " has hills with " + text_of_biasfactor(other) +
+      context.warn("hills file " + of_file + " has hills with " + text_of_biasfactor(other) +
                    ", but the fix has " + text_of_biasfactor(options.biasfactor) +
                    " - heights are converted with the biasfactor of the file");
   }

@@ -113,6 +113,10 @@ namespace {
     }
     bool can_deposit() const override { return opes->is_ready(); }
     void load_shared(ArchiveParts &) override;
+    std::size_t nremoved() const override    // averages that nobody needs
+    {
+      return options.is_adaptive() ? 0 : 1 + 2 * static_cast<std::size_t>(nvariables());
+    }
 
    private:
     void parse_energies(const Words &);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 namespace fs = std::filesystem;
@@ -17,6 +18,10 @@ namespace gpucoord {
 static const char *const LETTERS =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 static const char *const EXTENSION = ".w";
+
+// Another walker is silent after this number of reads and twice as many deposits of this walker,
+// which may be faster.
+static constexpr int MAX_FAILED_READS = 6;
 
 // Backup files bck.N.NAME.w have a dot in the name, so that nobody reads them.
 bool WalkerFiles::is_name(const std::string &text)
@@ -31,8 +36,9 @@ static std::uint64_t checksum_of(const Deposit &deposit)
   return result.value();
 }
 
-WalkerFiles::WalkerFiles(std::string folder_in, std::string name, int every_in) :
-    folder(std::move(folder_in)), timesteps(every_in)
+WalkerFiles::WalkerFiles(std::string folder_in, std::string name, int every_in, int pace) :
+    folder(std::move(folder_in)), timesteps(every_in),
+    max_failed(every_in > pace ? MAX_FAILED_READS : 2 * MAX_FAILED_READS)
 {
   walkers.push_back({std::move(name)});
 }
@@ -62,11 +68,15 @@ void WalkerFiles::open(const std::string &journal, const DepositFormat &format_i
   print = print_in;
   warn = warn_in;
   std::error_code error;
-  fs::create_directory(folder, error);
+  fs::create_directories(folder, error);
   if (error)
     throw std::runtime_error("cannot make the folder of walkers " + folder + ": " +
-                             error.message());
+                             error.message() + " - give another name, of a folder or of none");
   absolute_folder = fs::absolute(folder).string();
+  // Of a call that has failed
+  others.clear();
+  missing.clear();
+  if (!is_loaded) walkers = {{walkers[0].name}};
   const fs::path parent = fs::absolute(journal).parent_path();
   if (fs::path(journal).extension() == EXTENSION && fs::equivalent(parent, folder, error))
     throw std::runtime_error(format.noun + "s file " + journal +
@@ -76,11 +86,12 @@ void WalkerFiles::open(const std::string &journal, const DepositFormat &format_i
   file = std::make_unique<DepositFile>(path(), format, program, units);
 }
 
-void WalkerFiles::create()
+std::string WalkerFiles::create()
 {
   const std::string backup = file->create();
   if (!backup.empty())
     print(format.noun + "s file " + path() + " of an earlier run is now " + backup);
+  return backup;
 }
 
 void WalkerFiles::check(const DepositFile::Existing &journal, const std::string &name_of_journal)
@@ -88,10 +99,7 @@ void WalkerFiles::check(const DepositFile::Existing &journal, const std::string 
   std::vector<Walker> known;
   for (const auto &name : journal.walkers) known.push_back({name});
   if (known.empty()) known.push_back({walkers[0].name});    // no deposits yet
-  for (const auto &deposit : journal.deposits) {
-    ++known[deposit.walker].count;
-    order.push_back(deposit.walker);
-  }
+  for (const auto &deposit : journal.deposits) ++known[deposit.walker].count;
   if (known[0].name != walkers[0].name)
     throw std::runtime_error(name_of_journal + " is that of walker " + printable(known[0].name) +
                              ", not of " + walkers[0].name +
@@ -122,7 +130,7 @@ void WalkerFiles::check(const DepositFile::Existing &journal, const std::string 
     if (found.deposits[k].row != missing[k].row)
       throw std::runtime_error(format.noun + " " + std::to_string(k + 1) + " of " + path() +
                                " is not that of this walker in " + name_of_journal +
-                               " - move the file away, and it is written again");
+                               " - move the file to another folder, and it is written again");
   missing.erase(missing.begin(),
                 missing.begin() + static_cast<std::ptrdiff_t>(found.deposits.size()));
 }
@@ -242,10 +250,17 @@ void WalkerFiles::warn_of(const std::string &name, Other &other, const News &new
          ", as after its restart from an earlier step - they remain, and those that replace them "
          "there are left out");
   other.is_short = news.place.count < nread;
-  other.nfailed = news.deposits.empty() ? other.nfailed + 1 : 0;
-  if (other.nfailed != MAX_FAILED_READS || other.has_warned) return;
+  if (!news.deposits.empty()) {
+    other.nfailed = 0;
+    other.is_alive = has_read;
+    if (nread == 0 && !news.place.lines.names_units)
+      warn(format.noun + "s file " + path_of(name) +
+           " does not give the units of its heights - they are assumed to be in units " + units);
+    return;
+  }
+  if (!other.is_alive || ++other.nfailed != max_failed || other.has_warned) return;
   other.has_warned = true;
-  warn("no new " + format.noun + " of walker " + name + " in " + std::to_string(MAX_FAILED_READS) +
+  warn("no new " + format.noun + " of walker " + name + " in " + std::to_string(max_failed) +
        " reads of " + path_of(name) + news.why_none +
        " - see whether its job still runs, and whether this machine sees what it writes");
 }
@@ -253,18 +268,25 @@ void WalkerFiles::warn_of(const std::string &name, Other &other, const News &new
 std::vector<Deposit> WalkerFiles::read(const Check &check)
 {
   find_others();
-  std::vector<News> all;
-  for (const auto &[name, other] : others) all.push_back(read(name, other, check));
-
   std::vector<Deposit> result;
-  auto news = all.begin();
   for (auto &[name, other] : others) {
+    std::optional<News> news;
+    try {
+      news = read(name, other, check);
+    } catch (const std::runtime_error &e) {
+      if (!other.is_bad)
+        warn(e.what() + ("; until then, new " + format.noun + "s in it are left out"));
+      other.is_bad = true;
+      continue;
+    }
+    other.is_bad = false;
     warn_of(name, other, *news);
     for (const auto &[k, sum] : news->changed) other.sums[k] = sum;
     if (!news->deposits.empty() && other.number < 0) {
       other.number = static_cast<int>(walkers.size());
       walkers.push_back({name});
-      print("adds the " + format.noun + "s of walker " + name + " in " + path_of(name));
+      print("adds the " + format.noun + "s of walker " + name + " in " + path_of(name) + ", now " +
+            std::to_string(news->deposits.size()));
     }
     for (auto &deposit : news->deposits) {
       deposit.walker = other.number;
@@ -272,8 +294,8 @@ std::vector<Deposit> WalkerFiles::read(const Check &check)
       result.push_back(std::move(deposit));
     }
     other.place = std::move(news->place);
-    ++news;
   }
+  has_read = true;
   return result;
 }
 
@@ -290,13 +312,7 @@ void WalkerFiles::add(const Deposit &deposit, const DepositFile::Known &known)
                    own->end());
       return own;
     });
-  order.push_back(deposit.walker);
   ++walkers[deposit.walker].count;
-}
-
-void WalkerFiles::set_walkers_of(std::vector<Deposit> &deposits) const
-{
-  for (std::size_t k = 0; k < deposits.size(); ++k) deposits[k].walker = order[k];
 }
 
 /* ---------------------------------------------------------------------- */
@@ -331,7 +347,7 @@ void WalkerFiles::load(Archive &archive)
 
 std::size_t WalkerFiles::bytes() const
 {
-  std::size_t result = order.size() * sizeof(int);
+  std::size_t result = 0;
   for (const auto &[name, other] : others) result += other.sums.size() * sizeof(other.sums[0]);
   return result;
 }

@@ -29,14 +29,12 @@ namespace gpucoord {
 
 class GPUCOORD_TEST_API WalkerFiles {
  public:
-  static constexpr int MAX_FAILED_READS = 6;    // before a warning
-
-  // every: timesteps between two reads
-  WalkerFiles(std::string folder, std::string name, int every);
+  // every: timesteps between two reads. pace: those between two deposits
+  WalkerFiles(std::string folder, std::string name, int every, int pace);
   static bool is_name(const std::string &);
 
   int every() const { return timesteps; }
-  std::string path() const { return path_of(walkers[0].name); }
+  std::string path(int walker = 0) const { return path_of(walkers[walker].name); }
   std::string in_words(const std::string &deposits) const;
   std::vector<std::string> names() const;    // of the walkers in the journal
   const std::string &name(int walker) const { return walkers[walker].name; }
@@ -46,8 +44,8 @@ class GPUCOORD_TEST_API WalkerFiles {
   // journal: file of keyword file, which must not be one that the others read
   void open(const std::string &journal, const DepositFormat &, const std::string &program,
             const std::string &units, const Print &print, const Print &warn);
-  // Starts a new file of this walker.
-  void create();
+  // Starts a new file of this walker. Returns the new name of an existing one, or "".
+  std::string create();
   // Takes the walkers of the journal of an earlier run. Checks that the file of this walker begins
   // with its deposits in the journal, and changes nothing.
   void check(const DepositFile::Existing &journal, const std::string &name_of_journal);
@@ -56,13 +54,12 @@ class GPUCOORD_TEST_API WalkerFiles {
 
   // Returns the deposits that the others have added since the last read: by their names, and those
   // of one walker in the order of its file. check: throws std::runtime_error if a deposit cannot be
-  // added. Nothing has changed if read() throws.
+  // added. A file with such a deposit or another error is not read before it has changed, with a
+  // warning.
   using Check = std::function<void(const Deposit &)>;
   std::vector<Deposit> read(const Check &check);
   // Takes a deposit that was written to the journal. One of this walker is appended to its file.
   void add(const Deposit &, const DepositFile::Known &known);
-  // Sets the walkers of all deposits of the bias.
-  void set_walkers_of(std::vector<Deposit> &) const;
 
   void save(Archive &) const;
   void load(Archive &);
@@ -89,8 +86,10 @@ class GPUCOORD_TEST_API WalkerFiles {
     int number = -1;                    // no deposit yet
     std::vector<std::uint64_t> sums;    // checksums of its deposits in the journal
     Place place;
-    int nfailed = 0;    // reads in a row without a new deposit
+    int nfailed = 0;          // reads in a row without a new deposit
+    bool is_alive = false;    // had a new deposit after the first read
     bool has_warned = false;
+    bool is_bad = false;      // the user knows that its file cannot be read
     bool is_short = false;    // the file lacks deposits that act, of which the user knows
   };
   // What a read has found.
@@ -110,14 +109,14 @@ class GPUCOORD_TEST_API WalkerFiles {
 
   const std::string folder;
   std::string absolute_folder;    // because a run may change its directory
-  const int timesteps;
+  const int timesteps, max_failed;
+  bool has_read = false;
   DepositFormat format;
   std::string program, units;
   Print print, warn;
 
   std::vector<Walker> walkers;    // by their numbers; the first one is this walker
   bool is_loaded = false;         // from a restart file
-  std::vector<int> order;         // walkers of all deposits in the journal
   std::map<std::string, Other> others;
 
   std::unique_ptr<DepositFile> file;    // of this walker

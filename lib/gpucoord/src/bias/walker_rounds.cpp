@@ -104,8 +104,8 @@ std::string WalkerRounds::problem(const std::vector<Record> &found) const
     if (first.meeting != other.meeting || first.settings != other.settings ||
         (!both_start && first.rounds != other.rounds))
       return name_of(w) +
-          " is in another part of its input than walker 0 - use the same fixes and "
-          "runs in all partitions";
+          " is in another part of its input than walker 0, or came again after its patience had "
+          "ended - use the same fixes and runs in all partitions, and a larger patience";
   }
   return "";
 }
@@ -201,9 +201,10 @@ void WalkerRounds::begin_run(std::int64_t step, std::int64_t last_step, int pace
   }
   has_stopped = differ;
   if (differ)
-    throw std::runtime_error("runs of walkers must add equal numbers of " + noun +
-                             "s from equal steps, up to multiples of pace " + std::to_string(pace) +
-                             ", but " + list + " - use the same run command in all partitions");
+    throw std::runtime_error(
+        "runs of walkers must add equal numbers of " + noun +
+        "s from equal steps, up to multiples of pace " + std::to_string(pace) + ", but " + list +
+        " - use the same run command in all partitions, or reset_timestep before it");
   is_running = true;
 }
 

@@ -70,7 +70,16 @@ void Words::parse(std::vector<Keyword> known)
     const bool is_special = any_word && at < end && words[at] == keyword->special;
     const int nwords = is_special ? keyword->nwords_of_special : keyword->nwords;
     const int last = any_word ? std::min(end, at + nwords) : end;
-    while (at < last && (any_word || is_value(words[at]))) entry.values.push_back(words[at++]);
+    const auto is_known = [&known](const std::string &word) {
+      return std::any_of(known.begin(), known.end(), [&word](const Keyword &one) {
+        return one.name == word;
+      });
+    };
+    while (at < last && (any_word || is_value(words[at]))) {
+      // The last one of several is a number. If it is left out, a keyword may be at its place.
+      if (is_special && at + 1 == last && is_known(words[at])) break;
+      entry.values.push_back(words[at++]);
+    }
   }
   if (!has("stride")) return;
   values("stride", 1, "");

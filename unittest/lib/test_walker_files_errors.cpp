@@ -1,0 +1,220 @@
+// Part of GPUCOORD, GPL-2.0. Walkers in independent jobs, which share hills by files: own files
+// that cannot be written or continued.
+
+#include "walkers_by_files.h"
+
+#include <csignal>
+
+#include <sys/resource.h>
+
+namespace {
+
+using WalkersByFilesErrors = WalkersByFiles;
+
+TEST_F(WalkersByFilesErrors, one_name_for_each)
+{
+  begin({"a"});
+  run({"a"}, 0, 7);
+  const auto parts = saved("a");
+  Job &second = jobs["second"];
+  std::swap(second, make("a"));    // its journal is free again
+  make("a").bias->begin({});
+  fs::rename(journal_of("a"), folder / "H.other");
+  EXPECT_EQ(error_of_begin(second),
+            "hills file S/a.w is being written by another fix or run - use one file for each");
+}
+
+TEST_F(WalkersByFilesErrors, own_file_changed_by_another_program)
+{
+  begin({"a"});
+  run({"a"}, 0, 7);
+  const auto parts = saved("a");
+  fs::remove(file_of("a"));
+  EXPECT_EQ(error_of_run("a", 9, 10),
+            "hills file S/a.w was changed by another program during the run: it was deleted - all "
+            "its hills are in S/bck.0.a.w; rename that file to S/a.w and continue from the last "
+            "restart file, or with append yes");
+  // The journal has the hill. The file is written again.
+  restart("a", parts);
+  EXPECT_EQ(centers(file_of("a")), of({{'a', 5}}));
+  EXPECT_EQ(jobs["a"].messages.back(),
+            "added 1 hills of this walker to its file S/a.w, which did not have them");
+}
+
+TEST_F(WalkersByFilesErrors, a_full_disk)
+{
+  fs::create_directory(shared);
+  fs::create_symlink("/dev/full", file_of("a"));
+  EXPECT_EQ(error_of_begin(make("a")), "cannot write hills file S/a.w: No space left on device");
+  // A library may try again.
+  fs::rename(file_of("a"), file_of("c"));
+  EXPECT_EQ(error_of_begin(jobs["a"]), "");
+  // Others do not read devices.
+  begin({"b"});
+  run({"b"}, 0, 10);
+  expect_no_messages({"b"});
+}
+
+// It gets full in the middle of a line, which is removed.
+TEST_F(WalkersByFilesErrors, a_disk_that_gets_full)
+{
+  fs::create_symlink("/dev/null", journal_of("a"));
+  begin({"a"});
+  run({"a"}, 0, 12);
+  const std::string two = content(file_of("a"));
+  rlimit before, small;
+  getrlimit(RLIMIT_FSIZE, &before);
+  small = before;
+  small.rlim_cur = two.size() + 20;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string message = error_of_run("a", 12, 15);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(
+      message,
+      "cannot write hills file S/a.w: File too large - it has all hills before this one; make "
+      "room, and continue from the last restart file");
+  EXPECT_EQ(content(file_of("a")), two);
+}
+
+// A process that goes on after an error would lose the hills that were read.
+TEST_F(WalkersByFilesErrors, no_step_after_a_write_that_failed)
+{
+  begin({"a"});
+  run({"a"}, 0, 7);
+  const auto parts = saved("a");
+  const std::string before = content(journal_of("a"));
+  put("b", header() + hill(1.0) + hill(1.1) + hill(1.2));
+  for (const std::size_t room : {5, 30, 80}) {    // within the line that names b, and two hills
+    rlimit limit, small;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    small = limit;
+    small.rlim_cur = before.size() + room;
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    const std::string message = error_of_run("a", 9, 10);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(
+        message,
+        "cannot write hills file H.a: File too large - it has all hills before this one; make "
+        "room, and continue from the last restart file");
+    EXPECT_EQ(error_of_run("a", 10, 11), message);
+    restart("a", parts);
+    EXPECT_EQ(centers(journal_of("a")), of({{'a', 5}}));
+  }
+  run({"a"}, 7, 12);
+  EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 1.100000 1.200000 ");
+  EXPECT_EQ(centers(journal_of("a"), 0), of({{'a', 5}, {'a', 10}}));
+  expect_sum_of_journal("a");
+}
+
+// A run that is killed between the writes to its two files
+TEST_F(WalkersByFilesErrors, a_hill_that_only_the_journal_has)
+{
+  begin({"a"});
+  run({"a"}, 0, 12);
+  const std::string two = content(file_of("a"));
+  jobs.clear();
+  std::ofstream(file_of("a"), std::ios::binary)
+      << two.substr(0, two.rfind("\n ") + 5);    // half a line
+  make("a", {"append", "yes"}).bias->begin({});
+  EXPECT_EQ(content(file_of("a")), two);
+  // And one that only the file has, as after a restart
+  put("a", hill(3.0), true);
+  jobs.clear();
+  make("a", {"append", "yes"}).bias->begin({});
+  EXPECT_EQ(content(file_of("a")), two);
+  EXPECT_EQ(jobs["a"].messages.back(),
+            "1 hills of S/a.w that are later than those of this run are now in S/bck.0.a.w");
+}
+
+TEST_F(WalkersByFilesErrors, files_that_do_not_fit)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 22);
+  const auto parts = saved("b");
+  const std::string journal = content(journal_of("b")), own = content(file_of("b"));
+  jobs.clear();
+  const auto error = [&](const std::string &name) {
+    auto copy = parts;
+    Job &job = make(name);
+    try {
+      job.bias->load(copy);
+    } catch (const std::runtime_error &e) {
+      return shortened(e.what());
+    }
+    return error_of_begin(job, true);
+  };
+  EXPECT_EQ(error("c"),
+            "the restart file is that of walker b, not of c - give that name, or use another fix "
+            "ID for a new walker");
+  const auto replaced = [](std::string text, const std::string &from, const std::string &to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const auto with = [&](const std::string &text) {
+    std::ofstream(journal_of("b"), std::ios::binary) << text;
+    const std::string message = error("b");
+    EXPECT_EQ(content(journal_of("b")), text);
+    EXPECT_EQ(content(file_of("b")), own);
+    return message;
+  };
+  EXPECT_EQ(with(replaced(journal, "-1 1\n", "-1 0\n")),
+            "hills file H.b has other numbers of hills of the walkers than the run that wrote the "
+            "restart file, which had 4 of walker b - give the hills file of that run");
+  EXPECT_EQ(with(replaced(journal, "walker 0 is b", "walker 0 is c")),
+            "hills file H.b is that of walker c, not of b - give that name, or another file for a "
+            "new walker");
+  EXPECT_EQ(with(replaced(journal, "walker 1 is a", "walker 1 is b")),
+            "hills file H.b, line 8: it names walker b twice - repair it, or use a backup of it");
+  EXPECT_EQ(with(replaced(journal, "# walker 1 is a\n", "")),
+            "hills file H.b, line 8: no line before it names walker 1 - repair it, or use a backup "
+            "of it");
+  EXPECT_EQ(with(replaced(journal, "# walker 0 is b\n", "")),
+            "hills file H.b, line 6: no line before it names a walker, as in a file of walkers "
+            "partitions - use walkers partitions, or give another file");
+  std::ofstream(journal_of("b"), std::ios::binary) << journal;
+  put("b", replaced(own, std::to_string(position('b', 10)).substr(0, 5), "3.123"));
+  EXPECT_EQ(error("b"),
+            "hill 2 of S/b.w is not that of this walker in hills file H.b - move the file to "
+            "another folder, and it is written again");
+  put("b", own);
+  EXPECT_EQ(error("b"), "");
+
+  // A command without walkers, and a restart file without them
+  auto copy = parts;
+  BiasContext context;
+  context.command = "fix bias";
+  context.names = {"s"};
+  context.labels = {"c_s"};
+  const auto alone =
+      make_bias({"metad", "sigma", "0.5", "height", "1", "pace", "5", "file", path}, context);
+  try {
+    alone->load(copy);
+    ADD_FAILURE();
+  } catch (const std::runtime_error &e) {
+    EXPECT_EQ(std::string(e.what()),
+              "the restart file is that of a run with walkers files - give these keywords, or use "
+              "another fix ID");
+  }
+}
+
+// The text of the journal is lost, but not its hills and their walkers.
+TEST_F(WalkersByFilesErrors, a_journal_changed_by_another_program)
+{
+  begin({"a", "b"});
+  run({"a", "b"}, 0, 22);
+  const std::string before = centers(journal_of("b")), others = centers(journal_of("b"), 1);
+  fs::resize_file(journal_of("b"), 5);
+  EXPECT_NE(error_of_run("b", 24, 25).find("all its hills are in bck.0.H.b, with time 0"),
+            std::string::npos);
+  jobs.erase("b");
+  fs::rename(folder / "bck.0.H.b", journal_of("b"));
+  make("b", {"append", "yes"}).bias->begin({});
+  EXPECT_EQ(centers(journal_of("b")), before + "");
+  EXPECT_EQ(centers(journal_of("b"), 1), others);
+  expect_sum_of_journal("b");
+}
+
+}    // namespace
