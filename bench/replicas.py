@@ -16,7 +16,7 @@ from results import Number, measured
 
 N = 8    # runs
 TURNS = 5
-PERCENT = 40    # of the threads of the GPU that MPS lets a process use: the best of 15 to 100 (kernel-notes.md)
+PERCENT = 40    # of the threads of the GPU that MPS lets a process use: the best of 15, 40 and 100
 COMPUTE = f"compute cv all {RATIONAL} precision mixed\n"
 BIAS = COMPUTE + "fix b all coord/bias c_cv harmonic k 400 s0 12\n"
 OPES = COMPUTE + "fix b all coord/bias c_cv opes barrier 20 pace 500 temp 1.44 sigma 0.01 "
