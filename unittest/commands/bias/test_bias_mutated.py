@@ -5,6 +5,7 @@ deposits of the file, or says what is wrong and leaves the file as it is."""
 import glob
 import os
 import random
+import re
 import subprocess
 import unittest
 
@@ -130,13 +131,13 @@ class Mutated(unittest.TestCase):
                 work.write("S/z.w", changed)
                 code, log = self.start(work, script(FILES.format("a"), "run 0"))
                 self.assertEqual(work.read("S/z.w"), changed)
-                if code:
-                    self.assertEqual(code, 1)
-                    self.assertRegex("\n".join(errors_in(log)), "Fix coord/bias b: hills file S/z.w of walker z, line [0-9]+: .* - ")
+                self.assertEqual(code, 0, log[-2000:])
+                found = [line.split()[1:-1] for line in deposits(work.read("H"))]
+                if re.search("^WARNING: .*hills file S/z.w of walker z, .* - .*; until then, new hills in it are left out", log, re.M):
+                    self.assertEqual(found, [])
                     continue
                 accepted += 1
                 # All complete lines, in their order. Bytes that are 0 may still come.
-                found = [line.split()[1:-1] for line in deposits(work.read("H"))]
                 lines = [line.split()[1:] for line in deposits(changed[:changed.rfind(b"\n") + 1].split(b"\0")[0].rpartition(b"\n")[0])]
                 self.assertEqual([[float(word) for word in row] for row in found], [[float(word) for word in row] for row in lines])
         self.assertGreater(accepted, 0)
