@@ -3,6 +3,7 @@
 #ifndef GPUCOORD_TEST_BIAS_FILES_H
 #define GPUCOORD_TEST_BIAS_FILES_H
 
+#include "gpucoord/bias.h"
 #include "gpucoord/deposit_file.h"
 #include "gpucoord/metadynamics.h"
 
@@ -20,6 +21,20 @@
 #include <unistd.h>
 
 using namespace gpucoord;
+
+// That of a bias on one variable, which prints nothing
+inline BiasContext context_of_s()
+{
+  BiasContext context;
+  context.command = "fix bias";
+  context.names = {"s"};
+  context.labels = {"c_s"};
+  context.program = "program";
+  context.units = "none";
+  context.print = context.warn = [](const std::string &) {
+  };
+  return context;
+}
 
 // A file of deposits that are hills.
 class HillsFile : public DepositFile {

@@ -20,13 +20,6 @@ class Guard : public Files {
  protected:
   std::unique_ptr<Bias> make(const std::vector<std::string> &more)
   {
-    context.command = "fix bias";
-    context.names = {"s"};
-    context.labels = {"c_s"};
-    context.program = "program";
-    context.units = "none";
-    context.print = context.warn = [](const std::string &) {
-    };
     std::vector<std::string> words = {"metad", "sigma", "0.5",  "height", "1",
                                       "pace",  "5",     "file", path};
     words.insert(words.end(), more.begin(), more.end());
@@ -69,7 +62,7 @@ class Guard : public Files {
   }
   static double last_output(const Bias &bias) { return bias.outputs().back().value(); }
 
-  BiasContext context;
+  BiasContext context = context_of_s();
 };
 
 TEST_F(Guard, limits)

@@ -88,12 +88,8 @@ class Depositing : public Files {
  protected:
   std::unique_ptr<Bias> make(std::vector<std::string> more = {})
   {
-    context.command = "fix bias";
-    context.names = {"s"};
-    context.labels = {"c_s"};
+    context = context_of_s();
     context.periods = {{0.0, 5.0}};
-    context.program = "program";
-    context.units = "none";
     context.print = context.warn = [this](const std::string &text) {
       messages.push_back(text);
     };

@@ -73,18 +73,10 @@ TEST_F(WalkersByFiles, one_walker)
   Job &job = make("a", {"temp", "1", "biasfactor", "5"});
   job.bias->begin({});
   run({"a"}, 0, 43);
-  BiasContext context;
-  context.command = "fix bias";
-  context.names = {"s"};
-  context.labels = {"c_s"};
-  context.program = "program";
-  context.units = "none";
-  context.print = context.warn = [](const std::string &) {
-  };
   Job &alone = jobs["alone"];
   alone.bias = make_bias({"metad", "sigma", "0.5", "height", "1", "pace", "5", "temp", "1",
                           "biasfactor", "5", "file", path},
-                         context);
+                         context_of_s());
   alone.bias->begin({});
   run({"alone"}, 0, 43);
   EXPECT_EQ(alone.bias->state().energy, job.bias->state().energy);

@@ -184,12 +184,8 @@ TEST_F(WalkersByFilesErrors, files_that_do_not_fit)
 
   // A command without walkers, and a restart file without them
   auto copy = parts;
-  BiasContext context;
-  context.command = "fix bias";
-  context.names = {"s"};
-  context.labels = {"c_s"};
-  const auto alone =
-      make_bias({"metad", "sigma", "0.5", "height", "1", "pace", "5", "file", path}, context);
+  const auto alone = make_bias({"metad", "sigma", "0.5", "height", "1", "pace", "5", "file", path},
+                               context_of_s());
   try {
     alone->load(copy);
     ADD_FAILURE();

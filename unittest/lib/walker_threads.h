@@ -116,12 +116,7 @@ class SharedBias : public Files {
     if (!keeps_hub) hub = std::make_shared<Hub>(n);
     for (int w = 0; w < n; ++w) {
       walkers.emplace_back(new Walker);
-      BiasContext context;
-      context.command = "fix bias";
-      context.names = {"s"};
-      context.labels = {"c_s"};
-      context.program = "program";
-      context.units = "none";
+      BiasContext context = context_of_s();
       Walker *const walker = walkers.back().get();
       context.print = context.warn = [walker](const std::string &text) {
         walker->messages.push_back(text);

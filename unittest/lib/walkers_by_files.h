@@ -77,12 +77,7 @@ class WalkersByFiles : public Files {
     jobs.erase(name);
     Job &job = jobs[name];
     job.name = name;
-    BiasContext context;
-    context.command = "fix bias";
-    context.names = {"s"};
-    context.labels = {"c_s"};
-    context.program = "program";
-    context.units = "none";
+    BiasContext context = context_of_s();
     context.periods = periods;
     context.print = context.warn = [this, &job](const std::string &text) {
       // The positions of these tests are not those of atoms.
