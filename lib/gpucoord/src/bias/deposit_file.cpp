@@ -8,7 +8,6 @@
 #include "deposit_lines.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>

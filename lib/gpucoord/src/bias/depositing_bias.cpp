@@ -44,6 +44,12 @@ DepositingBias::DepositingBias(const Words &words, std::string noun_in, std::str
   add_output("number of " + plural, own(COUNT));
 }
 
+// Returns the first multiple of n above a number, for messages.
+static std::string next_multiple(int n, int number)
+{
+  return std::to_string((number / n + 1) * n);
+}
+
 void DepositingBias::parse_pace(const Words &words)
 {
   words.values("pace", 1, "");
@@ -53,7 +59,7 @@ void DepositingBias::parse_pace(const Words &words)
                "pace " + std::to_string(pace) + " is not a multiple of stride " +
                    std::to_string(stride()) + ": " + plural +
                    " are added where the bias is evaluated - use pace " +
-                   std::to_string((pace / stride() + 1) * stride()));
+                   next_multiple(stride(), pace));
 }
 
 void DepositingBias::parse_temperature(const Words &words)
@@ -81,7 +87,7 @@ void DepositingBias::parse_sum_file(const Words &words, const std::string &keywo
                keyword + " every " + std::to_string(sum_file.every) +
                    " steps is not a multiple of pace " + std::to_string(pace) +
                    ": it is written when a " + noun + " is added - use " +
-                   std::to_string((sum_file.every / pace + 1) * pace));
+                   next_multiple(pace, sum_file.every));
   if (name == path)
     words.fail(keyword, 1,
                keyword + " cannot write to the " + plural + " file " + path +
@@ -107,7 +113,7 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
                  "walkers files every " + std::to_string(every) +
                      " steps is not a multiple of pace " + std::to_string(pace) + ": " + plural +
                      " of other walkers are read when a " + noun + " is added - use " +
-                     std::to_string((every / pace + 1) * pace));
+                     next_multiple(pace, every));
     files = std::make_unique<WalkerFiles>(given[1], given[2], every, pace);
   } else if (words.has("walkers")) {
     const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];
