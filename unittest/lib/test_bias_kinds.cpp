@@ -370,7 +370,7 @@ TEST_F(Kinds, a_grid_that_grows)
     ADD_FAILURE();
   } catch (const std::runtime_error &e) {
     EXPECT_EQ(std::string(e.what()).substr(0, 76),
-              "the grid cannot grow to a hill at s = -1000000000: it would have 1e+10 point");
+              "the grid cannot grow to a hill at s = -1000000000: it would have 10000000261");
   }
   EXPECT_EQ(content(path), hills);
   EXPECT_EQ(outputs(*bias)["number of hills"], 1);

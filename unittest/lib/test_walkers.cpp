@@ -352,7 +352,7 @@ TEST_F(SharedBias, hills_that_the_grid_cannot_hold_together)
     return step < 10 ? position(w, step) : w ? 6e6 : -6e6;
   });
   expect_errors(
-      "walker 0: the grid cannot grow to a hill at s = 6000000: it would have 1.2e+08 "
+      "walker 0: the grid cannot grow to a hill at s = 6000000: it would have 120000053 "
       "points, more than 1e8 - use fewer bins, a wall that limits the variable, or keyword "
       "interval, beyond which the bias is constant");
   EXPECT_EQ(lines().size(), 2u);

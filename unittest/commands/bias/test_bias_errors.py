@@ -168,7 +168,7 @@ ARGUMENTS = [
      "that they are at most half a sigma apart"),
     (METAD + " grid 0 9 bins [0]", "metad bins must be a number of bins from 1 to 2147483647, not '0'"),
     (METAD + " grid 0 9 bins [9.5]", "metad bins must be a number of bins from 1 to 2147483647, not '9.5'"),
-    (METAD + " grid 0 9 [bins] 2000000000", "metad grid has 2e+09 points, more than 1e8 - use fewer bins"),
+    (METAD + " grid 0 9 [bins] 2000000000", "metad grid has 2000000001 points, more than 1e8 - use fewer bins"),
     (METAD + " grid 1 9 bins 80 interval [0] 9",
      "metad interval of c_cv from 0 to 9 reaches beyond the grid from 1 to 9 - widen keyword grid"),
     (METAD + " interval [2] 9.5 grid 1 9 bins 80",
@@ -336,7 +336,7 @@ RUNS = {
         "variable cw = 28 is outside the grid from 0 to 20" + WIDEN),
     "a grid that cannot grow": (
         "set group a x 0 y 0 z 0\n" + FIX + "c_cw metad sigma 1e-9 height 0.1 pace 10 file H grid 0 1e-8 bins 20\nrun 10",
-        "the grid cannot grow to a hill at cw = 28: it would have 5.6e+10 points, more than 1e8 - use fewer bins, a wall "
+        "the grid cannot grow to a hill at cw = 28: it would have 56000000010 points, more than 1e8 - use fewer bins, a wall "
         "that limits the variable, or keyword interval, beyond which the bias is constant"),
 
     "defined after the setup": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 1 pre no", PRE_NO),

@@ -149,7 +149,7 @@ std::vector<GridAxis> BiasGrid::axes_for(const Hill &hill, const std::vector<Gri
   std::string text = "the grid cannot grow to a hill at ";
   for (int k = 0; k < n; ++k)
     text += (k ? ", " : "") + names[k] + " = " + short_text(hill.center[k]);
-  throw std::runtime_error(text + ": it would have " + short_text(points, 4) +
+  throw std::runtime_error(text + ": it would have " + short_text(points, 15) +
                            " points, more than 1e8 - use fewer bins, a wall that limits the "
                            "variable, or keyword interval, beyond which the bias is constant");
 }
@@ -187,7 +187,7 @@ void BiasGrid::complete(const std::vector<Hill> &hills)
     points *= static_cast<double>(axis.size());
   }
   if (points > MAX_GRID_POINTS)
-    throw std::runtime_error("the grid would have " + short_text(points, 4) +
+    throw std::runtime_error("the grid would have " + short_text(points, 15) +
                              " points, more than 1e8, with the range of the grid file");
   BiasGrid whole(names, all, grows);
   for (const auto &hill : hills)

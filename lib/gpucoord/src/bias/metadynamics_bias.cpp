@@ -173,7 +173,8 @@ namespace {
       }
       if (points > MAX_GRID_POINTS)
         words.fail("bins",
-                   "grid has " + short_text(points, 4) + " points, more than 1e8 - use fewer bins");
+                   "grid has " + short_text(points, 15) +
+                       " points, more than 1e8 - use fewer bins");
       for (int v = 0; v < nvariables(); ++v) {
         if (!period(v).exists()) continue;
         auto &axis = options.grid[v];
