@@ -152,7 +152,26 @@ TEST_F(Guard, a_deposit_ends_the_row)
                      return 0.0;
                    }),
       "left out 2 hills in a row, the limit of max_skip, because variable ok of deposit_if is "
-      "0 - check this run, or give a larger max_skip");
+      "0 - check this run, or give a larger max_skip or another condition in variable ok");
+}
+
+TEST_F(Guard, the_way_out_is_that_of_the_keyword_that_left_out_the_hill)
+{
+  const auto way_out = [this](int last, double value) {
+    const auto bias =
+        make({"limits", "0", "12", "deposit_if", "v_ok", "max_skip", "1", "append", "no"});
+    bias->begin({});
+    const std::string text = error_of_run(*bias, 0, last, [value](int) {
+      return value;
+    });
+    return text.substr(text.find("because"));
+  };
+  EXPECT_EQ(way_out(5, 0.0),
+            "because variable ok of deposit_if is 0 - check this run, or give a larger max_skip or "
+            "another condition in variable ok");
+  EXPECT_EQ(way_out(15, 1.0),
+            "because c_s = 15 is beyond limits 0 12 - check this run, or give a larger max_skip or "
+            "wider limits");
 }
 
 TEST_F(Guard, a_restart_without_the_keywords)

@@ -40,28 +40,31 @@ std::string DepositGuard::in_words() const
   return text + ", max_skip " + std::to_string(max_skip);
 }
 
-std::string DepositGuard::why_not(const double *s) const
+DepositGuard::Reason DepositGuard::reason(const double *s) const
 {
   for (std::size_t v = 0; v < limits.size(); ++v) {
     // Of a periodic variable, some image must be between the limits.
     const double x = Period{limits[v].lo, periods[v].length}.wrapped(s[v]);
     if (x < limits[v].lo || x > limits[v].hi)
-      return labels[v] + " = " + shortest_text(s[v]) + " is beyond limits " +
-          shortest_text(limits[v].lo) + " " + shortest_text(limits[v].hi);
+      return {labels[v] + " = " + shortest_text(s[v]) + " is beyond limits " +
+                  shortest_text(limits[v].lo) + " " + shortest_text(limits[v].hi),
+              "wider limits"};
   }
-  return allows ? "" : "variable " + variable + " of deposit_if is 0";
+  if (allows) return {};
+  return {"variable " + variable + " of deposit_if is 0",
+          "another condition in variable " + variable};
 }
 
 bool DepositGuard::skips(const double *s)
 {
-  const std::string why = why_not(s);
-  if (why.empty()) return false;
+  const Reason found = reason(s);
+  if (found.why.empty()) return false;
   ++skipped;
   if (++in_a_row >= max_skip)
-    throw std::runtime_error(
-        "left out " + std::to_string(in_a_row) + " " + noun + (in_a_row == 1 ? "" : "s in a row") +
-        ", the limit of max_skip, because " + why + " - check this run, or give a larger max_skip" +
-        (limits.empty() ? "" : " or wider limits"));
+    throw std::runtime_error("left out " + std::to_string(in_a_row) + " " + noun +
+                             (in_a_row == 1 ? "" : "s in a row") +
+                             ", the limit of max_skip, because " + found.why +
+                             " - check this run, or give a larger max_skip or " + found.way_out);
   return true;
 }
 

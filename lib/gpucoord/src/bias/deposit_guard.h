@@ -32,7 +32,10 @@ class GPUCOORD_TEST_API DepositGuard {
   void load(Archive &);
 
  private:
-  std::string why_not(const double *s) const;    // or ""
+  struct Reason {
+    std::string why, way_out;    // "": none
+  };
+  Reason reason(const double *s) const;
 
   std::string noun;
   std::vector<std::string> labels;
