@@ -116,9 +116,7 @@ void DepositingBias::parse_walkers(const Words &words, bool can_read)
                      next_multiple(pace, every));
     files = std::make_unique<WalkerFiles>(given[1], given[2], every, pace);
   } else if (words.has("walkers")) {
-    const auto &how = words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N")[0];
-    if (how != "partitions")
-      words.fail("walkers", 0, "walkers must be partitions or files, not '" + how + "'");
+    words.values("walkers", 1, ", partitions, or 4 values, files DIR NAME N");
     if (!context.walkers)
       words.fail("walkers", 0, "walkers partitions is not possible in this program - leave it out");
     rounds = std::make_unique<WalkerRounds>(context.walkers, noun, 2 * nvariables() + 2);

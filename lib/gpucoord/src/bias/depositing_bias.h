@@ -33,7 +33,11 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   // The keywords of parse_guard() and parse_walkers(), which a kind adds to its own.
   static std::vector<Words::Keyword> keywords()
   {
-    return {"limits", {"deposit_if", 1}, "max_skip", {"walkers", 1, "files", 4}, "patience"};
+    return {"limits",
+            {"deposit_if", 1},
+            "max_skip",
+            {"walkers", 1, "files", 4, "partitions"},
+            "patience"};
   }
 
   std::string warning_of_rerun() const override;

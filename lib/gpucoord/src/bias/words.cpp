@@ -68,6 +68,12 @@ void Words::parse(std::vector<Keyword> known)
           begins_with(word, "v_") || word == "pi";
     };
     const bool is_special = any_word && at < end && words[at] == keyword->special;
+    // Of a wrong first value, the next ones would be unknown keywords.
+    if (!keyword->special.empty() && at < end && !is_special && words[at] != keyword->usual)
+      fail_at(at,
+              name + " must be " + keyword->usual + " or " + keyword->special + ", not '" +
+                  printable(words[at]) + "' - use " + name + " " + keyword->usual + ", or " + name +
+                  " " + keyword->special);
     const int nwords = is_special ? keyword->nwords_of_special : keyword->nwords;
     const int last = any_word ? std::min(end, at + nwords) : end;
     const auto is_known = [&known](const std::string &word) {

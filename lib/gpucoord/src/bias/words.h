@@ -26,13 +26,16 @@ class GPUCOORD_TEST_API Words {
     // Number of values that may be any word, such as names of files. -1: values must be numbers or
     // variables, so that a misspelled keyword is not taken for a value.
     int nwords = -1;
-    // With this word as the first value, the number of values is another one.
+    // With this word as the first value, the number of values is another one. The only other first
+    // value is 'usual'.
     std::string special;
     int nwords_of_special = -1;
+    std::string usual;
     Keyword(const char *name_in, int nwords_in = -1, const char *special_in = "",
-            int nwords_of_special_in = -1) :
+            int nwords_of_special_in = -1, const char *usual_in = "") :
         name(name_in),
-        nwords(nwords_in), special(special_in), nwords_of_special(nwords_of_special_in)
+        nwords(nwords_in), special(special_in), nwords_of_special(nwords_of_special_in),
+        usual(usual_in)
     {
     }
   };
