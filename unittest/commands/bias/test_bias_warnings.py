@@ -272,10 +272,11 @@ class OtherSettings(Warnings):
         cases = [("fix move all nve\n" + bias + "run 95\nreset_timestep 0\nwrite_restart w{}\n" + again + bias + TWICE, [])]
         if os.environ.get("GPUCOORD_TEST_PLUMED"):
             import plumedtest    # noqa: F401: tells PLUMED's path to LAMMPS
-            with open("seldom.dat", "w") as file:
-                file.write("s: EXTRACV NAME=cv\nPRINT ARG=s STRIDE=10 FILE=s\n")
-            plumed = "fix b all coord/plumed c_cv plumedfile seldom.dat outfile log{}\n"
-            cases.append(("velocity all create 3000 4711\nfix move all nve\n" + plumed + "run 9\nwrite_restart w{}\n" + again + plumed +
+            with open("seldom", "w") as file:
+                file.write("s: EXTRACV NAME=cv\nPRINT ARG=s STRIDE=10 FILE=print\n")
+            plumed = "fix b all coord/plumed c_cv plumedfile e{} outfile log{}\n"
+            # Runs at the same time must not print to one file.
+            cases.append(("shell sed s/print/print{}/ seldom > e{}\nvelocity all create 3000 4711\nfix move all nve\n" + plumed + "run 9\nwrite_restart w{}\n" + again + plumed +
                           TWICE, []))
         self.check(cases)
 
