@@ -79,6 +79,7 @@ class WalkersByFiles : public Files {
     job.name = name;
     BiasContext context = context_of_s();
     context.periods = periods;
+    context.boltzmann = boltzmann;
     context.print = context.warn = [this, &job](const std::string &text) {
       // The positions of these tests are not those of atoms.
       if (text.find(" between two evaluations of the bias") == text.npos)
@@ -212,6 +213,7 @@ class WalkersByFiles : public Files {
 
   std::string shared;
   std::vector<Period> periods;
+  double boltzmann = BiasContext().boltzmann;
   std::map<std::string, Job> jobs;
 };
 

@@ -72,9 +72,12 @@ class GPUCOORD_API Metadynamics {
   // std::runtime_error if the grid cannot grow to hold it.
   Hill next_hill(const double *s, double v) const;
 
-  // Throw std::runtime_error if the grid cannot grow to hold the hills.
+  // Throws std::runtime_error if the grid cannot grow to hold the hills, and std::bad_alloc if there
+  // is no memory for it.
   void check_room(const std::vector<Hill> &) const;
   void add(const Hill &);
+  // Adds all in this order. The grid grows once, so that it needs no more memory than check_room().
+  void add(const std::vector<Hill> &);
 
   // Returns V and its mixed derivatives at the points of the grid, [points, first variable
   // fastest][2^n]. Bit k of the last index: derivative with respect to variable k. Needs a grid.

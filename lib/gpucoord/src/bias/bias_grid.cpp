@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 
 namespace gpucoord {
@@ -19,15 +20,20 @@ namespace gpucoord {
 // Version of the file format.
 static constexpr int FORMAT = 2;
 
+static std::size_t points_of(const std::vector<GridAxis> &axes)
+{
+  std::size_t points = 1;
+  for (const auto &axis : axes) points *= axis.size();
+  return points;
+}
+
 BiasGrid::BiasGrid(std::vector<std::string> names_in, std::vector<GridAxis> axes_in,
                    bool grows_in) :
     names(std::move(names_in)),
     axes(std::move(axes_in)), grows(grows_in), n(static_cast<int>(axes.size())),
     nderivatives(1 << n)
 {
-  std::size_t points = 1;
-  for (const auto &axis : axes) points *= axis.size();
-  values.assign(points * nderivatives, 0.0);
+  values.assign(points_of(axes) * nderivatives, 0.0);
 }
 
 void BiasGrid::position(std::size_t point, double *s) const
@@ -154,10 +160,28 @@ std::vector<GridAxis> BiasGrid::axes_for(const Hill &hill, const std::vector<Gri
                            "variable, or keyword interval, beyond which the bias is constant");
 }
 
-void BiasGrid::check_room(const std::vector<Hill> &hills) const
+std::vector<GridAxis> BiasGrid::axes_for(const std::vector<Hill> &hills) const
 {
   std::vector<GridAxis> all = axes;
   for (const auto &hill : hills) all = axes_for(hill, all);
+  return all;
+}
+
+void BiasGrid::check_room(const std::vector<Hill> &hills) const
+{
+  const std::size_t points = points_of(axes_for(hills));
+  if (points == npoints()) return;
+  const std::unique_ptr<double[]> memory(new double[points * nderivatives]);
+  volatile double *const used = memory.get();    // or a compiler may leave out the allocation
+  *used = 0.0;
+}
+
+void BiasGrid::make_room(const std::vector<Hill> &hills)
+{
+  const auto all = axes_for(hills);
+  if (points_of(all) == npoints()) return;
+  BiasGrid larger(names, all, grows);
+  become(larger);
 }
 
 void BiasGrid::become(BiasGrid &larger)
@@ -197,10 +221,7 @@ void BiasGrid::complete(const std::vector<Hill> &hills)
 
 void BiasGrid::add(const Hill &hill)
 {
-  if (grows && !holds(axes, hill)) {
-    BiasGrid larger(names, axes_for(hill, axes), grows);
-    become(larger);
-  }
+  if (grows && !holds(axes, hill)) make_room({hill});
   // Grid points within reach of the hill, as a box.
   std::vector<int> near[MAX_SAMPLED_VARIABLES] = {{0}, {0}, {0}};
   Period period[MAX_SAMPLED_VARIABLES];
@@ -423,12 +444,10 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
       }
     } else {
       if (nread == 0 && grows) {
-        std::size_t points = 1;
-        for (const auto &axis : axes) points *= axis.size();
         // A wrong range must not use up the memory.
         if (!(number_in_file() <= static_cast<double>(std::filesystem::file_size(path))))
           throw bad(line_number, "its range has more points than the file");
-        values.assign(points * nderivatives, 0.0);
+        values.assign(points_of(axes) * nderivatives, 0.0);
       }
       if (nread == number_in_file()) throw bad(line_number, "more points than the grid has");
       if (!mixed.empty()) {

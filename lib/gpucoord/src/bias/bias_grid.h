@@ -27,8 +27,11 @@ class BiasGrid {
  public:
   BiasGrid(std::vector<std::string> names, std::vector<GridAxis> axes, bool grows);
 
-  // Throws std::runtime_error if the grid would grow beyond MAX_GRID_POINTS for these hills.
+  // Throws std::runtime_error if the grid would grow beyond MAX_GRID_POINTS for these hills, and
+  // std::bad_alloc if there is no memory for it.
   void check_room(const std::vector<Hill> &) const;
+  // Grows at once as these hills, added one by one, would make it grow.
+  void make_room(const std::vector<Hill> &);
   void add(const Hill &);
   double evaluate(const double *s, double *dVdS) const;
 
@@ -69,6 +72,7 @@ class BiasGrid {
   std::vector<int> points_near(const Hill &, int axis) const;
   // Returns these axes, or larger ones that have the range of the hill and a point beyond it.
   std::vector<GridAxis> axes_for(const Hill &, const std::vector<GridAxis> &) const;
+  std::vector<GridAxis> axes_for(const std::vector<Hill> &) const;
   // Takes the axes of a larger grid, and its values at points that this grid does not have.
   void become(BiasGrid &larger);
   // Reads an end of an axis from a file: a word after min_ or max_. Returns "", or why it is wrong.

@@ -235,7 +235,8 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   const double before = sum(s, dVdS);
   check_finite(before, s, dVdS);
   if (!is_deposit_due(step)) return before;
-  if (guard.is_on() || rounds) check_weight(before);
+  if (guard.is_on() || rounds)
+    check_weight(before, "check " + too_large() + " and temp, which are in units " + context.units);
   std::vector<Deposit> mine;
   if (can_deposit() && !guard.skips(s)) {
     mine = {propose(step.time, s, before)};
@@ -277,7 +278,7 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
   std::vector<Deposit> deposits = mine;
   if (!rounds) {
     if (files && step.timestep % files->every() == 0) {
-      deposits = read_others();
+      deposits = read_others(mine);
       deposits.insert(deposits.end(), mine.begin(), mine.end());
     }
     write(deposits);
@@ -285,7 +286,11 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
   }
   const auto write_all = [this, &deposits](const std::vector<Deposit> &proposed) {
     deposits = proposed;
-    write(deposits);
+    try {
+      write(deposits);
+    } catch (const std::bad_alloc &) {
+      throw std::runtime_error("out of memory" + memory_advice());
+    }
   };
   const auto round = rounds->exchange(mine, step.timestep, checksum(), write_all);
   if (!rounds->is_first()) {
@@ -309,21 +314,38 @@ std::vector<Deposit> DepositingBias::round_of(const Step &step, const std::vecto
   return deposits;
 }
 
-std::vector<Deposit> DepositingBias::read_others()
+// mine: deposit of this walker in the same timestep, for which there must be room
+std::vector<Deposit> DepositingBias::read_others(const std::vector<Deposit> &mine)
 {
   const auto nknown = static_cast<int>(files->names().size());
-  // Any number of lower ones has a finite V and derivative.
-  constexpr double LARGEST = 1e200;
-  const auto deposits = files->read([this](const Deposit &deposit) {
+  const std::string move = "move the file to another folder";
+  const auto check_room_for = [this](const std::vector<Deposit> &deposits) {
+    try {
+      check_room(deposits);
+    } catch (const std::bad_alloc &) {
+      throw std::runtime_error("no memory for the " + plural + memory_advice());
+    }
+  };
+  const auto check = [&](const Deposit &deposit) {
+    // Any number of lower ones has a finite V and derivative.
+    constexpr double LARGEST = 1e200;
     for (int v = 0; v < nvariables(); ++v) {
       const double sigma = deposit.row[nvariables() + v];
       if (std::fabs(deposit.height()) > LARGEST * std::min(sigma, 1.0))
         throw std::runtime_error("height " + shortest_text(deposit.height()) + " at sigma " +
-                                 shortest_text(sigma) +
-                                 " is too large - move the file to another folder");
+                                 shortest_text(sigma) + " is too large - " + move);
     }
-    check_room(deposit);
-  });
+    check_room_for({deposit});
+  };
+  const auto check_all = [&](const std::vector<Deposit> &others, std::size_t first) {
+    auto all = others;
+    all.insert(all.end(), mine.begin(), mine.end());
+    check_room_for(all);
+    // Half of the V that ends this walker, because V may be larger between the centers.
+    constexpr double LARGEST_OF_OTHERS = 350.0;
+    if (guard.is_on()) check_weight(largest_sum(others, first), move, LARGEST_OF_OTHERS);
+  };
+  const auto deposits = files->read(check, check_all);
   std::map<int, std::vector<Deposit>> of_new;    // walkers
   for (const auto &deposit : deposits)
     if (deposit.walker >= nknown) of_new[deposit.walker].push_back(deposit);
@@ -366,14 +388,14 @@ void DepositingBias::set_last(const Deposit &deposit)
 }
 
 // exp(V/kT) is the weight of S in averages of the unbiased system.
-void DepositingBias::check_weight(double v) const
+// largest: in kT; exp(710) overflows
+void DepositingBias::check_weight(double v, const std::string &way_out, double largest) const
 {
-  constexpr double LARGEST = 700.0;    // exp(710) overflows
   const double kt = context.boltzmann * temp;
-  if (!(temp > 0.0) || !(v > LARGEST * kt)) return;
+  if (!(temp > 0.0) || !(v > largest * kt)) return;
   throw std::runtime_error("V = " + shortest_text(v) + " is " + short_text(v / kt, 4) +
-                           " kT at temp " + shortest_text(temp) + ", more than 700 kT - check " +
-                           too_large() + " and temp, which are in units " + context.units);
+                           " kT at temp " + shortest_text(temp) + ", more than " +
+                           short_text(largest) + " kT - " + way_out);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -100,8 +100,13 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual bool can_deposit() const { return true; }
   // Completes deposits that depend on each other, before they are written and added.
   virtual void complete(std::vector<Deposit> &) {}
-  // Throws std::runtime_error if a deposit of another walker cannot be added.
-  virtual void check_room(const Deposit &) const {}
+  // Throws std::runtime_error if deposits of other walkers cannot be added, and std::bad_alloc.
+  virtual void check_room(const std::vector<Deposit> &) const {}
+  // Returns the largest V at the centers of deposits from a number on, with all of them added.
+  virtual double largest_sum(const std::vector<Deposit> &, std::size_t /*first*/) const
+  {
+    return 0.0;
+  }
   // Adds deposits to the sum, in this order.
   virtual void add_round(const std::vector<Deposit> &) = 0;
   // Returns V at s, and sets dVdS.
@@ -146,7 +151,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::vector<Deposit> resume(bool is_restarted, DepositFile &);
   double evaluate_and_deposit(const Step &, const double *s, double *dVdS);
   std::vector<Deposit> round_of(const Step &, const std::vector<Deposit> &mine);
-  std::vector<Deposit> read_others();
+  std::vector<Deposit> read_others(const std::vector<Deposit> &mine);
   void write(std::vector<Deposit> &);
   void add_deposits(const std::vector<Deposit> &);
   std::optional<std::vector<Deposit>> known_deposits() const;
@@ -154,7 +159,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void begin_with_walkers(const BiasStart &);
   void share_deposits(const std::function<std::vector<Deposit>()> &of_first);
   void set_last(const Deposit &);
-  void check_weight(double v) const;
+  void check_weight(double v, const std::string &way_out, double largest = 700.0) const;
   void observe(const Step &, const double *s, const Deposit &);
   void check_statistics();
   void warn_of_equal_walkers(const std::vector<Deposit> &first_round);

@@ -33,7 +33,7 @@ void DepositingBias::begin_sharing(bool is_restarted)
   is_sharing = true;
   // A run that continues from a restart file reads in the same timesteps as if it had gone on.
   if (is_restarted) return;
-  auto deposits = read_others();
+  auto deposits = read_others({});
   if (deposits.empty()) return;
   if (!earlier.empty())
     context.warn(

@@ -210,6 +210,12 @@ void Metadynamics::add(const Hill &hill)
   state->have_maximum = state->have_offset = false;
 }
 
+void Metadynamics::add(const std::vector<Hill> &hills)
+{
+  if (state->grid) state->grid->make_room(hills);
+  for (const auto &hill : hills) add(hill);
+}
+
 const std::vector<double> &Metadynamics::grid_values() const
 {
   return state->grid->all();

@@ -6,6 +6,7 @@
 #include "../core/text_files.h"
 #include "depositing_bias.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -18,6 +19,13 @@ namespace {
   std::string text_of_biasfactor(double biasfactor)
   {
     return biasfactor > 1.0 ? "biasfactor " + shortest_text(biasfactor) : "no biasfactor";
+  }
+
+  std::vector<Hill> hills_of(const std::vector<Deposit> &deposits)
+  {
+    std::vector<Hill> hills;
+    for (const auto &deposit : deposits) hills.push_back(hill_of(deposit));
+    return hills;
   }
 
   class MetadynamicsBias : public DepositingBias {
@@ -62,19 +70,15 @@ namespace {
       return deposit_of(metad->next_hill(s, v), options, time);
     }
     // The hills of walkers may need more room together than each of them.
-    void complete(std::vector<Deposit> &deposits) override
+    void complete(std::vector<Deposit> &deposits) override { check_room(deposits); }
+    void check_room(const std::vector<Deposit> &deposits) const override
     {
-      std::vector<Hill> hills;
-      for (const auto &deposit : deposits) hills.push_back(hill_of(deposit));
-      metad->check_room(hills);
+      metad->check_room(hills_of(deposits));
     }
-    void check_room(const Deposit &deposit) const override
-    {
-      metad->check_room({hill_of(deposit)});
-    }
+    double largest_sum(const std::vector<Deposit> &, std::size_t first) const override;
     void add_round(const std::vector<Deposit> &deposits) override
     {
-      for (const auto &deposit : deposits) metad->add(hill_of(deposit));
+      metad->add(hills_of(deposits));
     }
     double sum(const double *s, double *dVdS) const override { return metad->evaluate(s, dVdS); }
     std::uint64_t checksum() const override { return metad->hills_checksum(); }
@@ -296,8 +300,7 @@ namespace {
 
   std::string MetadynamicsBias::restore(const std::vector<Deposit> &deposits)
   {
-    std::vector<Hill> hills;
-    for (const auto &deposit : deposits) hills.push_back(hill_of(deposit));
+    const auto hills = hills_of(deposits);
     metad = std::make_unique<Metadynamics>(options);
     if (!read_grid.empty()) {
       try {
@@ -312,6 +315,28 @@ namespace {
     for (std::size_t h = ngrid_hills; h < hills.size(); ++h) metad->add(hills[h]);
     return ngrid_hills ? ", " + std::to_string(ngrid_hills) + " of them from grid file " + read_grid
                        : "";
+  }
+
+  double MetadynamicsBias::largest_sum(const std::vector<Deposit> &deposits,
+                                       std::size_t first) const
+  {
+    constexpr std::size_t MANY = 1000;
+    const auto hills = hills_of(deposits);
+    MetadynamicsOptions of_new = options;
+    if (hills.size() < MANY) of_new.grid.clear();    // a sum is faster than another grid
+    Metadynamics added(of_new);
+    added.add(hills);
+    double largest = 0.0;
+    for (std::size_t h = first; h < hills.size(); ++h) {
+      double s[MAX_SAMPLED_VARIABLES], dVdS[MAX_SAMPLED_VARIABLES];
+      for (int v = 0; v < nvariables(); ++v) {
+        s[v] = hills[h].center[v];
+        if (options.grid.empty() || options.grow || period(v).exists()) continue;
+        s[v] = std::min(std::max(s[v], options.grid[v].lo), options.grid[v].hi);
+      }
+      largest = std::max(largest, metad->evaluate(s, dVdS) + added.evaluate(s, dVdS));
+    }
+    return largest;
   }
 
   void MetadynamicsBias::warn_of_other_deposits(const std::vector<Deposit> &deposits,

@@ -174,6 +174,11 @@ void WalkerFiles::find_others()
   }
 }
 
+std::runtime_error WalkerFiles::bad(const std::string &name, const std::string &why) const
+{
+  return std::runtime_error(format.noun + "s file " + path_of(name) + " of walker " + name + why);
+}
+
 // Opens the file again, because a file system on a network may keep the contents of an open one.
 WalkerFiles::News WalkerFiles::read(const std::string &name, const Other &other,
                                     const Check &check) const
@@ -196,16 +201,13 @@ WalkerFiles::News WalkerFiles::read(const std::string &name, const Other &other,
     in.seekg(0);
   }
   news.is_compared = place.bytes == 0;
-  const auto bad = [&](const std::string &why) {
-    return std::runtime_error(format.noun + "s file " + path_of(name) + " of walker " + name + why);
-  };
   const auto at_line = [&] {
     return ", line " + std::to_string(place.line_number) + ": ";
   };
   if (place.bytes == 0) {
     const std::string why_unknown = stated_format(in, format.noun + "s", 1).why_unknown;
     if (!why_unknown.empty())
-      throw bad(", " + why_unknown + " - use the same version of GPUCOORD for all walkers");
+      throw bad(name, ", " + why_unknown + " - use the same version of GPUCOORD for all walkers");
   }
   while (std::getline(in, line)) {
     // A file system on a network may show the size of a file before its contents.
@@ -216,10 +218,12 @@ WalkerFiles::News WalkerFiles::read(const std::string &name, const Other &other,
     ++place.line_number;
     const auto result = place.lines.read(line, true);
     if (!result.problem.empty())
-      throw bad(at_line() + result.problem +
-                (result.way_out.empty()
-                     ? " - repair it, or move the file to another folder"
-                     : " - use the same variables, periods and units for all walkers of a folder"));
+      throw bad(
+          name,
+          at_line() + result.problem +
+              (result.way_out.empty()
+                   ? " - repair it, or move the file to another folder"
+                   : " - use the same variables, periods and units for all walkers of a folder"));
     place.last = line + "\n";
     place.bytes += static_cast<std::int64_t>(place.last.size());
     if (result.deposit.row.empty()) continue;
@@ -227,7 +231,7 @@ WalkerFiles::News WalkerFiles::read(const std::string &name, const Other &other,
       try {
         check(result.deposit);
       } catch (const std::runtime_error &e) {
-        throw bad(at_line() + e.what());
+        throw bad(name, at_line() + e.what());
       }
       news.deposits.push_back(result.deposit);
     } else if (checksum_of(result.deposit) != other.sums[place.count])
@@ -265,15 +269,23 @@ void WalkerFiles::warn_of(const std::string &name, Other &other, const News &new
        " - see whether its job still runs, and whether this machine sees what it writes");
 }
 
-std::vector<Deposit> WalkerFiles::read(const Check &check)
+std::vector<Deposit> WalkerFiles::read(const Check &check, const CheckAll &check_all)
 {
   find_others();
   std::vector<Deposit> result;
   for (auto &[name, other] : others) {
     std::optional<News> news;
+    const std::size_t nbefore = result.size();
     try {
       news = read(name, other, check);
+      result.insert(result.end(), news->deposits.begin(), news->deposits.end());
+      try {
+        if (result.size() > nbefore) check_all(result, nbefore);
+      } catch (const std::runtime_error &e) {
+        throw bad(name, std::string(": ") + e.what());
+      }
     } catch (const std::runtime_error &e) {
+      result.resize(nbefore);
       if (!other.is_bad)
         warn(e.what() + ("; until then, new " + format.noun + "s in it are left out"));
       other.is_bad = true;
@@ -288,10 +300,9 @@ std::vector<Deposit> WalkerFiles::read(const Check &check)
       print("adds the " + format.noun + "s of walker " + name + " in " + path_of(name) + ", now " +
             std::to_string(news->deposits.size()));
     }
-    for (auto &deposit : news->deposits) {
-      deposit.walker = other.number;
-      other.sums.push_back(checksum_of(deposit));
-      result.push_back(std::move(deposit));
+    for (std::size_t k = nbefore; k < result.size(); ++k) {
+      result[k].walker = other.number;
+      other.sums.push_back(checksum_of(result[k]));
     }
     other.place = std::move(news->place);
   }

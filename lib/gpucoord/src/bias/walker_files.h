@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,11 +54,12 @@ class GPUCOORD_TEST_API WalkerFiles {
   void resume();
 
   // Returns the deposits that the others have added since the last read: by their names, and those
-  // of one walker in the order of its file. check: throws std::runtime_error if a deposit cannot be
-  // added. A file with such a deposit or another error is not read before it has changed, with a
-  // warning.
+  // of one walker in the order of its file. check, check_all: throw std::runtime_error if a deposit
+  // cannot be added, or those of a file, from a number on, cannot be added to others. A file with
+  // such deposits or another error is left out, with a warning, until it can be read.
   using Check = std::function<void(const Deposit &)>;
-  std::vector<Deposit> read(const Check &check);
+  using CheckAll = std::function<void(const std::vector<Deposit> &, std::size_t first)>;
+  std::vector<Deposit> read(const Check &check, const CheckAll &check_all);
   // Takes a deposit that was written to the journal. One of this walker is appended to its file.
   void add(const Deposit &, const DepositFile::Known &known);
 
@@ -102,6 +104,7 @@ class GPUCOORD_TEST_API WalkerFiles {
     std::string why_none;
   };
   std::string path_of(const std::string &name) const { return folder + "/" + name + ".w"; }
+  std::runtime_error bad(const std::string &name, const std::string &why) const;
   Place begin() const { return {format, program, units}; }
   void find_others();
   News read(const std::string &name, const Other &, const Check &) const;
