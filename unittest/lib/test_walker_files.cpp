@@ -237,8 +237,8 @@ TEST_F(WalkersByFiles, a_second_set_of_jobs)
   EXPECT_EQ(centers(journal_of("a")), of({{'b', 5}, {'b', 10}, {'b', 15}, {'b', 20}}));
   const Words expected = {
       "hills file H.a of an earlier run is now bck.0.H.a",
-      "hills file S/a.w of an earlier run is now S/bck.0.a.w",
       "adds the hills of walker b in S/b.w, now 4",
+      "hills file S/a.w of an earlier run is now S/bck.0.a.w",
       "4 hills of other walkers act from the start, but those of this walker do not: they are in "
       "S/bck.0.a.w - use another folder for a new set of jobs, or append yes to continue"};
   EXPECT_EQ(jobs["a"].messages, expected);

@@ -19,9 +19,45 @@ TEST_F(WalkersByFilesErrors, one_name_for_each)
   Job &second = jobs["second"];
   std::swap(second, make("a"));    // its journal is free again
   make("a").bias->begin({});
+  run({"a"}, 0, 0);
   fs::rename(journal_of("a"), folder / "H.other");
   EXPECT_EQ(error_of_begin(second),
             "hills file S/a.w is being written by another fix or run - use one file for each");
+  EXPECT_FALSE(fs::exists(journal_of("a")));
+}
+
+TEST_F(WalkersByFilesErrors, two_that_begin_at_once)
+{
+  Job &first = make("a");
+  first.bias->begin({});
+  fs::rename(journal_of("a"), folder / "H.other");
+  Job second;
+  std::swap(second, first);
+  make("a").bias->begin({});
+  run({"a"}, 0, 0);
+  std::swap(second, jobs["a"]);
+  EXPECT_EQ(error_of_run("a", 0, 0),
+            "hills file S/a.w is being written by another fix or run - use one file for each");
+}
+
+// A command that fails at its first S
+TEST_F(WalkersByFilesErrors, a_wrong_command_leaves_the_folder)
+{
+  begin({"a"});
+  run({"a"}, 0, 12);
+  const std::string before = content(file_of("a"));
+  jobs.clear();
+  for (const char *name : {"a", "b"}) {
+    EXPECT_EQ(error_of_begin(make(name, {"grid", "0", "1", "bins", "10", "grow", "no"})), "");
+    EXPECT_THROW(run({name}, 0, 10), std::out_of_range);
+  }
+  EXPECT_EQ(content(file_of("a")), before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(shared), fs::directory_iterator()), 1);
+  const Words grid = {"grid", "0", "9", "bins", "90", "write_grid", "10", shared + "/b.w"};
+  EXPECT_EQ(error_of_begin(make("b", grid)),
+            "grid file S/b.w would be that of a walker of this folder - give a name in another "
+            "folder, or one that does not end in .w");
+  EXPECT_FALSE(fs::exists(file_of("b")));
 }
 
 TEST_F(WalkersByFilesErrors, own_file_changed_by_another_program)
@@ -45,10 +81,12 @@ TEST_F(WalkersByFilesErrors, a_full_disk)
 {
   fs::create_directory(shared);
   fs::create_symlink("/dev/full", file_of("a"));
-  EXPECT_EQ(error_of_begin(make("a")), "cannot write hills file S/a.w: No space left on device");
+  EXPECT_EQ(error_of_begin(make("a")), "");
+  EXPECT_EQ(error_of_run("a", 0, 7), "cannot write hills file S/a.w: No space left on device");
   // A library may try again.
   fs::rename(file_of("a"), file_of("c"));
-  EXPECT_EQ(error_of_begin(jobs["a"]), "");
+  make("a").bias->begin({});
+  EXPECT_EQ(error_of_run("a", 0, 7), "");
   // Others do not read devices.
   begin({"b"});
   run({"b"}, 0, 10);
@@ -119,12 +157,12 @@ TEST_F(WalkersByFilesErrors, a_hill_that_only_the_journal_has)
   jobs.clear();
   std::ofstream(file_of("a"), std::ios::binary)
       << two.substr(0, two.rfind("\n ") + 5);    // half a line
-  make("a", {"append", "yes"}).bias->begin({});
+  begin({"a"}, {"append", "yes"});
   EXPECT_EQ(content(file_of("a")), two);
   // And one that only the file has, as after a restart
   put("a", hill(3.0), true);
   jobs.clear();
-  make("a", {"append", "yes"}).bias->begin({});
+  begin({"a"}, {"append", "yes"});
   EXPECT_EQ(content(file_of("a")), two);
   EXPECT_EQ(jobs["a"].messages.back(),
             "1 hills of S/a.w that are later than those of this run are now in S/bck.0.a.w");

@@ -94,7 +94,10 @@ class WalkersByFiles : public Files {
   }
   void begin(const Words &names, const Words &more = {})
   {
-    for (const auto &name : names) make(name, more).bias->begin({});
+    for (const auto &name : names) {
+      make(name, more).bias->begin({});
+      at(*jobs[name].bias, 2.0);    // of the setup: the file of the walker begins
+    }
   }
   // Runs jobs side by side: each step of all, in the order of their names.
   void run(const Words &names, int from, int to, const Position &s = position)
@@ -140,6 +143,7 @@ class WalkersByFiles : public Files {
     job.bias->load(saved);
     saved.check_all_are_taken();
     EXPECT_EQ(error_of_begin(job, true), "");
+    at(*job.bias, 2.0);
     return job;
   }
   ArchiveParts saved(const std::string &name)

@@ -66,6 +66,9 @@ class GPUCOORD_API DepositFile {
   DepositFile(const DepositFile &) = delete;
   DepositFile &operator=(const DepositFile &) = delete;
 
+  // Throws if another writer has the file open.
+  void check_lock();
+
   // Starts a new file. An existing file of that name is renamed to bck.0.NAME, bck.1.NAME, ...
   // Returns its new name, or "".
   std::string create();

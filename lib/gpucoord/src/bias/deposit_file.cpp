@@ -118,14 +118,20 @@ void DepositFile::write(const std::string &text, const std::string &way_out)
   throw std::runtime_error("cannot write " + name + ": " + why + way_out);
 }
 
+void DepositFile::check_lock()
+{
+  if (!fs::is_regular_file(path)) return;
+  open();
+  std::fclose(file);
+  file = nullptr;
+}
+
 std::string DepositFile::create()
 {
   std::string backup;
   try {
     if (fs::is_regular_file(path)) {
-      open();    // throws if another writer has the file open
-      std::fclose(file);
-      file = nullptr;
+      check_lock();
       backup = free_backup_name(path);
       fs::rename(path, backup);
     }

@@ -234,6 +234,8 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   if (files && !is_sharing && is_deposit_due(step)) begin_sharing(false);
   const double before = sum(s, dVdS);
   check_finite(before, s, dVdS);
+  // Not before, so that a command that is wrong leaves the folder as it is.
+  if (is_sharing && !has_own_file) begin_own_file();
   if (!is_deposit_due(step)) return before;
   if (guard.is_on() || rounds)
     check_weight(before, "check " + too_large() + " and temp, which are in units " + context.units);

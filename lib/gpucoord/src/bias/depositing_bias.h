@@ -156,6 +156,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   void add_deposits(const std::vector<Deposit> &);
   std::optional<std::vector<Deposit>> known_deposits() const;
   void begin_sharing(bool is_restarted);
+  void begin_own_file();
   void begin_with_walkers(const BiasStart &);
   void share_deposits(const std::function<std::vector<Deposit>()> &of_first);
   void set_last(const Deposit &);
@@ -170,7 +171,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   DepositGuard guard;
   std::unique_ptr<WalkerRounds> rounds;    // null: no walkers that meet
   std::unique_ptr<WalkerFiles> files;      // null: no walkers that share files
-  bool is_sharing = false;                 // their files are open
+  bool is_sharing = false;                 // their files are read
+  bool has_own_file = false;               // that of this walker is open
   std::string failure_of_files;            // error after which V cannot be continued
   std::vector<int> order;                  // walkers of all deposits in the file, where it is
   bool has_compared_walkers = false;

@@ -21,27 +21,37 @@ void DepositingBias::begin(const BiasStart &start)
   if (files && !start.is_rerun) begin_sharing(start.is_restarted);
 }
 
-// Opens the file of this walker, and reads those of the others. After a rerun, the first deposit
-// does so.
+// Reads the files of the others. After a rerun, the first deposit does so.
 void DepositingBias::begin_sharing(bool is_restarted)
 {
-  std::string earlier;
-  if (has_earlier)
-    files->resume();
-  else
-    earlier = files->create();
   is_sharing = true;
   // A run that continues from a restart file reads in the same timesteps as if it had gone on.
   if (is_restarted) return;
   auto deposits = read_others({});
   if (deposits.empty()) return;
-  if (!earlier.empty())
-    context.warn(
-        std::to_string(deposits.size()) + " " + plural +
-        " of other walkers act from the start, but those of this walker do not: they are in " +
-        earlier + " - use another folder for a new set of jobs, or append yes to continue");
   write(deposits);
   add_deposits(deposits);
+}
+
+// Opens the file of this walker.
+void DepositingBias::begin_own_file()
+{
+  has_own_file = true;
+  try {
+    if (has_earlier) {
+      files->resume();
+      return;
+    }
+    const std::string earlier = files->create();
+    if (earlier.empty() || ndeposits() == 0) return;
+    context.warn(
+        std::to_string(ndeposits()) + " " + plural +
+        " of other walkers act from the start, but those of this walker do not: they are in " +
+        earlier + " - use another folder for a new set of jobs, or append yes to continue");
+  } catch (const std::exception &e) {
+    failure_of_files = e.what();
+    throw;
+  }
 }
 
 // Returns the deposits of the earlier run, if there is one.
@@ -51,10 +61,11 @@ std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
   file.reset();
   order.clear();
   failure_of_files.clear();
-  is_sharing = false;
+  is_sharing = has_own_file = false;
   DepositFormat columns = format();
   if (files) {
     files->open(path, columns, context.program, context.units, context.print, context.warn);
+    if (sum_file.every) files->check_name(sum_file.kind, sum_file.path);
     columns.walkers = files->names();
     columns.walkers.resize(1);
   }

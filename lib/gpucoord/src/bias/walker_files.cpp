@@ -77,13 +77,20 @@ void WalkerFiles::open(const std::string &journal, const DepositFormat &format_i
   others.clear();
   missing.clear();
   if (!is_loaded) walkers = {{walkers[0].name}};
-  const fs::path parent = fs::absolute(journal).parent_path();
-  if (fs::path(journal).extension() == EXTENSION && fs::equivalent(parent, folder, error))
-    throw std::runtime_error(format.noun + "s file " + journal +
+  check_name(format.noun + "s file", journal);
+  file = std::make_unique<DepositFile>(path(), format, program, units);
+  file->check_lock();
+}
+
+void WalkerFiles::check_name(const std::string &kind, const std::string &path) const
+{
+  std::error_code none;
+  if (fs::path(path).extension() == EXTENSION &&
+      fs::equivalent(fs::absolute(path).parent_path(), folder, none))
+    throw std::runtime_error(kind + " " + path +
                              " would be that of a walker of this folder - give a name in another "
                              "folder, or one that does not end in " +
                              EXTENSION);
-  file = std::make_unique<DepositFile>(path(), format, program, units);
 }
 
 std::string WalkerFiles::create()

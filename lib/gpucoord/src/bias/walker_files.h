@@ -40,11 +40,13 @@ class GPUCOORD_TEST_API WalkerFiles {
   std::vector<std::string> names() const;    // of the walkers in the journal
   const std::string &name(int walker) const { return walkers[walker].name; }
 
-  // Prepares files of this format. print, warn: see BiasContext
+  // Prepares files of this format, and changes none. print, warn: see BiasContext
   using Print = std::function<void(const std::string &)>;
   // journal: file of keyword file, which must not be one that the others read
   void open(const std::string &journal, const DepositFormat &, const std::string &program,
             const std::string &units, const Print &print, const Print &warn);
+  // Throws if the others would read this file. kind: "hills file"
+  void check_name(const std::string &kind, const std::string &path) const;
   // Starts a new file of this walker. Returns the new name of an existing one, or "".
   std::string create();
   // Takes the walkers of the journal of an earlier run. Checks that the file of this walker begins
