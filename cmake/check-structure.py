@@ -36,7 +36,7 @@ PUBLIC = {
     "core": {"archive", "box", "bytes_of", "counters", "device_value", "export", "option_error", "period", "printable",
              "resident_numbers", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
-    "atom_functions": {"atom_function", "atom_functions", "resident_function"},
+    "atom_functions": {"atom_function", "atom_functions", "resident_function", "smooth_region"},
     "pairs": {"contribution", "pair_pass", "pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "bias_warnings", "deposit_file", "device_terms", "grid_axis", "kernel_sum", "metadynamics",

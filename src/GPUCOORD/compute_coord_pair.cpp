@@ -83,6 +83,7 @@ void ComputeCoordPair::init()
     groupbit2 = group->bitmask[igroup2];
   }
   data.selected.set_groups(groupbit, groupbit2);
+  if (data.within) data.within->init();
 
   evaluator->init_backend();
   data.paths.init();
@@ -95,7 +96,7 @@ void ComputeCoordPair::init()
   // The numbers of atoms and S follow in the first evaluation. Dynamic groups change in runs, and
   // are empty before them.
   print_once(texts().lines(evaluator->device_choice(), data.paths.last(),
-                           data_path(data.paths.last()), evaluator->description()),
+                           data_path(data.paths.last()), function_text()),
              is_dynamic ? "" : texts().groups());
 }
 
@@ -148,6 +149,13 @@ void ComputeCoordPair::compute_peratom()
    texts
 ------------------------------------------------------------------------- */
 
+// Returns the description of the function and its weights, or "".
+std::string ComputeCoordPair::function_text() const
+{
+  const std::string text = evaluator->description();
+  return data.within ? text + ", " + data.within->description() : text;
+}
+
 CoordSetupText ComputeCoordPair::texts() const
 {
   return CoordSetupText(lmp, name, igroup, *data.args, *data.table);
@@ -186,6 +194,7 @@ void ComputeCoordPair::finish_local(LocalEvaluation &local)
   atoms_to_host();
   local.bad_atom = data.selected.select();
   evaluator->begin(local);
+  if (data.within) data.within->begin(data.numbers.rows);
   if (!local.bad_atom) {
     try {
       evaluator->evaluate(local);
@@ -201,6 +210,9 @@ void ComputeCoordPair::finish_local(LocalEvaluation &local)
   // Other ranks wait for the numbers of this rank. Gathered atoms are the same on all ranks.
   const bool can_fail_alone = CoordPaths::uses_ghosts(local.path) || !local.bad_atom;
   if (can_fail_alone) evaluator->complete_exchanges(local);
+  if (data.within)
+    data.within->add(data.numbers.rows, data.numbers.f, local.value, local.want, local.peratom,
+                     local.mine);
 }
 
 /* ----------------------------------------------------------------------
@@ -302,7 +314,7 @@ double ComputeCoordPair::finish_evaluation(const double *sums)
   } else if (natoms_a == 0 || natoms_b == 0)
     warnings.warn_if_empty(evaluator->partner_texts(), natoms_a, natoms_b);
 
-  set_scale(npairs_or_atoms);
+  set_scale(data.within ? data.within->sum() : npairs_or_atoms);
   if (must_print_value) {
     must_print_value = false;
     const std::string line = texts().value_line(all.natoms_a, all.natoms_b, scale * *value);
@@ -341,7 +353,7 @@ void ComputeCoordPair::raise_errors(const VariableHeader &all)
   error->all(FLERR, Error::NOLASTLINE,
              "{}: S or a derivative is not a finite number, although all positions are - check {}: "
              "values, derivatives and sums must be finite",
-             name, texts().functions() + (data.function ? " or " + evaluator->description() : ""));
+             name, texts().functions() + (data.function ? " or " + function_text() : ""));
 }
 
 // Collective. sum: S before norm
@@ -374,6 +386,8 @@ void ComputeCoordPair::set_scale(double npairs_or_atoms)
   scale = 1.0;
   if (data.args->norm == CoordArguments::Norm::MEAN)
     scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
+  // The function sums over both atoms of each pair.
+  if (data.function && data.args->counts_pairs_once()) scale *= 0.5;
 }
 
 /* ----------------------------------------------------------------------
@@ -383,8 +397,9 @@ void ComputeCoordPair::set_scale(double npairs_or_atoms)
 // The second atoms of pairs/file may be in any group.
 int ComputeCoordPair::groups() const
 {
+  const int center = data.within ? data.within->center_bit() : 0;
   return data.args->groups == Groups::PAIRS_FILE ? group->bitmask[0]
-                                                 : groupbit | data.selected.second_bit();
+                                                 : groupbit | data.selected.second_bit() | center;
 }
 
 double ComputeCoordPair::rounding() const

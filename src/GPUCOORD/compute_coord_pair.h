@@ -93,6 +93,7 @@ class ComputeCoordPair : public CoordVariable {
   double evaluate_now(unsigned want) override { return evaluate(want, false); }
   void start_evaluation(unsigned want, bool is_for_forces);
   double finish_evaluation(const double *sums);
+  std::string function_text() const;
   [[noreturn]] void raise_errors(const VariableHeader &);
   template <class Work> void with_memory(const Work &) const;
   void warn_without_partners(const VariableHeader &, double sum);

@@ -40,9 +40,9 @@
 using namespace LAMMPS_NS;
 using Parse::choose;
 
-static const std::vector<std::string> KEYWORDS = {"group2", "pairs",     "pairs/file", "switch",
-                                                  "coeff",  "function",  "norm",       "image",
-                                                  "engine", "precision", "device",     "check"};
+static const std::vector<std::string> KEYWORDS = {
+    "group2", "pairs", "pairs/file", "switch",    "coeff",  "function", "within",
+    "norm",   "image", "engine",     "precision", "device", "check"};
 
 /* ---------------------------------------------------------------------- */
 
@@ -104,6 +104,10 @@ void CoordArguments::read(int narg, char **arg)
       need_first(position("function"), "function", iarg);
       positions["function"] = iarg + 1;
       function = CoordFunction(lmp, owner).parse(iarg, narg, arg, keywords);
+    } else if (keyword == "within") {
+      need_first(position("within"), "within", iarg);
+      positions["within"] = iarg;
+      within = WithinArguments::read(lmp, owner, iarg, narg, arg);
     } else if (keyword == "norm") {
       positions["norm"] = iarg;
       norm = choose<Norm>(command + " norm", iarg, narg, arg,
@@ -164,11 +168,18 @@ void CoordArguments::read(int narg, char **arg)
 
   // Contradicting options are errors.
 
-  if (function && position("norm") && !gpucoord::AtomFunction(*function).is_sum())
-    error->all(FLERR, position("norm"),
-               "{} function {} is not a sum over atoms and takes no norm - leave "
-               "norm out",
-               owner, arg[position("function")]);
+  if (function && !gpucoord::AtomFunction(*function).is_sum())
+    for (const char *const keyword : {"norm", "within"})
+      if (position(keyword))
+        error->all(FLERR, position(keyword),
+                   "{} function {} is not a sum over atoms and takes no {} - leave {} out", owner,
+                   arg[position("function")], keyword, keyword);
+  if (within && function && function->nbins > 0)
+    error->all(FLERR, position("within"),
+               "{} function histogram counts atoms without weights and takes no within - use "
+               "function between",
+               owner);
+  if (within && !function) function.emplace();
 }
 
 // Raises an error if options of compute coord/gpu contradict each other.

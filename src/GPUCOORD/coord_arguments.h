@@ -13,6 +13,8 @@
 
 #include "pointers.h"
 
+#include "coord_within.h"
+
 #include "gpucoord/atom_function.h"
 #include "gpucoord/switch_table.h"
 #include "gpucoord_parse.h"
@@ -47,7 +49,14 @@ class CoordArguments : protected Pointers {
   std::string group2;                                 // for TWO and PAIRS: name of the second group
   std::vector<std::pair<tagint, tagint>> id_pairs;    // for PAIRS_FILE
   std::vector<tagint> pair_ids;                       // sorted unique atom IDs of id_pairs
+  // With within, and in order parameters, the default is a sum.
   std::optional<gpucoord::AtomFunctionOptions> function;
+  std::optional<WithinArguments> within;
+  // Returns whether S counts each pair of atoms once, not for both of its atoms.
+  bool counts_pairs_once() const
+  {
+    return has_single() && groups == Groups::SELF && !position("function");
+  }
   Norm norm = Norm::SUM;
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;

@@ -207,9 +207,9 @@ try {
   const auto n = static_cast<std::int64_t>(data.numbers.rows.size());
   for (std::int64_t k = 0; k < n; ++k)
     data.numbers.s[k] = data.numbers.s_of_atoms[data.numbers.rows[k]];
-  const auto result = data.function->evaluate(n, data.numbers.s.data(), data.numbers.f.data(),
-                                              data.numbers.dSds.data(),
-                                              FunctionNumbers::reduction(world), comm->nthreads);
+  const auto result = data.function->evaluate(
+      n, data.numbers.s.data(), data.numbers.f.data(), data.numbers.dSds.data(),
+      FunctionNumbers::reduction(world), comm->nthreads, data.weights());
   local.value = data.function->is_sum() || comm->me == 0 ? result.value : 0.0;
   local.is_undefined = result.bad >= 0;
   if (local.is_undefined)
@@ -248,8 +248,9 @@ gpucoord::Contribution CoordinationEvaluator::evaluate_function(LocalEvaluation 
   if (may_be_on_gpu) {
     if (local.want & (DERIVATIVES | VIRIAL))
       on_gpu->owner = data.ghosts.owners(data.selected.version());
-    on_gpu->f = local.is_for_forces ? nullptr
-                                    : data.numbers.f.data();    // biases only read gradients
+    on_gpu->w = data.weights().w;
+    const bool reads_f = !local.is_for_forces || data.within;    // biases only read gradients
+    on_gpu->f = reads_f ? data.numbers.f.data() : nullptr;
     second.on_device = on_gpu.get();
   }
   const auto mine = evaluate_path(local.path, local.want, local.peratom, reference, &second);

@@ -34,7 +34,10 @@ void ComputeCoordPair::compare_with_reference(const LocalEvaluation &local)
   const double *const peratom = local.peratom;
   const int ncolumns = gpucoord::peratom_columns(want);
   std::vector<double> expected(ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
-  const auto reference = evaluator->evaluate_reference(local, peratom ? expected.data() : nullptr);
+  double *const to = peratom ? expected.data() : nullptr;
+  auto reference = evaluator->evaluate_reference(local, to);
+  if (data.within)
+    data.within->add(data.numbers.rows, data.numbers.f, reference.value, want, to, reference);
 
   double sums[7], total[7], difference_sums[7];
   sums[0] = reference.value;

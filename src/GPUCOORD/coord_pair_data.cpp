@@ -33,6 +33,9 @@ CoordPairData::CoordPairData(LAMMPS *lmp, const std::string &owner, int igroup_i
     name(owner), igroup(igroup_in), groupbit(group->bitmask[igroup]), args(std::move(args_in)),
     table(std::make_unique<gpucoord::SwitchTable>(args->table())),
     function(args->function ? std::make_unique<gpucoord::AtomFunction>(*args->function) : nullptr),
+    within(args->within ? std::make_unique<CoordWithin>(lmp, name, *args->within,
+                                                        args->norm == CoordArguments::Norm::MEAN)
+                        : nullptr),
     ghosts(ghosts_in), selected(lmp), paths(lmp, name, *args, *table)
 {
 }
@@ -44,8 +47,11 @@ CoordPairData::~CoordPairData() = default;
 std::string CoordPairData::dynamic_group() const
 {
   if (group->dynamic[igroup]) return group->names[igroup];
-  const int igroup2 = args->group2.empty() ? -1 : group->find(args->group2);
-  return igroup2 >= 0 && group->dynamic[igroup2] ? group->names[igroup2] : "";
+  for (const std::string &other : {args->group2, within ? within->center() : ""}) {
+    const int igroup_of_other = other.empty() ? -1 : group->find(other);
+    if (igroup_of_other >= 0 && group->dynamic[igroup_of_other]) return other;
+  }
+  return "";
 }
 
 std::string CoordPairData::not_finite(int row, double s) const
@@ -71,5 +77,5 @@ void CoordPairData::out_of_memory() const
 
 double CoordPairData::memory_usage() const
 {
-  return selected.memory_usage() + numbers.memory_usage();
+  return selected.memory_usage() + numbers.memory_usage() + (within ? within->memory_usage() : 0.0);
 }

@@ -16,6 +16,7 @@
 #include "coord_atoms.h"
 #include "coord_function_numbers.h"
 #include "coord_paths.h"
+#include "coord_within.h"
 
 #include "gpucoord/atom_function.h"
 #include "gpucoord/switch_table.h"
@@ -38,8 +39,13 @@ class CoordPairData : protected Pointers {
   CoordPairData(const CoordPairData &) = delete;
   CoordPairData &operator=(const CoordPairData &) = delete;
 
-  // Returns the name of a dynamic group of the two, or "".
+  // Returns the name of a dynamic group of the variable, or "".
   std::string dynamic_group() const;
+  // Returns the factors of the atoms in S.
+  gpucoord::AtomWeights weights() const
+  {
+    return within ? within->weights() : gpucoord::AtomWeights();
+  }
   // Returns the error text for a function that is not finite at the number s of an owned atom.
   std::string not_finite(int row, double s) const;
   std::string atom_text(int row) const;
@@ -52,7 +58,8 @@ class CoordPairData : protected Pointers {
   const std::unique_ptr<gpucoord::SwitchTable> table;
   // Null: S is the sum of s(r_ij) over pairs.
   const std::unique_ptr<gpucoord::AtomFunction> function;
-  FunctionNumbers numbers;    // data of the function in this evaluation
+  const std::unique_ptr<CoordWithin> within;    // null: all weights are 1
+  FunctionNumbers numbers;                      // data of the function in this evaluation
   GhostNumbers &ghosts;
   CoordAtoms selected;
   CoordPaths paths;

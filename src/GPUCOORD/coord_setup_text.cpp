@@ -116,8 +116,7 @@ std::string CoordSetupText::groups(bigint natoms_a, bigint natoms_b) const
 // Returns an explanation if norm mean does not give the mean of the coordination numbers.
 std::string CoordSetupText::meaning_of_mean() const
 {
-  const bool is_half =
-      args.norm == CoordArguments::Norm::MEAN && args.groups == Groups::SELF && !args.function;
+  const bool is_half = args.norm == CoordArguments::Norm::MEAN && args.counts_pairs_once();
   return is_half ? ", half of the mean coordination number: norm mean counts each pair once" : "";
 }
 

@@ -176,7 +176,7 @@ class EnvsimArguments : public CoordArguments {
   EnvsimArguments(LAMMPS *lmp, int narg, char **arg) :
       CoordArguments(lmp, "coord/envsim",
                      {"structure", "file", "sigma", "lambda", "cutoff", "group2", "function",
-                      "norm", "precision", "device", "check"})
+                      "within", "norm", "precision", "device", "check"})
   {
     read(narg, arg);
     if (options.environments.empty())

@@ -101,6 +101,7 @@ gpucoord::OrderInput OrderEvaluator::input()
     data.ghosts.forward(numbers, columns);
   };
   in.exchange.reduce = FunctionNumbers::reduction(world);
+  in.weights = data.weights();
   if (backend_of_order->is_cuda() && comm->nprocs == 1)
     in.exchange.owner = data.ghosts.owners(data.selected.version());
   return in;

@@ -39,8 +39,8 @@ class OrientOrderArguments : public CoordArguments {
  public:
   OrientOrderArguments(LAMMPS *lmp, int narg, char **arg) :
       CoordArguments(lmp, "coord/orientorder",
-                     {"l", "order", "group2", "switch", "coeff", "function", "norm", "wl/hat",
-                      "precision", "device", "check"},
+                     {"l", "order", "group2", "switch", "coeff", "function", "within", "norm",
+                      "wl/hat", "precision", "device", "check"},
                      "switch cubic d0 1.2 dmax 1.5")
   {
     read(narg, arg);
@@ -155,10 +155,12 @@ void OrientOrderArguments::check_order_kind(char **arg) const
                "Compute coord/orientorder order global is one number of all atoms and takes no "
                "function {} - leave function out, or use another order",
                arg[position("function")]);
-  if (is_global && position("norm"))
-    error->all(FLERR, position("norm"),
-               "Compute coord/orientorder order global is one number of all atoms and takes no "
-               "norm - leave norm out, or use another order");
+  for (const char *const keyword : {"norm", "within"})
+    if (is_global && position(keyword))
+      error->all(FLERR, position(keyword),
+                 "Compute coord/orientorder order global is one number of all atoms and takes no "
+                 "{0} - leave {0} out, or use another order",
+                 keyword);
   if (is_global && options.l % 2 && groups != Groups::TWO)
     error->all(FLERR, position("l"),
                "Compute coord/orientorder order global is 0 for l = {} and all odd l, because both "

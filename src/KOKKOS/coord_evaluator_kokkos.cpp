@@ -160,7 +160,7 @@ void ResidentEvaluator::fetch_function(LocalEvaluation &local)
 
 void ResidentEvaluator::atoms_to_host(AtomKokkos *atoms)
 {
-  atoms->sync(Host, X_MASK | TAG_MASK | TYPE_MASK | MASK_MASK);
+  atoms->sync(Host, X_MASK | TAG_MASK | TYPE_MASK | MASK_MASK | IMAGE_MASK | RMASS_MASK);
 }
 
 void ResidentEvaluator::warn_of_moved_atoms()

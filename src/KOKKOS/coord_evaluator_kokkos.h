@@ -56,7 +56,8 @@ class ResidentEvaluator : protected Pointers {
 
   bool can_evaluate(CoordPaths::Path path) const
   {
-    return path == CoordPaths::Path::CELLS && (!data.function || function_is_resident);
+    return path == CoordPaths::Path::CELLS && !data.within &&
+        (!data.function || function_is_resident);
   }
   // Makes the variable and the function. May throw DeviceError.
   void make();

@@ -356,10 +356,12 @@ def can_shear(box):
     return box.tilted or all(box.periodic)
 
 
-def set_box(lmp, box, edges):
-    """Set other edge vectors; the atoms move with the box."""
+def set_box(lmp, box, edges, keeps_center=False):
+    """Set other edge vectors; the atoms move with the box. The lower corner stays in place, or the center of an axis whose
+    length changes."""
+    lower = box.lo + 0.5 * keeps_center * np.diag(box.edges - edges)
     words = "".join(f" {axis} final {lo!r} {lo + length!r}" for axis, lo, length in
-                    zip("xyz", box.lo.tolist(), np.diag(edges).tolist()))
+                    zip("xyz", lower.tolist(), np.diag(edges).tolist()))
     if can_shear(box):
         tilts = {"xy": edges[1, 0], "xz": edges[2, 0], "yz": edges[2, 1]}
         words += "".join(f" {name} final {float(tilt)!r}" for name, tilt in tilts.items())
@@ -372,7 +374,7 @@ def extrapolate(values, step):
     return (4 * fine - coarse) / 3
 
 
-def differences(lmp, box, atoms, value, step):
+def differences(lmp, box, atoms, value, step, keeps_center=False):
     """Return the derivatives of value(), which runs LAMMPS: with respect to the coordinates of these atoms, [atom][axis], and
     to the strains x' = x + e_ab x_b along a, in the order of COMPONENTS."""
     x = np.array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)
@@ -388,7 +390,7 @@ def differences(lmp, box, atoms, value, step):
         def change(by):
             e = np.eye(3)
             e[a, b] += by
-            set_box(lmp, box, box.edges @ e.T)
+            set_box(lmp, box, box.edges @ e.T, keeps_center)
         return change
 
     def difference(change):

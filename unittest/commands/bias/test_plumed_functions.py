@@ -85,6 +85,43 @@ class COORDINATIONNUMBER(unittest.TestCase):
             print(f"{title}: largest difference {worst:.1e}")
 
 
+class AROUND(unittest.TestCase):
+    """Keyword within compared with PLUMED's AROUND: sums and means of coordination numbers and of Steinhardt parameters in
+    slabs around a point in space. PLUMED's W is for a point that moves with the box."""
+    SWITCH, PLUMED_SWITCH = next(iter(SWITCHES.items()))
+    Q = f"q: Q4 SPECIES=1-{N} SWITCH={{{PLUMED_SWITCH}}}\n"
+    COORDINATION = f"q: COORDINATIONNUMBER SPECIES=1-{N} SWITCH={{{PLUMED_SWITCH}}}\n"
+    VARIABLES = {"coord/gpu function sum": (COORDINATION, 1.0), "coord/orientorder l 4": (Q, (4 * np.pi / 9)**-0.5)}
+
+    def test_equal(self):
+        box = BOXES["orthogonal"]
+        lmp = coordtest.start()
+        self.addCleanup(lmp.close)
+        coordtest.make_system(lmp, box, coordtest.random_positions(np.random.default_rng(4), box, N, closest=0.3), ghosts=2.7)
+        cases = {}
+        for words, (lines, ratio) in self.VARIABLES.items():
+            for axis in "xyz":
+                for norm in "sum", "mean":
+                    ident = f"c{len(cases)}"
+                    lmp.command(f"compute {ident} all {words} switch {self.SWITCH} precision double norm {norm} "
+                                f"within {axis} -0.7 1.1 smear 0.2")
+                    cases[ident] = (lines, axis.upper(), norm, ratio)
+        lmp.command("run 0")
+        x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
+        worst = 0.0
+        for ident, (lines, axis, norm, ratio) in cases.items():
+            with self.subTest(ident=ident, axis=axis, norm=norm):
+                text = (f"g: FIXEDATOM AT=0,0,0\n{lines}a: AROUND DATA=q ATOM=g {axis}LOWER=-0.7 {axis}UPPER=1.1 SIGMA=0.2 "
+                        f"KERNEL=gaussian {norm.upper()}\n")
+                value, gradients, _ = plumedtest.derivatives_by_driver(text, f"a.{norm}", x, box)
+                self.assertGreater(min(abs(value), np.abs(gradients).max()), 1e-3)
+                errors = (abs(coordtest.scalar_of(lmp, ident) / value * ratio - 1),
+                          coordtest.error_of(ratio * coordtest.atoms_of(lmp, ident)[:, 1:4], gradients))
+                worst = max(worst, *errors)
+                self.assertLessEqual(max(errors), TOLERANCE, f"S, dS/dx: {errors}")
+        print(f"largest difference {worst:.1e}")
+
+
 class Biased(unittest.TestCase):
     def test_restraint_of_plumed(self):
         """A RESTRAINT of fix coord/plumed on functions has the energy and the forces of k (S - s0)^2/2."""

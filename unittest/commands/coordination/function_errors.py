@@ -1,4 +1,4 @@
-"""Bad functions of coordination numbers, for test_errors.py."""
+"""Bad functions of coordination numbers, and bad regions of keyword within, for test_errors.py."""
 
 import coordtest
 
@@ -6,6 +6,7 @@ NOT_POSITIVE = "is {} but must be > 0 and finite"
 
 MISSING = [(f"switch exp 1.0 function {words}", f"function {words.split()[0]}") for words in (
     "more_than", "less_than", "between", "between 3", "between 3 5 smear", "moment", "min", "max", "alt_min", "custom", "histogram 0 12")]
+MISSING += [("within z 1", "within"), ("within z 1 2 smear", "within smear"), ("within r 1 2 center", "within center")]
 
 # Scripts whose last line must fail.
 RUNS = {
@@ -19,6 +20,22 @@ RUNS = {
         "function cubic r0 0.4 d0 2.6 dmax 3 stretched or function custom 2e307*s: values, derivatives "
         "and sums must be finite"),
 }
+RUNS.update({f"within, {what}": (f"{before}compute c a coord/gpu switch cubic dmax 3.0 within {words}\n{after}run 0",
+                                 f"Compute coord/gpu c: {message}")
+             for what, before, words, after, message in (
+    ("wider than the box", "", "z 0 10.5 smear 0.5", "",
+     "within z: the region from 0 to 10.5 is wider than 10, the period of the box - use a narrower one"),
+    ("smear wider than the box", "", "x 0 5 smear 1.5", "",
+     "within x: smear 1.5 exceeds an eighth of 10, the period of the box - use a smaller one"),
+    ("ball wider than the box", "", "r 0 4 smear 0.2 center b", "",
+     "within r: the largest distance 4 plus 8 times smear 0.2 exceeds 5, half the shortest period of the box - use smaller "
+     "numbers"),
+    ("box that has shrunk", "", "z 0 9.5 smear 0.5", "run 0\nchange_box all z scale 0.9 remap\n",
+     "within z: the region from 0 to 9.5 is wider than 9, the period of the box - use a narrower one"),
+    ("no center", "", "r 0 2 smear 0.2 center empty", "",
+     "within r: group empty has no center, because it has no atoms with a mass"),
+    ("center deleted", "group solute id 1\n", "r 0 2 smear 0.2 center solute", "group solute delete\n",
+     "group solute no longer exists - keep it while the compute uses it"))})
 if coordtest.ON_KOKKOS_GPU:
     RUNS["a derivative of a function beyond the floats"] = (
         "group one id 5\ncompute c one coord/gpu group2 empty switch cubic dmax 3.0 precision mixed function custom 1e31*s"
@@ -72,4 +89,22 @@ def arguments(keywords, switches, takes):
          "dmax, or a smaller dmax"),
         ("[norm] sum switch exp 1.0 function min 1", "Compute coord/gpu function min is not a sum over atoms and takes no "
          "norm - leave norm out"),
+        *((f"switch exp 1.0 {words}", f"Compute coord/gpu {message}") for words, message in (
+            ("[within] z 1 2 smear 1 function moment 2",
+             "function moment is not a sum over atoms and takes no within - leave within out"),
+            ("[within] z 1 2 smear 1 function histogram 0 12 6", "function histogram counts atoms without weights and takes no "
+             "within - use function between"),
+            ("within z 1 2 smear 1 [within] z 3 4 smear 1", "takes one within, but a second one is given"),
+            ("within z [a] 2 smear 1", "within lower bound must be a number, not 'a'"),
+            ("within z 1 [norm] smear 1", "within upper bound must be a number, not 'norm'"),
+            ("[within] z 1 2 norm mean", "within needs smear, for example: within z 1 2 smear 1.0"),
+            ("[within] r 1 2", "within needs smear, for example: within r 1 2 smear 1.0 center solute"),
+            ("[within] r 1 2 smear 0.5", "within r needs the group whose center of mass is the center, for example: within r 1 2 "
+             "smear 0.5 center solute"),
+            ("within r 1 2 smear 0.5 center [nix]", "within center: group nix does not exist - define it before the compute"),
+            ("within z 1 2 center [b] smear 0.5", "within z takes no center - leave center out, or use within r"),
+            ("within z 2 [1] smear 1", "within z: the upper bound is 1 but must be above the lower bound 2"),
+            ("within r [-1] 2 center b smear 1", "within r: the smallest distance is -1 but must be >= 0 - use 0 for a ball"),
+            ("within z 1 2 smear [0]", f"within z: smear {NOT_POSITIVE.format(0)}"))),
+        ("switch exp 1.0 within [w] 1 2", "Unknown compute coord/gpu within option: w - known are x, y, z, r"),
     ]

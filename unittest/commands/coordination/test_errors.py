@@ -17,7 +17,7 @@ from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, exp
 
 COMPUTE = "compute c a coord/gpu "
 
-KEYWORDS = "group2, pairs, pairs/file, switch, coeff, function, norm, image, engine, precision, device, check"
+KEYWORDS = "group2, pairs, pairs/file, switch, coeff, function, within, norm, image, engine, precision, device, check"
 SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 CUSTOM = "; write it in x = (r - d0)/r0, for example 1/(1+x^6)"
 AFTER_SWITCH = "; those of a switching function follow it"
@@ -353,7 +353,7 @@ if coordtest.kokkos_lacks("neighbor multi", coordtest.NO_MULTI):
 
 # These errors differ between ranks, so one rank could stop alone or wait forever. The executable
 # runs them, too.
-ON_RANKS = [name for name in RUNS if re.match("pairs|ghosts|NaN|infinity in pairs", name)] + [
+ON_RANKS = [name for name in RUNS if re.match("pairs|ghosts|NaN|infinity in pairs|within", name)] + [
     "several images in a shrinking box", "comm_modify group", "group2 deleted"]
 
 

@@ -14,7 +14,7 @@ AFTER = "r0 is the number after the name and has no keyword - write "
 PLUMED = "is in PLUMED's syntax - write"
 WITHOUT = "then keywords and values without = and braces, from"
 BOUNDS = "Numeric index {} is out of bounds (1-2)"
-NEXT = "group2, pairs, pairs/file, switch, coeff, function, norm, image, engine, precision, device, check"
+NEXT = "group2, pairs, pairs/file, switch, coeff, function, within, norm, image, engine, precision, device, check"
 
 # Bad commands, [] around the word that LAMMPS must mark by ^^^, and the message.
 COMMANDS = [

@@ -12,7 +12,7 @@ from errortest import PRINT_S, SYSTEM, commands, error_of, errors_in, run_script
 
 STYLE = "compute coord/envsim"
 COMPUTE = "compute c a coord/envsim "
-KEYWORDS = "structure, file, sigma, lambda, cutoff, group2, function, norm, precision, device, check"
+KEYWORDS = "structure, file, sigma, lambda, cutoff, group2, function, within, norm, precision, device, check"
 STRUCTURES = "fcc, bcc, sc, diamond, hcp"
 GOOD = "structure sc 2.5 sigma 0.05"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or positions were set wrongly"
@@ -54,6 +54,8 @@ ARGUMENTS = [
     (f"{GOOD} group2 [nix]", "Compute coord/envsim group2: group nix does not exist - define it before the compute"),
     (f"{GOOD} function max 1 [norm] mean", "Compute coord/envsim function max is not a sum over atoms and takes no norm - leave "
      "norm out"),
+    (f"{GOOD} function max 1 [within] z 1 2 smear 1", "Compute coord/envsim function max is not a sum over atoms and takes no "
+     "within - leave within out"),
     (f"{GOOD} function more_than rational 0.5 [bogus]", f"Unknown {STYLE} function keyword: bogus - more_than "
      f"rational takes nn, mm, d0, dmax, nostretch, then optionally {KEYWORDS}"),
     (f"{GOOD} function min [0]", "Compute coord/envsim function min: beta is 0 but must be > 0 and finite"),

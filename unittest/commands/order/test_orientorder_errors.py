@@ -12,7 +12,7 @@ from errortest import PRINT_S, SYSTEM, commands, error_of, errors_in, run_script
 
 STYLE = "compute coord/orientorder"
 COMPUTE = "compute c a coord/orientorder "
-KEYWORDS = "l, order, group2, switch, coeff, function, norm, wl/hat, precision, device, check"
+KEYWORDS = "l, order, group2, switch, coeff, function, within, norm, wl/hat, precision, device, check"
 RATIONAL = "nn, mm, d0, dmax, nostretch"
 SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 GOOD = "switch cubic dmax 3.0"
@@ -53,6 +53,7 @@ ARGUMENTS = [
     (f"function [more_than] rational 0.5 {GOOD} order global",
      ONE_NUMBER + "function more_than - leave function out, or use another order"),
     (f"{GOOD} order global [norm] mean", ONE_NUMBER + "norm - leave norm out, or use another order"),
+    (f"{GOOD} order global [within] z 1 2 smear 1", ONE_NUMBER + "within - leave within out, or use another order"),
     (f"{GOOD} order global l [3]", "Compute coord/orientorder order global is 0 for l = 3 and all odd l, because both atoms of "
      "a pair cancel - use an even l, group2, or another order"),
     (f"{GOOD} order average [group2] b", NO_GROUP2.format("average")),

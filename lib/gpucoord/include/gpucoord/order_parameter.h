@@ -37,6 +37,9 @@ struct OrderInput {
   // directions. Read only by order parameters that need a density.
   double volume = 0.0;
   OrderExchange exchange;
+  // Factors of the owned atoms of a in S, [a.nowned]. S must be a sum over atoms without bins.
+  // dS/dx and W lack the gradients of the factors (add_weight_gradients()).
+  AtomWeights weights;
 };
 
 // Numbers of the owned atoms of a, by row, [nlocal]; null: not requested. Rows of other atoms are

@@ -15,9 +15,9 @@ namespace gpucoord {
 // A formula (definition.h): the fraction of a Gaussian around s that lies between a and b.
 struct SmearedInterval {
   double a, b, scale;
-  // smear: standard deviation of the Gaussian, in units of b - a
-  SmearedInterval(double a_in, double b_in, double smear) :
-      a(a_in), b(b_in), scale(1.0 / (sqrt(2.0) * smear * (b - a)))
+  // sigma: standard deviation of the Gaussian
+  GPUCOORD_HD SmearedInterval(double a_in, double b_in, double sigma) :
+      a(a_in), b(b_in), scale(1.0 / (sqrt(2.0) * sigma))
   {
   }
   GPUCOORD_HD void operator()(double s, double &value, double &derivative) const

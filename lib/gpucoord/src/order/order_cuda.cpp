@@ -239,8 +239,8 @@ double CudaOrder::evaluate_function(const OrderInput &in, unsigned want, OrderRe
   const auto reduce_all = [&](double *values, int count, AtomFunction::Reduction by) {
     reduce(in, values, count, by);
   };
-  const auto sum =
-      function.evaluate(n, v.pinned.data(), f.data(), dSdv.data(), reduce_all, nthreads);
+  const auto sum = function.evaluate(n, v.pinned.data(), f.data(), dSdv.data(), reduce_all,
+                                     nthreads, in.weights);
   result.value = sum.value;
   if (sum.bad >= 0) set_bad(in.cells.a, v.pinned.data(), f.data(), dSdv.data(), result);
   double unit = 1.0;

@@ -24,7 +24,7 @@ OrderResult OrderOfSums::compute(const OrderInput &in, unsigned want, double *pe
   values.value.assign(in.nall, 0.0);
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (a.nowned > 1024)
   for (int k = 0; k < a.nowned; ++k) values.value[a.index[k]] = value(sums[a.index[k]]);
-  values.evaluate(function, a, in.exchange.reduce, nthreads, result);
+  values.evaluate(function, in, nthreads, result);
   values.write(a, numbers, want, peratom, nthreads);
   if (!(want & (DERIVATIVES | VIRIAL))) return result;
   weights.clear(in.nall, nsums);

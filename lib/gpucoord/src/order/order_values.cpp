@@ -20,15 +20,16 @@ void set_bad(const AtomList &a, const double *v, const double *f, const double *
   }
 }
 
-void OrderValues::evaluate(AtomFunction &function, const AtomList &a,
-                           const AtomFunction::Reduce &reduce, int nthreads, OrderResult &result)
+void OrderValues::evaluate(AtomFunction &function, const OrderInput &in, int nthreads,
+                           OrderResult &result)
 {
+  const AtomList &a = in.cells.a;
   std::vector<double> v(a.nowned), f_of_a(a.nowned), dSdv_of_a(a.nowned);
   f.assign(value.size(), 0.0);
   dSdv.assign(value.size(), 0.0);
   for (int k = 0; k < a.nowned; ++k) v[k] = value[a.index[k]];
-  const auto found =
-      function.evaluate(a.nowned, v.data(), f_of_a.data(), dSdv_of_a.data(), reduce, nthreads);
+  const auto found = function.evaluate(a.nowned, v.data(), f_of_a.data(), dSdv_of_a.data(),
+                                       in.exchange.reduce, nthreads, in.weights);
   result.value = found.value;
   for (int k = 0; k < a.nowned; ++k) {
     const int row = a.index[k];

@@ -19,8 +19,7 @@ struct OrderValues {
   std::vector<double> value, f, dSdv;    // by row: v; f(v), dS/dv, empty without a function
 
   // Sets S, and f and dS/dv of the owned atoms of a.
-  void evaluate(AtomFunction &, const AtomList &a, const AtomFunction::Reduce &, int nthreads,
-                OrderResult &);
+  void evaluate(AtomFunction &, const OrderInput &, int nthreads, OrderResult &);
   // Writes v and f of the owned atoms of a, but not w_hat. peratom may be null.
   void write(const AtomList &a, const OrderNumbers &, unsigned want, double *peratom,
              int nthreads) const;

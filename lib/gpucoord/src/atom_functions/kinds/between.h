@@ -24,7 +24,7 @@ template <> struct AtomFunctionDefinition<AtomFunctionKind::BETWEEN> : SumOverAt
   template <class Parts, class Use>
   static void with_formula(const AtomFunctionOptions &o, const Parts &, const Use &use)
   {
-    use(SmearedInterval(o.a, o.b, o.smear));
+    use(SmearedInterval(o.a, o.b, o.smear * (o.b - o.a)));
   }
 };
 

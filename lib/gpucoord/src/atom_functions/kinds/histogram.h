@@ -35,7 +35,7 @@ struct AtomFunctionDefinition<AtomFunctionKind::HISTOGRAM> :
   static SmearedInterval bin(const AtomFunctionOptions &o, int k)
   {
     const double width = (o.b - o.a) / o.nbins;
-    return {o.a + k * width, o.a + (k + 1) * width, o.smear};
+    return {o.a + k * width, o.a + (k + 1) * width, o.smear * width};
   }
 };
 

@@ -92,7 +92,7 @@ namespace {
       if (order == OrderKind::GLOBAL)
         set_global(in, result);
       else
-        values.evaluate(function, in.cells.a, in.exchange.reduce, nthreads, result);
+        values.evaluate(function, in, nthreads, result);
       values.write(in.cells.a, numbers, want, peratom, nthreads);
       if (numbers.w_hat) write_w_hat(in.cells.a, numbers.w_hat);
       if (want & (DERIVATIVES | VIRIAL)) {

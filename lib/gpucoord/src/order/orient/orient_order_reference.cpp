@@ -325,7 +325,7 @@ namespace {
 
     void evaluate_function(const OrderInput &in, OrderResult &result)
     {
-      values.evaluate(function, in.cells.a, in.exchange.reduce, 1, result);
+      values.evaluate(function, in, 1, result);
       for (int k = 0; k < in.cells.a.nowned; ++k) {
         const int i = in.cells.a.index[k];
         atoms[i].weight = values.dSdv[i];
