@@ -23,7 +23,7 @@ using gpucoord::GeometryOptions;
 using gpucoord::GeometryTerm;
 using gpucoord::ItemFactors;
 using Kind = GeometryItem::Kind;
-using Unwrap = GeometryOptions::Unwrap;
+using gpucoord::Unwrap;
 
 constexpr double PI = 3.14159265358979323846;
 
@@ -151,11 +151,11 @@ inline GeometryResult evaluate(const GeometryOptions &options, const GeometrySys
     const void *packed = rank.flags64.data();
     if (bits == 10) packed = rank.flags32.data();
     rank.atoms = {rank.x.data(), {packed, bits}, rank.members.data(), rank.members.size()};
-    geometry.sum_centers(system.box, rank.atoms, reference.data(), part.data());
+    geometry.sum(system.box, rank.atoms, reference.data(), part.data());
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
   }
   GeometryResult result;
-  result.flags = geometry.evaluate_items(system.box, sums.data(), reference.data());
+  result.flags = geometry.evaluate(system.box, sums.data(), reference.data());
   const int n = geometry.nvalues();
   result.virials.resize(6 * n);
   for (int k = 0; k < n; ++k) {
