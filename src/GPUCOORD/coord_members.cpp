@@ -334,7 +334,10 @@ void CoordMembers::finish(const double *sums)
   if (!must_print_value) return;
   must_print_value = false;
   std::string mesg = fmt::format("{}: S", name);
-  for (int k = 0; k < size(); ++k) mesg += fmt::format(" {:.6g}", can_evaluate ? value(k) : NAN);
+  constexpr int MANY = 10;
+  for (int k = 0; k < MIN(size(), MANY); ++k)
+    mesg += fmt::format(" {:.6g}", can_evaluate ? value(k) : NAN);
+  if (size() > MANY) mesg += fmt::format(" and {} more", size() - MANY);
   if (comm->me == 0) utils::logmesg(lmp, mesg + "\n");
 }
 

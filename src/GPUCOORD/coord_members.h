@@ -30,6 +30,16 @@ namespace LAMMPS_NS {
 
 class CoordMembers : public CoordVariable {
  public:
+  // An atom, or all atoms of a group.
+  struct Point {
+    tagint id = 0;        // of the atom; 0: a group
+    std::string group;    // name, without an ID
+    // Weights of the members: their masses, or 1.
+    bool by_mass = false;
+
+    std::string text() const { return group.empty() ? fmt::format("atom {}", id) : group; }
+  };
+
   void init() override;
   void setup() override;
   double memory_usage() override;
@@ -50,16 +60,6 @@ class CoordMembers : public CoordVariable {
                      int first_column) const override;
 
  protected:
-  // An atom, or all atoms of a group.
-  struct Point {
-    tagint id = 0;        // of the atom; 0: a group
-    std::string group;    // name, without an ID
-    // Weights of the members: their masses, or 1.
-    bool by_mass = false;
-
-    std::string text() const { return group.empty() ? fmt::format("atom {}", id) : group; }
-  };
-
   CoordMembers(class LAMMPS *, int, char **);
   // Called by the constructor of a style. Takes the points and how their members are joined, and
   // sets the outputs. function() must then exist.

@@ -25,6 +25,7 @@
 #ifdef COORD_STYLE_CLASSES
 #undef COORD_STYLE_CLASSES
 #include "compute_coord_custom.h"
+#include "compute_coord_geometry.h"
 #include "compute_coord_pair.h"
 #else
 
@@ -43,6 +44,7 @@ OTHER_VARIABLE(coord/gpu,ComputeCoordPair,"coordination number")
 #define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ...) \
   ORDER_PARAMETER(STYLE, NAME##_style, TEXT)
 #include "gpucoord/order_parameters.def"
+VARIABLE_OF_MEMBERS(coord/geometry,ComputeCoordGeometry,"distances, angles and dihedrals")
 OTHER_VARIABLE(coord/custom,ComputeCoordCustom,"expression of collective variables")
 // clang-format on
 
