@@ -26,6 +26,7 @@
 #include "neighbor.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <stdexcept>
@@ -196,13 +197,26 @@ void CoordMembers::find_members()
   if (problem.empty()) check_extent();
 }
 
+// Returns the part of a vector along the periodic directions.
+static std::array<double, 3> in_lattice(const gpucoord::Box &box, const double *d)
+{
+  std::array<double, 3> part = {};
+  for (int k = 0; k < box.nperiodic; ++k) {
+    const double *const dual = box.dual[k];
+    const double along = d[0] * dual[0] + d[1] * dual[1] + d[2] * dual[2];
+    for (int c = 0; c < 3; ++c) part[c] += along * box.lattice[k][c];
+  }
+  return part;
+}
+
 // Collective. Members of a group must be within half the box of the first one if they are joined as
 // nearest images. Warns if nearest images would make a group that is wider than half the box
 // narrower.
 void CoordMembers::check_extent()
 {
   const double half = gpucoord::first_ambiguous_range(box.box);
-  // [points][2] largest distance of a member from the reference, as nearest image and by image flags
+  // [points][2] largest distance of a member from the reference along periodic directions, as
+  // nearest image and by image flags
   std::vector<double> mine(2 * points.size(), 0.0), all(mine.size());
   for (const auto &member : members) {
     const auto p = static_cast<std::size_t>(member.point);
@@ -213,17 +227,19 @@ void CoordMembers::check_extent()
       d[c] = x[c] - references[3 * p + c];
       unwrapped[c] -= references[3 * p + c];
     }
-    const double distance = gpucoord::nearest_image_distance(box.box, d);
+    const auto by_image = in_lattice(box.box, d), by_flags = in_lattice(box.box, unwrapped);
+    const double distance = gpucoord::nearest_image_distance(box.box, by_image.data());
     mine[2 * p] = MAX(mine[2 * p], distance);
-    mine[2 * p + 1] = MAX(mine[2 * p + 1], std::hypot(unwrapped[0], unwrapped[1], unwrapped[2]));
+    mine[2 * p + 1] = MAX(mine[2 * p + 1], std::hypot(by_flags[0], by_flags[1], by_flags[2]));
   }
   MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_MAX, world);
   for (std::size_t p = 0; p < points.size(); ++p) {
     const double nearest = all[2 * p], by_flags = all[2 * p + 1];
     if (unwrap == gpucoord::Unwrap::NEAREST && nearest >= half) {
       problem = fmt::format(
-          "an atom of group {} is {:.6g} away from the atom with the smallest ID, but unwrap "
-          "nearest needs < {:.6g}, half of the shortest box vector - use unwrap image",
+          "an atom of group {} is {:.6g} away from the atom with the smallest ID along periodic "
+          "directions, but unwrap nearest needs < {:.6g}, half of the shortest box vector - use "
+          "unwrap image",
           points[p].group, nearest, half);
       return;
     }
