@@ -35,6 +35,8 @@ CASES = {
     **{f"compute {style}": [f"compute c all {style} {example} device host\n" + OUTPUT + PERATOM]
        for style, example in coordtest.ORDER_STYLES.items()},
     "compute coord/custom": [ALL.replace(" c ", " d ") + "compute c all coord/custom 2*a a c_d\n" + OUTPUT + PERATOM],
+    "compute coord/geometry": ["compute c all coord/geometry distance 1 a angle 1 2 9 dihedral a b 3 4 distances b\n"
+                               "thermo_style custom step c_c[1] c_c[2][2]\n" + PERATOM.replace("c_c[2]", "c_c[4]")],
     "compute coord/force": [ALL.replace(" c ", " d ") + "fix b all coord/bias c_d harmonic k 1 s0 2\n"
                             "compute c all coord/force b\n" + PERATOM],
     "compute potential/grid": [MAP.format("") + "dump g all grid 1 grid.dump c_c:grid:phi\n",

@@ -136,6 +136,13 @@ group h type 1
 group donor id 338:340
 group acceptor id 341:343
 """
+# Atoms that are not in line.
+TORSIONS = """
+displace_atoms all random 0.3 0.3 0.3 4711
+group solute id 1:10
+group membrane id 100:130
+group ion id 1
+"""
 IONS_AND_SLAB = """
 units real
 atom_style charge
@@ -267,6 +274,7 @@ SYSTEMS = {
         Example(molecules(1, ETHANE))],
     "doc/src/compute_coord_custom.rst": [Example(WATER + DONORS)],
     "doc/src/compute_coord_envsim.rst": [Example(METAL)],
+    "doc/src/compute_coord_geometry.rst": [Example(WATER + TORSIONS)],
     "doc/src/compute_coord_gpu.rst": [Example(("" if NO_LABELS else "labelmap atom 1 Na 2 O 3 Zn 4 H").join([WATER, PARTS]), NO_LABELS)],
     "doc/src/compute_coord_orientorder.rst": [Example(CRYSTAL)],
     "doc/src/compute_potential_grid.rst": [Example([IONS_AND_SLAB] * 4)],
@@ -382,7 +390,8 @@ class PageExamples(unittest.TestCase):
         with open(os.path.join(REPOSITORY, "doc/src/fix_coord_plumed.rst")) as file:
             plumed, = [block.text for block in rst_blocks(file.read()) if block.language == "text"]
         plumed = re.sub(r"PACE=\d+", f"PACE={PACE}", plumed)
-        for name, text in ("cubic_ice.vectors", VECTORS), ("plumed.dat", plumed), ("two_names.dat", TWO_NAMES):
+        for name, text in ("cubic_ice.vectors", VECTORS), ("plumed.dat", plumed), ("two_names.dat", TWO_NAMES), \
+                ("items.txt", "distance 5 solute\ndihedral 5 7 9 15  # of the backbone\n"):
             with open(name, "w") as file:
                 file.write(text)
 
