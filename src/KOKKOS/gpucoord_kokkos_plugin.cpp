@@ -22,6 +22,7 @@
 #include "coord_styles.h"
 
 // clang-format off
+#include "compute_coord_geometry_kokkos.h"
 #include "compute_coord_pair_kokkos.h"
 #include "compute_potential_grid_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
@@ -55,6 +56,7 @@ void gpucoord_register_kokkos(StyleRegistry &styles)
 #define FixStyle(key, Class) styles.add("fix", #key, info, &gpucoord_create<Fix, Class>)
 
   const char *info = "";
+#include "compute_coord_geometry_kokkos.h"
 #include "compute_coord_pair_kokkos.h"
 
   info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";

@@ -138,7 +138,8 @@ group acceptor id 341:343
 """
 # Atoms that are not in line.
 TORSIONS = """
-displace_atoms all random 0.3 0.3 0.3 4711
+displace_atoms all random 0.2 0.2 0.2 4711
+minimize 0 0 20 40
 group solute id 1:10
 group membrane id 100:130
 group ion id 1
@@ -319,6 +320,8 @@ class Session:
         self.lmp.command(line)
         if words[0] == "compute" and "periodic" in words:
             self.periodic.add(words[1])
+        if words[0] == "compute" and words[3] == "coord/geometry" and words[4] == "dihedral":
+            self.periodic.update(f"{words[1]}[{k}]" for k in (1, 2))
         if words[0] == "dump":
             self.lmp.command(f"dump_modify {words[1]} first yes")
 
@@ -340,7 +343,7 @@ class Session:
         computes = [word[2:] for word in words[4:] if word.startswith("c_")]
         if self.lmp.extract_global("ntimestep") % PACE == 0:
             self.lmp.command("run 2")    # at a deposit, S is at the center of a hill, where it has no force
-        for name in computes:
+        for name in computes:    # ID, or ID[k]
             probe = "harmonic k 1.0 s0 0" if name in self.periodic else "linear k 1.0"
             largest = np.abs(self.force_of(f"fix probe all coord/bias c_{name} {probe}")).max()
             self.lmp.command("unfix probe")
