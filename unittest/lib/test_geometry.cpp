@@ -162,29 +162,6 @@ TEST_P(Boxes, ranks_agree)
 
 // ---------------------------------------------------------------- derivatives
 
-// Differences of fourth order.
-template <class Shifted> std::vector<double> differences(const Shifted &shifted)
-{
-  const double h = 1e-3;
-  std::vector<double> all;
-  const auto m2 = shifted(-2.0 * h), m1 = shifted(-h), p1 = shifted(h), p2 = shifted(2.0 * h);
-  for (std::size_t k = 0; k < m1.size(); ++k)
-    all.push_back((m2[k] - p2[k] + 8.0 * (p1[k] - m1[k])) / (12.0 * h));
-  return all;
-}
-
-// Moves the atoms and the box by x_a' = x_a + e x_b, relative to the fixed point.
-GeometrySystem strained(const GeometrySystem &from, int a, int b, double e)
-{
-  GeometrySystem to = from;
-  for (int k = 0; k < 3; ++k) to.shape.edges[k][a] += e * from.shape.edges[k][b];
-  to.box = box_of(to.shape);
-  std::copy_n(from.box.fixed, 3, to.box.fixed);
-  for (std::size_t i = 0; i < to.x.size(); i += 3)
-    to.x[i + a] += e * (from.x[i + b] - from.box.fixed[b]);
-  return to;
-}
-
 TEST_P(Boxes, derivatives_equal_differences)
 {
   const GeometrySystem system = system_of(GetParam());

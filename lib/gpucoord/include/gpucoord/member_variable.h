@@ -41,6 +41,7 @@ struct GeometryMember {
   int row = 0;      // of the positions
   int point = 0;    // index
   double weight = 1.0;
+  int reference = 0;    // index of its own reference position, if the variable has those
 };
 
 // Atoms of one rank.
@@ -79,6 +80,12 @@ class GPUCOORD_API MemberVariable {
   virtual GeometryFlags evaluate(const GeometryBox &, const double *sums,
                                  const double *reference) = 0;
   virtual double value(int k) const = 0;    // of the last evaluation
+
+  // Returns how many more sums over members the last evaluation needs, which depends only on the
+  // sums of all ranks. If > 0, add up the next sums, and evaluate again.
+  virtual int nsums_again() const { return 0; }
+  virtual void sum_again(const GeometryAtoms &, double * /*sums*/) const {}
+  virtual GeometryFlags evaluate_again(const double * /*sums*/) { return {}; }
 
   // Step 3. Functions of the last evaluation and of the atoms that it had. The factors are those on
   // the host. A value whose factor is 0 is left out.
