@@ -130,7 +130,7 @@ void CoordMembers::list_members()
 {
   members.clear();
   const auto add = [this](int row, std::size_t point) {
-    members.push_back({row, static_cast<int>(point), 1.0});
+    members.push_back({row, static_cast<int>(point)});
   };
   for (std::size_t p = 0; p < points.size(); ++p) {
     const tagint id = points[p].id;
@@ -194,6 +194,7 @@ void CoordMembers::find_members()
         "an image flag of atom ID {} has reached its limit, {} to {} - use reset_atoms image "
         "between runs, unwrap nearest, or a LAMMPS with LAMMPS_SIZES=bigbig",
         any_at_limit, -IMGMAX, IMGMAX - 1);
+  if (problem.empty()) problem = set_own_references();
   if (problem.empty()) check_extent();
 }
 
@@ -327,7 +328,7 @@ void CoordMembers::finish(const double *sums)
   const bool can_evaluate = problem.empty() && !has_bad_atom;
   if (can_evaluate) {
     try {
-      const auto flags = function().evaluate(box, sums + NHEADER, references.data());
+      const auto flags = evaluate(sums + NHEADER);
       if (!is_in_setup) warn_of(flags);
     } catch (const std::invalid_argument &e) {
       error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, e.what());
@@ -355,6 +356,19 @@ void CoordMembers::finish(const double *sums)
     mesg += fmt::format(" {:.6g}", can_evaluate ? value(k) : NAN);
   if (size() > MANY) mesg += fmt::format(" and {} more", size() - MANY);
   if (comm->me == 0) utils::logmesg(lmp, mesg + "\n");
+}
+
+// Collective.
+gpucoord::GeometryFlags CoordMembers::evaluate(const double *sums)
+{
+  const auto flags = function().evaluate(box, sums, references.data());
+  const int n = function().nsums_again();
+  if (n == 0) return flags;
+  atoms_to_host(false);
+  std::vector<double> mine(n), all(n);
+  function().sum_again(member_atoms(), mine.data());
+  MPI_Allreduce(mine.data(), all.data(), n, MPI_DOUBLE, MPI_SUM, world);
+  return function().evaluate_again(all.data());
 }
 
 void CoordMembers::warn_of(const gpucoord::GeometryFlags &flags)

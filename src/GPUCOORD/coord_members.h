@@ -72,7 +72,10 @@ class CoordMembers : public CoordVariable {
   virtual std::string description() const = 0;
   // Returns the text of a warning about the item of the function, with the way out.
   virtual std::string text_of_singular(int item) const = 0;
-  virtual std::string text_of_far(int item) const = 0;
+  virtual std::string text_of_far(int /*item*/) const { return ""; }
+  // Collective. Sets the index of the reference position of each member. Returns the problem with
+  // the members, with the way out, the same on all ranks, or "".
+  virtual std::string set_own_references() { return ""; }
   // Returns the variable of the library for KOKKOS on a GPU; null: there is none. May throw
   // DeviceError.
   virtual std::unique_ptr<gpucoord::ResidentMembers> make_resident() const { return nullptr; }
@@ -100,6 +103,7 @@ class CoordMembers : public CoordVariable {
  private:
   void find_members();
   void list_members();
+  gpucoord::GeometryFlags evaluate(const double *sums);
   void check_extent();
   std::string text_of_bad_atom() const;
   gpucoord::GeometryAtoms member_atoms() const;

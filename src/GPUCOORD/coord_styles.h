@@ -25,6 +25,7 @@
 #include "compute_coord_custom.h"
 #include "compute_coord_geometry.h"
 #include "compute_coord_pair.h"
+#include "compute_coord_shape.h"
 #else
 
 #ifndef ORDER_PARAMETER
@@ -40,6 +41,7 @@ OTHER_VARIABLE(coord/gpu,ComputeCoordPair,"coordination number")
   ORDER_PARAMETER(STYLE, NAME##_style, TEXT)
 #include "gpucoord/order_parameters.def"
 OTHER_VARIABLE(coord/geometry,ComputeCoordGeometry,"distances, angles and dihedrals")
+OTHER_VARIABLE(coord/shape,ComputeCoordShape,"radius of gyration and RMSD")
 OTHER_VARIABLE(coord/custom,ComputeCoordCustom,"expression of collective variables")
 // clang-format on
 

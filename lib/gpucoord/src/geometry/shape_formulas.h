@@ -129,8 +129,8 @@ GPUCOORD_HD double best_rotation(const double m[3][3], bool is_straight, double 
   return n[first][first];
 }
 
-// Sets value, slope and virial of a term. square: S^2. moments: [6] sum of w r_a x_b for the axes of
-// a virial, where r = x - R y
+// Sets value, slope and virial of a term. square: S^2. moments: [6] sums of w r_a x_b, where r is
+// x - R y
 GPUCOORD_HD void set_square(ShapeTerm &t, bool squared, double square, const double *moments)
 {
   if (square < 0.0) square = 0.0;
