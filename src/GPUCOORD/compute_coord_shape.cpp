@@ -15,6 +15,7 @@
 #include "compute_coord_shape.h"
 
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_lammps_compat.h"
 #include "gpucoord_parse.h"
 
 #include "gpucoord/bytes_of.h"
@@ -48,11 +49,10 @@ ComputeCoordShape::ComputeCoordShape(LAMMPS *lmp, int narg, char **arg) :
 {
   if (strcmp(arg[1], "all") != 0)
     error->all(FLERR, 1,
-               "{} group must be all, not {}: the group of the shape is named after its word - use "
-               "group all",
+               "{} group must be all, not {}: the second group selects the atoms - use group all",
                OWNER, arg[1]);
   if (narg < 5)
-    error->all(FLERR, Error::ARGZERO,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "{} needs gyration or rmsd and a group - such as gyration all", OWNER);
   options.kind = choose<Kind>(COMMAND, 2, narg, arg,
                               {{"gyration", Kind::GYRATION}, {"rmsd", Kind::RMSD}}, input, error);
@@ -86,7 +86,7 @@ ComputeCoordShape::ComputeCoordShape(LAMMPS *lmp, int narg, char **arg) :
                  OWNER, arg[3], keyword, is_rmsd ? "reference, " : "");
   }
   if (is_rmsd && !reference_position)
-    error->all(FLERR, Error::ARGZERO,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "{} rmsd needs reference positions - give reference FILE, with a line ID x y z for "
                "each atom",
                OWNER);
@@ -125,24 +125,21 @@ void ComputeCoordShape::read_reference(int iarg)
     const auto words = Parse::in_line(line);
     if (words.empty()) continue;
     if (words.size() != 4)
-      fail(fmt::format("{} word{} but ID x y z are needed", words.size(),
+      fail(fmt::format("{} word{} given but ID x y z are needed", words.size(),
                        words.size() == 1 ? " is" : "s are"));
     const double id = utils::is_integer(words[0]) ? std::stod(words[0]) : 0.0;
     if (!(id >= 1.0 && id <= static_cast<double>(MAXTAGINT)))
-      fail(fmt::format("'{}' is no atom ID, which is an integer from 1 to {},", words[0],
-                       MAXTAGINT));
+      fail(fmt::format("'{}' is not an atom ID, an integer from 1 to {},", words[0], MAXTAGINT));
     Position position = {number, {}};
     for (int c = 0; c < 3; ++c) {
-      if (!utils::is_double(words[1 + c])) fail(fmt::format("'{}' is not a number", words[1 + c]));
-      position.x[c] = utils::numeric(FLERR, words[1 + c], false, lmp);
-      if (!std::isfinite(position.x[c]))
-        fail(fmt::format("'{}' is not a finite number", words[1 + c]));
+      const std::string &word = words[1 + c];
+      position.x[c] = Parse::number_of(word);
+      if (!std::isfinite(position.x[c])) fail(fmt::format("'{}' is not a finite number", word));
     }
     const auto added = positions.emplace(utils::tnumeric(FLERR, words[0], false, lmp), position);
     if (!added.second)
-      fail(fmt::format("atom ID {} has a second position after that of line {} - use one line for "
-                       "each atom: it is",
-                       words[0], added.first->second.line));
+      fail(fmt::format("atom ID {} is in line {} already, use one line for each atom,", words[0],
+                       added.first->second.line));
   }
   for (const auto &one : positions) {
     reference_ids.push_back(one.first);

@@ -57,8 +57,7 @@ namespace {
 
 double number_in(int line, const std::string &word)
 {
-  const bool is_number = word.find('\0') == std::string::npos && utils::is_double(word);
-  const double value = is_number ? std::strtod(word.c_str(), nullptr) : NAN;
+  const double value = Parse::number_of(word);
   if (!std::isfinite(value))
     fail(line, fmt::format("'{}' is not a finite number", gpucoord::printable(word)));
   return value;
