@@ -2,9 +2,10 @@
 // host and GPU.
 //
 // Sums are those of v, the position of a member relative to the reference of the point, and of y,
-// its own reference position. The best rotation is the eigenvector of the largest eigenvalue of a symmetric matrix of
-// four rows, a quaternion (Horn, J. Opt. Soc. Am. A 4, 629, 1987), which excludes reflections. S^2
-// does not change to first order with R, so that R counts as constant in all derivatives.
+// its own reference position. The best rotation is the eigenvector of the largest eigenvalue of a
+// symmetric matrix of four rows, a quaternion (Horn, J. Opt. Soc. Am. A 4, 629, 1987), which
+// excludes reflections. S^2 does not change to first order with R, so that R counts as constant in
+// all derivatives.
 
 #ifndef GPUCOORD_SHAPE_FORMULAS_H
 #define GPUCOORD_SHAPE_FORMULAS_H
