@@ -24,6 +24,7 @@
 // clang-format off
 #include "compute_coord_geometry_kokkos.h"
 #include "compute_coord_pair_kokkos.h"
+#include "compute_coord_shape_kokkos.h"
 #include "compute_potential_grid_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
 #include "fix_coord_plumed_kokkos.h"
@@ -58,6 +59,7 @@ void gpucoord_register_kokkos(StyleRegistry &styles)
   const char *info = "";
 #include "compute_coord_geometry_kokkos.h"
 #include "compute_coord_pair_kokkos.h"
+#include "compute_coord_shape_kokkos.h"
 
   info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
 #include "compute_potential_grid_kokkos.h"

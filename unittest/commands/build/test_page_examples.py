@@ -144,6 +144,12 @@ group solute id 1:10
 group membrane id 100:130
 group ion id 1
 """
+# Atoms next to each other, whose data file has no image flags.
+MOLECULE = """
+group polymer id 1:20
+group backbone id 1 4 7 10
+set group all image 0 0 0
+"""
 IONS_AND_SLAB = """
 units real
 atom_style charge
@@ -278,6 +284,7 @@ SYSTEMS = {
     "doc/src/compute_coord_geometry.rst": [Example(WATER + TORSIONS)],
     "doc/src/compute_coord_gpu.rst": [Example(("" if NO_LABELS else "labelmap atom 1 Na 2 O 3 Zn 4 H").join([WATER, PARTS]), NO_LABELS)],
     "doc/src/compute_coord_orientorder.rst": [Example(CRYSTAL)],
+    "doc/src/compute_coord_shape.rst": [Example(WATER + MOLECULE)],
     "doc/src/compute_potential_grid.rst": [Example([IONS_AND_SLAB] * 4)],
     "doc/src/fix_ave_potential_grid.rst": [Example(IONS_AND_SLAB, [("run 100000", "run 10")])],
     "doc/src/compute_coord_force.rst": [Example(WATER)],
@@ -394,7 +401,8 @@ class PageExamples(unittest.TestCase):
             plumed, = [block.text for block in rst_blocks(file.read()) if block.language == "text"]
         plumed = re.sub(r"PACE=\d+", f"PACE={PACE}", plumed)
         for name, text in ("cubic_ice.vectors", VECTORS), ("plumed.dat", plumed), ("two_names.dat", TWO_NAMES), \
-                ("items.txt", "distance 5 solute\ndihedral 5 7 9 15  # of the backbone\n"):
+                ("items.txt", "distance 5 solute\ndihedral 5 7 9 15  # of the backbone\n"), \
+                ("ref.txt", "1 0 0 0\n4 1.5 0 0\n7 2 1.4 0\n10 3.5 1.4 0.3\n"):
             with open(name, "w") as file:
                 file.write(text)
 

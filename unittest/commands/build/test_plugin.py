@@ -30,7 +30,7 @@ def plugin_file():
 
 STYLES = sorted([["compute", "coord/custom"], ["compute", "coord/force"], ["compute", "coord/geometry"], ["compute", "coord/gpu"],
           *(["compute", style] for style in coordtest.ORDER_STYLES), ["compute", "potential/grid"],
-          ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
+          ["compute", "coord/shape"], ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]])
 
 # True if LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.
