@@ -10,12 +10,10 @@
 
 // The styles of collective variables, in the order of messages. The files that include this list
 // define what it does with a line. A style of OTHER_VARIABLE also has a line in the header of its
-// class, for LAMMPS' lists, and so has one of VARIABLE_OF_POINTS, whose class derives from
-// CoordPoints. The latter also has the styles /kk, /kk/device and /kk/host. Order parameters are
-// listed by the library; one that only the host has is a line here.
+// class, for LAMMPS' lists. Order parameters are listed by the library; one that only the host has
+// is a line here.
 //
 // ORDER_PARAMETER(style, name of its CoordStyle, text of the plugin list)
-// VARIABLE_OF_POINTS(style, class, text of the plugin list)
 // OTHER_VARIABLE(style, class, text of the plugin list)
 //
 // With COORD_STYLE_CLASSES, the list has the classes alone.
@@ -25,7 +23,9 @@
 #ifdef COORD_STYLE_CLASSES
 #undef COORD_STYLE_CLASSES
 #include "compute_coord_custom.h"
+#include "compute_coord_geometry.h"
 #include "compute_coord_pair.h"
+#include "compute_coord_shape.h"
 #else
 
 #ifndef ORDER_PARAMETER
@@ -34,19 +34,17 @@
 #ifndef OTHER_VARIABLE
 #define OTHER_VARIABLE(style, Class, text)
 #endif
-#ifndef VARIABLE_OF_POINTS
-#define VARIABLE_OF_POINTS(style, Class, text) OTHER_VARIABLE(style, Class, text)
-#endif
 
 // clang-format off
 OTHER_VARIABLE(coord/gpu,ComputeCoordPair,"coordination number")
 #define GPUCOORD_ORDER_PARAMETER(FOLDER, NAME, STYLE, TEXT, ...) \
   ORDER_PARAMETER(STYLE, NAME##_style, TEXT)
 #include "gpucoord/order_parameters.def"
+OTHER_VARIABLE(coord/geometry,ComputeCoordGeometry,"distances, angles and dihedrals")
+OTHER_VARIABLE(coord/shape,ComputeCoordShape,"radius of gyration and RMSD")
 OTHER_VARIABLE(coord/custom,ComputeCoordCustom,"expression of collective variables")
 // clang-format on
 
 #undef ORDER_PARAMETER
-#undef VARIABLE_OF_POINTS
 #undef OTHER_VARIABLE
 #endif

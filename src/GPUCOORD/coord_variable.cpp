@@ -64,11 +64,18 @@ void CoordVariable::set_outputs_of_values(int nvalues)
   }
   set_outputs(nvalues, 3 * nvalues);
   scalar_flag = 0;
+  array_flag = 1;
+  extarray = 0;
+  size_array_rows = nvalues;
+  size_array_cols = 7;
+  memory->destroy(array);
+  memory->create(array, size_array_rows, size_array_cols, "coord:array");
 }
 
 CoordVariable::~CoordVariable()
 {
   delete[] vector;
+  memory->destroy(array);
   memory->destroy(array_atom);
 }
 
@@ -124,6 +131,19 @@ void CoordVariable::compute_vector()
     add_virial({}, vector);
   } else
     for (int k = 0; k < size(); ++k) vector[k] = value(k);
+}
+
+void CoordVariable::compute_array()
+{
+  invoked_array = update->ntimestep;
+  evaluate_now(gpucoord::VIRIAL);
+  for (int k = 0; k < size(); ++k) {
+    array[k][0] = value(k);
+    std::fill_n(array[k] + 1, 6, 0.0);
+    gpucoord::ItemFactors one;
+    one.item = &k;
+    add_virial(one, array[k] + 1);
+  }
 }
 
 void CoordVariable::compute_peratom()

@@ -30,6 +30,7 @@ class CoordVariable : public Compute, public CollectiveVariable {
   void init() override;
   double compute_scalar() override;
   void compute_vector() override;
+  void compute_array() override;
   void compute_peratom() override;
   int pack_forward_comm(int, int *, double *, int, int *) override;
   void unpack_forward_comm(int, int, double *) override;
@@ -45,7 +46,8 @@ class CoordVariable : public Compute, public CollectiveVariable {
 
  protected:
   // The constructor of a style calls one of these; the last call counts. With several values, the
-  // vector has the values, and the array has their dS/dx, three columns each.
+  // vector has the values, the global array rows of S and W, and the per-atom array their dS/dx,
+  // three columns each.
   CoordVariable(class LAMMPS *, int, char **);
   void set_outputs(int vector_size, int array_columns);
   void set_outputs_of_values(int nvalues);

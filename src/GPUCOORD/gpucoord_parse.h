@@ -18,6 +18,8 @@
 
 #include "gpucoord/switching.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <istream>
 #include <sstream>
 #include <stdexcept>
@@ -72,6 +74,13 @@ namespace Parse {
     std::vector<std::string> words;
     for (std::string word; stream >> word;) words.push_back(word);
     return words;
+  }
+
+  // Returns the number of a word in a file, or NaN. The number may be infinite.
+  inline double number_of(const std::string &word)
+  {
+    const bool is_number = word.find('\0') == std::string::npos && utils::is_double(word);
+    return is_number ? std::strtod(word.c_str(), nullptr) : NAN;
   }
 
   // Reads a whole file. Throws std::runtime_error if it is longer than the limit, such as

@@ -21,7 +21,6 @@
 #include "gpucoord_lammps_compat.h"
 
 #include "atom.h"
-#include "comm.h"
 #include "error.h"
 #include "fmt/format.h"
 #include "force.h"
@@ -34,7 +33,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -59,8 +57,7 @@ namespace {
 
 double number_in(int line, const std::string &word)
 {
-  const bool is_number = word.find('\0') == std::string::npos && utils::is_double(word);
-  const double value = is_number ? std::strtod(word.c_str(), nullptr) : NAN;
+  const double value = Parse::number_of(word);
   if (!std::isfinite(value))
     fail(line, fmt::format("'{}' is not a finite number", gpucoord::printable(word)));
   return value;
@@ -105,16 +102,6 @@ bool begins_as_atom(const std::string &line)
 {
   const std::string word = utils::uppercase(utils::trim(line).substr(0, 6));
   return utils::strmatch(word, "^ATOM") || word == "HETATM";
-}
-
-// Returns the text of a file. Called by one rank.
-std::string read_text(const std::string &name)
-{
-  std::ifstream file(name, std::ios::binary);
-  if (!file) throw std::runtime_error("it cannot be opened: " + utils::getsyserror());
-  const std::string text = Parse::read_all(file);
-  if (file.bad()) throw std::runtime_error("it cannot be read - give a file");
-  return text;
 }
 
 // Reads lines 'x y z [type]', distance. # starts a comment. Blank lines separate environments.
@@ -266,14 +253,8 @@ void EnvsimArguments::read_file(int &iarg, int narg, char **arg)
 {
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/envsim file", error);
   const std::string name = arg[iarg + 1];
-  std::string text, failure;
-  if (comm->me == 0) try {
-      text = read_text(name);
-    } catch (const std::exception &e) {
-      failure = e.what();
-    }
-  broadcast_text(failure, 0, world);
-  broadcast_text(text, 0, world);
+  std::string failure;
+  const std::string text = read_and_broadcast(name, failure, world);
   const bool is_pdb = utils::strmatch(utils::lowercase(name), "\\.pdb$");
   if (failure.empty()) try {
       if (is_pdb && std::string(update->unit_style) == "lj")

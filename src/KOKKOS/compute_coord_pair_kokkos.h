@@ -19,8 +19,6 @@ ComputeStyle(coord/gpu/kk/device,CoordOnDevice<ComputeCoordPairKokkos>);
 ComputeStyle(coord/gpu/kk/host,CoordOnHost<ComputeCoordPairKokkos>);
 #define ORDER_PARAMETER(style, definition, text) \
   KOKKOS_STYLES(style,ComputeCoordPairKokkos)
-#define VARIABLE_OF_POINTS(style, Class, text) \
-  KOKKOS_STYLES(style,CoordPointsKokkos<Class>)
 // clang-format on
 #include "coord_styles.h"
 #undef KOKKOS_STYLES

@@ -135,15 +135,16 @@ template <class Style> class CoordVariableKokkos : public Style {
   std::shared_ptr<KokkosDevice> device;    // null: the variable is never resident
 };
 
-// A variable of points with KOKKOS. On one rank, the GPU evaluates the functions of the positions.
-// On several ranks, the positions pass through the host, which sums them over ranks. The gradients
-// stay on the GPU. Style: derived from CoordPoints
+// A variable of members with KOKKOS. The GPU sums over its atoms. On one rank, it also evaluates the
+// functions of the sums; on several ranks, the sums pass through the host, which adds those of all
+// ranks. The gradients stay on the GPU. Without a resident form, the host evaluates. Style: derived
+// from CoordMembers
 
-template <class Style> class CoordPointsKokkos : public CoordVariableKokkos<Style> {
+template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Style> {
   using Base = CoordVariableKokkos<Style>;
 
  public:
-  CoordPointsKokkos(LAMMPS *lmp, int narg, char **arg, const KokkosSpace &space) :
+  CoordMembersKokkos(LAMMPS *lmp, int narg, char **arg, const KokkosSpace &space) :
       Base(lmp, narg, arg, space),
       choice(lmp, space.is_cuda ? Parse::Device::AUTO : Parse::Device::HOST, arg[2],
              Error::NOLASTLINE)
@@ -153,7 +154,7 @@ template <class Style> class CoordPointsKokkos : public CoordVariableKokkos<Styl
 
   void init() override
   {
-    version = 0;
+    selected_version = -1;
     if (this->device) {
       this->device->begin_run();
       this->make_resident_form([this] {
@@ -182,27 +183,18 @@ template <class Style> class CoordPointsKokkos : public CoordVariableKokkos<Styl
   {
     Style::start(is_for_forces);
     keeps_gradients = resident && is_for_forces && !(this->wanted & Base::ON_HOST);
-    failed.clear();
-    if (!is_for_forces) version = 0;    // commands between runs may change IDs
-    if (resident)
-      attempt([this] {
-        enqueue_positions();
-        resident->enqueue_result(this->stream());
-      });
-  }
-  void get_local_sums(double *local_sums) override
-  {
-    Style::get_local_sums(local_sums);
-    VariableHeader mine = this->header_of(local_sums);
-    mine.has_failed = failed.empty() ? 0.0 : 1.0;
-    this->set_header(mine, local_sums);
+    if (!keeps_gradients) return;
+    attempt([this] {
+      enqueue_sums();
+      resident->enqueue_result(this->stream());
+    });
   }
   void finish(const double *sums) override
   {
-    if (this->header_of(sums).has_failed > 0.0) choice.stop(failed);
+    if (this->header_of(sums).has_failed > 0.0) choice.stop(this->failed);
     Style::finish(sums);
-    if (!keeps_gradients || this->state != Style::State::HOST) return;
-    resident->evaluate(current_box(this->lmp, this->name), sums + Base::NHEADER, this->stream());
+    if (!keeps_gradients) return;
+    resident->evaluate(this->box, sums + Base::NHEADER, this->stream());
     this->state = Style::State::DEVICE;
   }
 
@@ -222,58 +214,56 @@ template <class Style> class CoordPointsKokkos : public CoordVariableKokkos<Styl
 
   void enqueue_evaluation() override
   {
-    enqueue_positions();
-    if (npoints_here < static_cast<int>(rows.size())) this->evaluate_now(gpucoord::VALUE);
-    resident->evaluate(current_box(this->lmp, this->name), nullptr, this->stream());
+    Style::start(true);
+    if (!this->problem.empty()) this->evaluate_now(gpucoord::VALUE);    // raises the error
+    enqueue_sums();
+    resident->evaluate(this->box, nullptr, this->stream());
   }
 
-  int read_positions(double *x) override
+  void atoms_to_host(bool find) override
   {
-    if (!resident) {
-      this->atomKK->sync(Host, X_MASK);
-      return Style::read_positions(x);
-    }
+    const unsigned finds = TAG_MASK | MASK_MASK | IMAGE_MASK | X_MASK;
+    if (find || !keeps_gradients) this->atomKK->sync(Host, finds | TYPE_MASK | RMASS_MASK);
+  }
+  std::string sum_members(double *sums) override
+  {
+    if (!keeps_gradients) return Style::sum_members(sums);
     attempt([&] {
-      std::copy_n(resident->result(), 3 * rows.size(), x);
+      std::copy_n(resident->result(), this->function().nsums(), sums);
     });
-    return npoints_here;
+    return this->failed;
   }
 
  private:
-  void enqueue_positions()
+  void enqueue_sums()
   {
-    const std::int64_t now = this->device->version();
-    if (now != version) {
-      version = 0;    // stays 0 if an exception is thrown
-      rows = this->rows_of_points();
-      npoints_here = static_cast<int>(std::count_if(rows.begin(), rows.end(), [](int row) {
-        return row != gpucoord::ResidentPoints::NOT_HERE;
-      }));
-      resident->select(rows, this->stream());
-      version = now;
+    if (this->members_version != selected_version) {
+      selected_version = -1;    // remains if an exception is thrown
+      this->set_weights();
+      resident->select(this->members.data(), this->members.size(), this->references.data(),
+                       this->stream());
+      selected_version = this->members_version;
     }
-    resident->read_positions(this->device->atoms(false, false), this->stream());
+    resident->sum(this->box, this->device->atoms(false, false), this->device->image_flags(),
+                  this->stream());
   }
   // Runs work unless this rank has failed.
   template <class Work> void attempt(const Work &work)
   {
-    if (!failed.empty()) return;
+    if (!this->failed.empty()) return;
     try {
       work();
     } catch (const gpucoord::DeviceError &e) {
-      failed = this->failure(e.what());
+      this->failed = this->failure(e.what());
     } catch (const std::bad_alloc &) {
-      failed = this->failure("out of memory");
+      this->failed = this->failure("out of memory");
     }
   }
 
   mutable DeviceChoice choice;
-  std::unique_ptr<gpucoord::ResidentPoints> resident;
-  std::vector<int> rows;    // of the points, at 'version' of the atoms
-  int npoints_here = 0;
-  std::int64_t version = 0;
-  bool keeps_gradients = false;    // the gradients of this evaluation are on the GPU alone
-  std::string failed;              // why this rank has no positions, or ""
+  std::unique_ptr<gpucoord::ResidentMembers> resident;
+  std::int64_t selected_version = -1;    // of the members
+  bool keeps_gradients = false;          // the gradients of this evaluation are on the GPU alone
 };
 
 // The style on one device of KOKKOS. Style: CoordVariableKokkos or a class derived from it

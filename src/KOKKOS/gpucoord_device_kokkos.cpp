@@ -67,6 +67,13 @@ gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
   return atoms;
 }
 
+gpucoord::ImageFlags KokkosDevice::image_flags() const
+{
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, IMAGE_MASK);
+  return {atomKK->k_image.view<LMPDeviceType>().data(), IMGBITS};
+}
+
 // Returns per-atom vectors, such as forces.
 template <class View> static gpucoord::DeviceForces vectors_of(const View &view)
 {

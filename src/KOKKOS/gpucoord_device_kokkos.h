@@ -54,6 +54,7 @@ class KokkosDevice : protected Pointers {
 
   gpucoord::DeviceStream stream() const;
   gpucoord::DeviceAtoms atoms(bool with_mask, bool with_type) const;    // syncs atoms to the GPU
+  gpucoord::ImageFlags image_flags() const;                             // syncs them to the GPU
   gpucoord::DeviceForces begin_forces() const;                          // syncs forces to the GPU
   void end_forces() const;    // marks forces as modified on the GPU
 

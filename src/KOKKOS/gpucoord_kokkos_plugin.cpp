@@ -22,7 +22,9 @@
 #include "coord_styles.h"
 
 // clang-format off
+#include "compute_coord_geometry_kokkos.h"
 #include "compute_coord_pair_kokkos.h"
+#include "compute_coord_shape_kokkos.h"
 #include "compute_potential_grid_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
 #include "fix_coord_plumed_kokkos.h"
@@ -55,7 +57,9 @@ void gpucoord_register_kokkos(StyleRegistry &styles)
 #define FixStyle(key, Class) styles.add("fix", #key, info, &gpucoord_create<Fix, Class>)
 
   const char *info = "";
+#include "compute_coord_geometry_kokkos.h"
 #include "compute_coord_pair_kokkos.h"
+#include "compute_coord_shape_kokkos.h"
 
   info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
 #include "compute_potential_grid_kokkos.h"

@@ -23,7 +23,7 @@ using gpucoord::GeometryOptions;
 using gpucoord::GeometryTerm;
 using gpucoord::ItemFactors;
 using Kind = GeometryItem::Kind;
-using Unwrap = GeometryOptions::Unwrap;
+using gpucoord::Unwrap;
 
 constexpr double PI = 3.14159265358979323846;
 
@@ -109,31 +109,50 @@ inline GeometrySystem::GeometrySystem(const BoxShape &shape_in, int natoms, std:
   for (int c = 0; c < 3; ++c) box.fixed[c] = 1.5 + c;
 }
 
+// Differences of fourth order.
+template <class Shifted> std::vector<double> differences(const Shifted &shifted)
+{
+  const double h = 1e-3;
+  std::vector<double> all;
+  const auto m2 = shifted(-2.0 * h), m1 = shifted(-h), p1 = shifted(h), p2 = shifted(2.0 * h);
+  for (std::size_t k = 0; k < m1.size(); ++k)
+    all.push_back((m2[k] - p2[k] + 8.0 * (p1[k] - m1[k])) / (12.0 * h));
+  return all;
+}
+
+// Moves the atoms and the box by x_a' = x_a + e x_b, relative to the fixed point.
+inline GeometrySystem strained(const GeometrySystem &from, int a, int b, double e)
+{
+  GeometrySystem to = from;
+  for (int k = 0; k < 3; ++k) to.shape.edges[k][a] += e * from.shape.edges[k][b];
+  to.box = box_of(to.shape);
+  std::copy_n(from.box.fixed, 3, to.box.fixed);
+  for (std::size_t i = 0; i < to.x.size(); i += 3)
+    to.x[i + a] += e * (from.x[i + b] - from.box.fixed[b]);
+  return to;
+}
+
 struct GeometryResult {
   std::vector<double> values, gradients, virials, atom_virials;    // [n], [n][natoms][3], ...
   GeometryFlags flags;
 };
 
+// The atoms of one rank.
+struct GeometryRank {
+  std::vector<double> x;
+  std::vector<std::int32_t> flags32;
+  std::vector<std::int64_t> flags64;
+  std::vector<GeometryMember> members;
+  std::vector<int> atom;    // of each row
+  gpucoord::GeometryAtoms atoms;
+};
+
 // Atom i is on rank i % nranks. bits: of the image flags
-inline GeometryResult evaluate(const GeometryOptions &options, const GeometrySystem &system,
-                               int nranks = 1, int bits = 10)
+inline std::vector<GeometryRank> ranks_of(const GeometrySystem &system, int nranks, int bits)
 {
-  const std::size_t natoms = system.x.size() / 3;
-  const auto all_x = system.unwrapped(system.box.edges);
-  std::vector<double> reference;
-  for (const int i : system.first_member)
-    reference.insert(reference.end(), &all_x[3 * i], &all_x[3 * i] + 3);
-  struct Rank {
-    std::vector<double> x;
-    std::vector<std::int32_t> flags32;
-    std::vector<std::int64_t> flags64;
-    std::vector<GeometryMember> members;
-    std::vector<int> atom;    // of each row
-    gpucoord::GeometryAtoms atoms;
-  };
-  std::vector<Rank> ranks(nranks);
-  for (std::size_t i = 0; i < natoms; ++i) {
-    Rank &rank = ranks[i % nranks];
+  std::vector<GeometryRank> ranks(nranks);
+  for (std::size_t i = 0; i < system.x.size() / 3; ++i) {
+    GeometryRank &rank = ranks[i % nranks];
     for (GeometryMember member : system.members) {
       if (member.row != static_cast<int>(i)) continue;
       member.row = static_cast<int>(rank.atom.size());
@@ -144,18 +163,40 @@ inline GeometryResult evaluate(const GeometryOptions &options, const GeometrySys
     rank.flags32.push_back(static_cast<std::int32_t>(rank.flags64.back()));
     rank.atom.push_back(static_cast<int>(i));
   }
-
-  Geometry geometry(options);
-  std::vector<double> sums(4 * options.npoints, 0.0), part(sums.size());
-  for (Rank &rank : ranks) {
+  for (GeometryRank &rank : ranks) {
     const void *packed = rank.flags64.data();
     if (bits == 10) packed = rank.flags32.data();
     rank.atoms = {rank.x.data(), {packed, bits}, rank.members.data(), rank.members.size()};
-    geometry.sum_centers(system.box, rank.atoms, reference.data(), part.data());
+  }
+  return ranks;
+}
+
+// Copies columns of the rows of a rank, [rows][stride], to their atoms, [atoms][columns].
+inline void copy_rows(const GeometryRank &rank, const std::vector<double> &rows, int stride,
+                      int columns, double *of_atoms)
+{
+  for (std::size_t row = 0; row < rank.atom.size(); ++row)
+    std::copy_n(&rows[stride * row], columns, of_atoms + columns * rank.atom[row]);
+}
+
+inline GeometryResult evaluate(const GeometryOptions &options, const GeometrySystem &system,
+                               int nranks = 1, int bits = 10)
+{
+  const std::size_t natoms = system.x.size() / 3;
+  const auto all_x = system.unwrapped(system.box.edges);
+  std::vector<double> reference;
+  for (const int i : system.first_member)
+    reference.insert(reference.end(), &all_x[3 * i], &all_x[3 * i] + 3);
+  const std::vector<GeometryRank> ranks = ranks_of(system, nranks, bits);
+
+  Geometry geometry(options);
+  std::vector<double> sums(4 * options.npoints, 0.0), part(sums.size());
+  for (const GeometryRank &rank : ranks) {
+    geometry.sum(system.box, rank.atoms, reference.data(), part.data());
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
   }
   GeometryResult result;
-  result.flags = geometry.evaluate_items(system.box, sums.data(), reference.data());
+  result.flags = geometry.evaluate(system.box, sums.data(), reference.data());
   const int n = geometry.nvalues();
   result.virials.resize(6 * n);
   for (int k = 0; k < n; ++k) {
@@ -164,14 +205,12 @@ inline GeometryResult evaluate(const GeometryOptions &options, const GeometrySys
     one.item = &k;
     geometry.add_virial(one, &result.virials[6 * k]);
     std::vector<double> gradients(3 * natoms), atom_virials(6 * natoms);
-    for (const Rank &rank : ranks) {
+    for (const GeometryRank &rank : ranks) {
       std::vector<double> g(4 * rank.atom.size()), w(6 * rank.atom.size());
       geometry.add_gradients(one, rank.atoms, g.data(), 4);
       geometry.add_atom_virial(one, rank.atoms, w.data(), 6);
-      for (std::size_t row = 0; row < rank.atom.size(); ++row) {
-        std::copy_n(&g[4 * row], 3, &gradients[3 * rank.atom[row]]);
-        std::copy_n(&w[6 * row], 6, &atom_virials[6 * rank.atom[row]]);
-      }
+      copy_rows(rank, g, 4, 3, gradients.data());
+      copy_rows(rank, w, 6, 6, atom_virials.data());
     }
     result.gradients.insert(result.gradients.end(), gradients.begin(), gradients.end());
     result.atom_virials.insert(result.atom_virials.end(), atom_virials.begin(), atom_virials.end());

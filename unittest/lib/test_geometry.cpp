@@ -162,29 +162,6 @@ TEST_P(Boxes, ranks_agree)
 
 // ---------------------------------------------------------------- derivatives
 
-// Differences of fourth order.
-template <class Shifted> std::vector<double> differences(const Shifted &shifted)
-{
-  const double h = 1e-3;
-  std::vector<double> all;
-  const auto m2 = shifted(-2.0 * h), m1 = shifted(-h), p1 = shifted(h), p2 = shifted(2.0 * h);
-  for (std::size_t k = 0; k < m1.size(); ++k)
-    all.push_back((m2[k] - p2[k] + 8.0 * (p1[k] - m1[k])) / (12.0 * h));
-  return all;
-}
-
-// Moves the atoms and the box by x_a' = x_a + e x_b, relative to the fixed point.
-GeometrySystem strained(const GeometrySystem &from, int a, int b, double e)
-{
-  GeometrySystem to = from;
-  for (int k = 0; k < 3; ++k) to.shape.edges[k][a] += e * from.shape.edges[k][b];
-  to.box = box_of(to.shape);
-  std::copy_n(from.box.fixed, 3, to.box.fixed);
-  for (std::size_t i = 0; i < to.x.size(); i += 3)
-    to.x[i + a] += e * (from.x[i + b] - from.box.fixed[b]);
-  return to;
-}
-
 TEST_P(Boxes, derivatives_equal_differences)
 {
   const GeometrySystem system = system_of(GetParam());
@@ -465,32 +442,6 @@ TEST(Centers, flags_at_the_limit)
     }
 }
 
-TEST(Centers, farthest_member)
-{
-  GeometrySystem system(box_shapes()[0], 3, 1);
-  system.x = {0.5, 1, 1, 8.0, 1, 1, 2.0, 1, 5};
-  GeometryOptions options;
-  options.npoints = 1;
-  options.items = {{Kind::POSITION, {0}}};
-  const Geometry geometry(options);
-  const std::vector<GeometryMember> members = {{1, 0}, {0, 0}, {2, 0}};
-  const double reference[3] = {0.5, 1, 1};
-  gpucoord::GeometryAtoms atoms;
-  atoms.x = system.x.data();
-  atoms.member = members.data();
-  atoms.n = 2;
-  std::ptrdiff_t member;
-  EXPECT_NEAR(geometry.farthest_member(system.box.box, atoms, reference, member), 1.5, 1e-15);
-  EXPECT_EQ(member, 0);
-  atoms.n = 3;
-  EXPECT_NEAR(geometry.farthest_member(system.box.box, atoms, reference, member), std::sqrt(18.25),
-              1e-14);
-  EXPECT_EQ(member, 2);
-  atoms.n = 0;
-  EXPECT_EQ(geometry.farthest_member(system.box.box, atoms, reference, member), 0.0);
-  EXPECT_EQ(member, -1);
-}
-
 // ---------------------------------------------------------------- factors
 
 // Evaluates on one rank and adds with these factors.
@@ -502,8 +453,8 @@ struct OneRank {
       packed.push_back(static_cast<std::int32_t>(packed_flags(&system.flags[i], 10)));
     atoms = {system.x.data(), {packed.data(), 10}, members.data(), members.size()};
     std::vector<double> sums(4 * options.npoints);
-    geometry.sum_centers(system.box, atoms, nullptr, sums.data());
-    geometry.evaluate_items(system.box, sums.data(), nullptr);
+    geometry.sum(system.box, atoms, nullptr, sums.data());
+    geometry.evaluate(system.box, sums.data(), nullptr);
   }
   Geometry geometry;
   std::vector<GeometryMember> members;
@@ -642,7 +593,7 @@ TEST(Errors, texts)
   Geometry geometry(options);
   const double sums[12] = {0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1};
   try {
-    geometry.evaluate_items(box_of(box_shapes()[0]), sums, nullptr);
+    geometry.evaluate(box_of(box_shapes()[0]), sums, nullptr);
     ADD_FAILURE();
   } catch (const std::invalid_argument &e) {
     EXPECT_EQ(std::string(e.what()),

@@ -1,15 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Items of atoms and centers compared with a real PLUMED: values,
 // derivatives and virials.
-//
-// The environment variable GPUCOORD_TEST_PLUMED is described in unittest/commands/plumedtest.py.
 
-#include "geometry_systems.h"
-
-#include <dlfcn.h>
-#include <gtest/gtest.h>
+#include "plumed_library.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -18,71 +12,9 @@ namespace {
 
 constexpr int NATOMS = 10;
 
-// The C functions of libplumedKernel.so.
-struct Plumed {
-  explicit Plumed(const std::string &file) : handle(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
-  {
-    if (!handle) return;
-    create = reinterpret_cast<void *(*) ()>(dlsym(handle, "plumed_plumedmain_create"));
-    command = reinterpret_cast<void (*)(void *, const char *, const void *)>(
-        dlsym(handle, "plumed_plumedmain_cmd"));
-    finalize = reinterpret_cast<void (*)(void *)>(dlsym(handle, "plumed_plumedmain_finalize"));
-  }
-  bool exists() const { return create && command && finalize; }
-
-  void *handle;
-  void *(*create)() = nullptr;
-  void (*command)(void *, const char *, const void *) = nullptr;
-  void (*finalize)(void *) = nullptr;
-};
-
-struct PlumedResult {
-  double value = 0.0, virial[3][3] = {};
-  std::vector<double> gradients;
-};
-
-// lines: of an input that defines s. Its restraint has the energy s, and the force -ds/dx.
-PlumedResult by_plumed(const Plumed &plumed, const std::vector<std::string> &lines,
-                       GeometrySystem system, std::vector<double> mass)
+using GeometryPlumed = WithPlumed;
+TEST_F(GeometryPlumed, equal)
 {
-  void *const object = plumed.create();
-  const auto set = [&](const std::string &key, const void *value) {
-    plumed.command(object, key.c_str(), value);
-  };
-  const int real = sizeof(double), n = NATOMS, step = 0;
-  const double dt = 1.0;
-  PlumedResult result;
-  std::vector<double> forces(3 * NATOMS, 0.0), charges(NATOMS, 0.0);
-  set("setRealPrecision", &real);
-  set("setNatoms", &n);
-  set("setTimestep", &dt);
-  set("setMDEngine", "test");
-  set("setLogFile", "/dev/null");
-  set("init", nullptr);
-  for (const std::string &line : lines) set("readInputLine", line.c_str());
-  set("readInputLine", "RESTRAINT ARG=s AT=0 KAPPA=0 SLOPE=1");
-  set("setStep", &step);
-  set("setPositions", system.x.data());
-  set("setMasses", mass.data());
-  set("setCharges", charges.data());
-  set("setForces", forces.data());
-  set("setVirial", result.virial);
-  if (system.shape.periodic[0]) set("setBox", system.shape.edges);
-  set("calc", nullptr);
-  set("getBias", &result.value);
-  plumed.finalize(object);
-  for (const double f : forces) result.gradients.push_back(-f);
-  return result;
-}
-
-TEST(GeometryPlumed, equal)
-{
-  const char *const folder = std::getenv("GPUCOORD_TEST_PLUMED");
-  if (!folder || !*folder)
-    GTEST_SKIP() << "SKIPPED: GPUCOORD_TEST_PLUMED is not set to the folder of a PLUMED";
-  const Plumed plumed(std::string(folder) + "/plumed/_lib/lib/libplumedKernel.so");
-  ASSERT_TRUE(plumed.exists()) << dlerror();
-
   // Atoms are counted from 1 in PLUMED. a is a center with weights, and b one of mass.
   const std::vector<double> mass = {1, 2, 12, 16, 1, 14, 32, 1, 2, 4};
   const std::vector<std::string> centers = {"a: CENTER ATOMS=1,5,9,3 WEIGHTS=1,12,16,3.5",
@@ -120,7 +52,7 @@ TEST(GeometryPlumed, equal)
         const std::size_t end = one.plumed.find(';');
         lines.push_back(one.plumed.substr(0, end));
         if (end != std::string::npos) lines.push_back(one.plumed.substr(end + 1));
-        const PlumedResult expected = by_plumed(plumed, lines, system, mass);
+        const PlumedResult expected = by_plumed(*plumed, lines, system, mass);
         const auto check = [&](double got, double wanted, double limit) {
           EXPECT_NEAR(got, wanted, limit);
           worst = std::max(worst, std::fabs(got - wanted));

@@ -89,6 +89,8 @@ CASES = {
     **{f"compute {style}": [Case(f"compute x all {style} {example} device {{2}}\n")]
        for style, example in coordtest.ORDER_STYLES.items()},
     "compute coord/custom": [Case(CV + "compute x all coord/custom 2*a a c_cv\n", output=OUTPUT + PERATOM)],
+    "compute coord/geometry": [Case("compute x all coord/geometry distance 1 all\n", output=OUTPUT + PERATOM)],
+    "compute coord/shape": [Case("compute x all coord/shape gyration all\n", output=OUTPUT + PERATOM)],
     "compute coord/force": [Case(CV + "fix b all coord/bias c_cv harmonic k 1e-9 s0 2\ncompute x all coord/force b\n",
                                  output=PERATOM)],
     "compute potential/grid": [Case(MAP.replace("compute m", "compute x"), output=GRID.format("c_x", "phi"))],

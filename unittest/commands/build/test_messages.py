@@ -21,6 +21,9 @@ CV = "compute c {} coord/gpu " + FUNCTION
 ALL = CV.format("all")
 OUTPUT = "thermo_style custom step c_c c_c[1]\n"
 PERATOM = "variable v atom c_c[2]\ndump d all custom 1 dump.c id v_v\n"
+REFERENCE = coordtest.new_file()
+with open(REFERENCE, "w") as positions:
+    positions.write("".join(f"{k} {k % 3} {k // 3} 0\n" for k in range(1, 9)))
 MAP = test_faults.CHARGES + test_faults.MAP
 MOLECULES = test_memory.MOLECULES.format(4, "", "host")
 METAD = "fix b all coord/bias c_c metad sigma 0.5 height 0.1 pace 1 file H"
@@ -35,6 +38,10 @@ CASES = {
     **{f"compute {style}": [f"compute c all {style} {example} device host\n" + OUTPUT + PERATOM]
        for style, example in coordtest.ORDER_STYLES.items()},
     "compute coord/custom": [ALL.replace(" c ", " d ") + "compute c all coord/custom 2*a a c_d\n" + OUTPUT + PERATOM],
+    "compute coord/geometry": ["compute c all coord/geometry distance 1 a angle 1 2 9 dihedral a b 3 4 distances b\n"
+                               "thermo_style custom step c_c[1] c_c[2][2]\n" + PERATOM.replace("c_c[2]", "c_c[4]")],
+    "compute coord/shape": ["compute c all coord/shape gyration a\n" + OUTPUT + PERATOM,
+                            f"compute c all coord/shape rmsd a reference {REFERENCE}\n" + OUTPUT],
     "compute coord/force": [ALL.replace(" c ", " d ") + "fix b all coord/bias c_d harmonic k 1 s0 2\n"
                             "compute c all coord/force b\n" + PERATOM],
     "compute potential/grid": [MAP.format("") + "dump g all grid 1 grid.dump c_c:grid:phi\n",

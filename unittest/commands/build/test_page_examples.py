@@ -136,6 +136,20 @@ group h type 1
 group donor id 338:340
 group acceptor id 341:343
 """
+# Atoms that are not in line.
+TORSIONS = """
+displace_atoms all random 0.2 0.2 0.2 4711
+minimize 0 0 20 40
+group solute id 1:10
+group membrane id 100:130
+group ion id 1
+"""
+# Atoms next to each other, whose data file has no image flags.
+MOLECULE = """
+group polymer id 1:20
+group backbone id 1 4 7 10
+set group all image 0 0 0
+"""
 IONS_AND_SLAB = """
 units real
 atom_style charge
@@ -267,8 +281,10 @@ SYSTEMS = {
         Example(molecules(1, ETHANE))],
     "doc/src/compute_coord_custom.rst": [Example(WATER + DONORS)],
     "doc/src/compute_coord_envsim.rst": [Example(METAL)],
+    "doc/src/compute_coord_geometry.rst": [Example(WATER + TORSIONS)],
     "doc/src/compute_coord_gpu.rst": [Example(("" if NO_LABELS else "labelmap atom 1 Na 2 O 3 Zn 4 H").join([WATER, PARTS]), NO_LABELS)],
     "doc/src/compute_coord_orientorder.rst": [Example(CRYSTAL)],
+    "doc/src/compute_coord_shape.rst": [Example(WATER + MOLECULE)],
     "doc/src/compute_potential_grid.rst": [Example([IONS_AND_SLAB] * 4)],
     "doc/src/fix_ave_potential_grid.rst": [Example(IONS_AND_SLAB, [("run 100000", "run 10")])],
     "doc/src/compute_coord_force.rst": [Example(WATER)],
@@ -311,6 +327,8 @@ class Session:
         self.lmp.command(line)
         if words[0] == "compute" and "periodic" in words:
             self.periodic.add(words[1])
+        if words[0] == "compute" and words[3] == "coord/geometry" and words[4] == "dihedral":
+            self.periodic.update(f"{words[1]}[{k}]" for k in (1, 2))
         if words[0] == "dump":
             self.lmp.command(f"dump_modify {words[1]} first yes")
 
@@ -332,7 +350,7 @@ class Session:
         computes = [word[2:] for word in words[4:] if word.startswith("c_")]
         if self.lmp.extract_global("ntimestep") % PACE == 0:
             self.lmp.command("run 2")    # at a deposit, S is at the center of a hill, where it has no force
-        for name in computes:
+        for name in computes:    # ID, or ID[k]
             probe = "harmonic k 1.0 s0 0" if name in self.periodic else "linear k 1.0"
             largest = np.abs(self.force_of(f"fix probe all coord/bias c_{name} {probe}")).max()
             self.lmp.command("unfix probe")
@@ -382,7 +400,9 @@ class PageExamples(unittest.TestCase):
         with open(os.path.join(REPOSITORY, "doc/src/fix_coord_plumed.rst")) as file:
             plumed, = [block.text for block in rst_blocks(file.read()) if block.language == "text"]
         plumed = re.sub(r"PACE=\d+", f"PACE={PACE}", plumed)
-        for name, text in ("cubic_ice.vectors", VECTORS), ("plumed.dat", plumed), ("two_names.dat", TWO_NAMES):
+        for name, text in ("cubic_ice.vectors", VECTORS), ("plumed.dat", plumed), ("two_names.dat", TWO_NAMES), \
+                ("items.txt", "distance 5 solute\ndihedral 5 7 9 15  # of the backbone\n"), \
+                ("ref.txt", "1 0 0 0\n4 1.5 0 0\n7 2 1.4 0\n10 3.5 1.4 0.3\n"):
             with open(name, "w") as file:
                 file.write(text)
 

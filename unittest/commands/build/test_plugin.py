@@ -28,9 +28,9 @@ def plugin_file():
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
 
 
-STYLES = sorted([["compute", "coord/custom"], ["compute", "coord/force"], ["compute", "coord/gpu"],
+STYLES = sorted([["compute", "coord/custom"], ["compute", "coord/force"], ["compute", "coord/geometry"], ["compute", "coord/gpu"],
           *(["compute", style] for style in coordtest.ORDER_STYLES), ["compute", "potential/grid"],
-          ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
+          ["compute", "coord/shape"], ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]])
 
 # True if LAMMPS tells which plugins it restores and unloads, and restores them in a second instance.

@@ -8,12 +8,12 @@
 #include "gpucoord/box.h"
 #include "gpucoord/device_value.h"
 #include "gpucoord/export.h"
+#include "gpucoord/member_variable.h"
 #include "gpucoord/pairs.h"
 #include "gpucoord/types.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace gpucoord {
 
@@ -68,22 +68,21 @@ class GPUCOORD_API ResidentPairVariable : public ResidentVariable {
   virtual void peratom(double *peratom, DeviceStream) = 0;
 };
 
-// A variable without pairs: the values are functions of the positions of a few atoms, its points.
-// All functions throw DeviceError.
-class GPUCOORD_API ResidentPoints : public ResidentVariable {
+// A MemberVariable whose atoms are resident on a GPU. All functions throw DeviceError.
+class GPUCOORD_API ResidentMembers : public ResidentVariable {
  public:
-  static constexpr int NOT_HERE = -1;
-
-  // Selects the atoms. rows: in the caller's arrays, or NOT_HERE for an atom of another rank. Must
-  // be called before the first evaluation, and whenever atoms have been renumbered. Waits.
-  virtual void select(const std::vector<int> &rows, DeviceStream) = 0;
-  // Enqueues the reading of the positions of this rank's atoms. Atoms of other ranks have 0.
-  virtual void read_positions(const DeviceAtoms &, DeviceStream) = 0;
-  // Waits. Returns these positions, [points][3].
+  // Selects the members, [n], and the references of their points, [npoints][3]. Must be called
+  // before the first evaluation, and whenever atoms have been renumbered or weights have changed.
+  // Waits.
+  virtual void select(const GeometryMember *, std::size_t n, const double *reference,
+                      DeviceStream) = 0;
+  // Enqueues the sums of this rank. The flags are in device memory.
+  virtual void sum(const GeometryBox &, const DeviceAtoms &, const ImageFlags &, DeviceStream) = 0;
+  // Waits. Returns these sums, [nsums()].
   virtual const double *result() = 0;
-  // Enqueues the values and dS_k/dx at these positions of all atoms, [points][3], which are
-  // read before the function returns. Null: at those of this rank, which has all atoms.
-  virtual void evaluate(const Box &, const double *positions, DeviceStream) = 0;
+  // Enqueues the values and derivatives at the sums of all ranks, which are read before the
+  // function returns. Null: at those of this rank, which has all members.
+  virtual void evaluate(const GeometryBox &, const double *sums, DeviceStream) = 0;
 };
 
 }    // namespace gpucoord

@@ -217,12 +217,12 @@ GPUCOORD_HD int image_flag(const ImageFlags &image, int row, int axis)
 
 // Sets the position of a member relative to the reference of its point. x: [3] position of the
 // atom; null reference: 0
-GPUCOORD_HD void relative_position(const GeometryBox &box, GeometryOptions::Unwrap unwrap,
-                                   const double *x, const ImageFlags &image, int row,
-                                   const double *reference, double *d)
+GPUCOORD_HD void relative_position(const GeometryBox &box, Unwrap unwrap, const double *x,
+                                   const ImageFlags &image, int row, const double *reference,
+                                   double *d)
 {
   for (int c = 0; c < 3; ++c) d[c] = reference ? x[c] - reference[c] : x[c];
-  if (unwrap == GeometryOptions::Unwrap::NEAREST) {
+  if (unwrap == Unwrap::NEAREST) {
     minimum_image(box.box, d[0], d[1], d[2]);
     return;
   }

@@ -62,8 +62,8 @@ Period Geometry::period(int k) const
   return is_dihedral && !given.sincos ? Period{-PI, 2.0 * PI} : Period{};
 }
 
-void Geometry::sum_centers(const GeometryBox &box, const GeometryAtoms &atoms,
-                           const double *reference, double *sums) const
+void Geometry::sum(const GeometryBox &box, const GeometryAtoms &atoms, const double *reference,
+                   double *sums) const
 {
   std::fill_n(sums, 4 * static_cast<std::size_t>(given.npoints), 0.0);
   for (std::size_t m = 0; m < atoms.n; ++m) {
@@ -77,25 +77,8 @@ void Geometry::sum_centers(const GeometryBox &box, const GeometryAtoms &atoms,
   }
 }
 
-double Geometry::farthest_member(const Box &box, const GeometryAtoms &atoms,
-                                 const double *reference, std::ptrdiff_t &member) const
-{
-  member = -1;
-  double farthest = 0.0;
-  for (std::size_t m = 0; m < atoms.n; ++m) {
-    const double *const x = atoms.x + 3 * static_cast<std::size_t>(atoms.member[m].row);
-    const double *const from = reference + 3 * static_cast<std::size_t>(atoms.member[m].point);
-    const double d[3] = {x[0] - from[0], x[1] - from[1], x[2] - from[2]};
-    const double distance = nearest_image_distance(box, d);
-    if (member >= 0 && distance <= farthest) continue;
-    farthest = distance;
-    member = static_cast<std::ptrdiff_t>(m);
-  }
-  return farthest;
-}
-
-GeometryFlags Geometry::evaluate_items(const GeometryBox &box, const double *sums,
-                                       const double *reference)
+GeometryFlags Geometry::evaluate(const GeometryBox &box, const double *sums,
+                                 const double *reference)
 {
   for (std::size_t p = 0; p < weights.size(); ++p) {
     weights[p] = sums[4 * p + 3];
