@@ -130,7 +130,9 @@ struct Modules {
 
   static int examine(dl_phdr_info *library, std::size_t, void *data)
   {
-    if (!strstr(library->dlpi_name, "gpucoord")) return 0;
+    // Not by its folder: LAMMPS may be in one of that name.
+    const char *const folder_end = strrchr(library->dlpi_name, '/');
+    if (!strstr(folder_end ? folder_end : library->dlpi_name, "gpucoord")) return 0;
     auto *const search = static_cast<Search *>(data);
     for (int k = 0; k < library->dlpi_phnum; ++k) {
       const auto &segment = library->dlpi_phdr[k];

@@ -82,12 +82,13 @@ class BeforeMessages(unittest.TestCase):
             code, output = future.result()
             self.assertEqual(code, 0, output)
             found = re.findall(r"^fault: allocation (\d+) before (\w+), places (\w+) (\w+)$", output, re.MULTILINE)
-            self.assertGreater(len(found), 0, output)
+            # LAMMPS sends all messages of pair coord.
+            (self.assertEqual if name == "pair coord" else self.assertGreater)(len(found), 0, output)
             for allocation, call, *places in found:
                 if (rank, *places) not in known:
                     known.add((rank, *places))
                     faults.append((name, script, rank, allocation, call))
-        self.assertGreater(len(faults), 150)
+        self.assertGreater(len(faults), 95)    # those of PLUMED are more
         results = start_all(run_faulty, [fault[1:4] for fault in faults])
         for (name, script, rank, allocation, call), future in zip(faults, results):
             code, output = future.result()
