@@ -272,7 +272,8 @@ TEST_F(GrowingGrid, limit)
   Metadynamics long_one(o);
   EXPECT_EQ(error_of_hill(long_one, {98749.2, 0.0}), "");
   EXPECT_EQ(error_of_hill(long_one, {98850.0, 0.0}),
-            "the grid cannot grow to a hill at s = 98850, t = 0: it would have 100041510" + way_out);
+            "the grid cannot grow to a hill at s = 98850, t = 0: it would have 100041510" +
+                way_out);
 }
 
 TEST_F(GrowingGrid, grid_file_reads_back_to_the_last_bit)

@@ -72,8 +72,8 @@ class GPUCOORD_API Metadynamics {
   // std::runtime_error if the grid cannot grow to hold it.
   Hill next_hill(const double *s, double v) const;
 
-  // Throws std::runtime_error if the grid cannot grow to hold the hills, and std::bad_alloc if there
-  // is no memory for it.
+  // Throws std::runtime_error if the grid cannot grow to hold the hills, and std::bad_alloc if it
+  // has no memory.
   void check_room(const std::vector<Hill> &) const;
   void add(const Hill &);
   // Adds all in this order. The grid grows once, so that it needs no more memory than check_room().
