@@ -34,7 +34,7 @@ std::string ComputeCoordGeometry::text_of_singular(int item) const
       where = "points are in line";
       break;
     case Kind::DIHEDRAL:
-      where = "points are in line, three of them,";
+      where = "points are in line, three of them";
       break;
     default:
       break;

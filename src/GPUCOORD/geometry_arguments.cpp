@@ -249,11 +249,11 @@ void GeometryArguments::read_file(int iarg, const char *name)
   int number = 0;
   for (std::string line; failure.empty() && std::getline(lines, line);) {
     ++number;
-    const auto words = Parse::in_line(line);
+    auto words = Parse::in_line(line);
     if (words.empty()) continue;
+    for (std::string &word : words) word = gpucoord::printable(word);
     const Fail fail = [&](std::size_t /*word*/, const std::string &why) {
-      error->all(FLERR, iarg, "{} file {}: {} in line {}", OWNER, name, gpucoord::printable(why),
-                 number);
+      error->all(FLERR, iarg, "{} file {}: {} in line {}", OWNER, name, why, number);
     };
     std::size_t k = 0;
     if (!read_item(words, k, fail))
