@@ -20,6 +20,7 @@ def outputs(log):
 
 
 class Continued(unittest.TestCase):
+    @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
     def test_same_bits(self):
         for bias in ONE, TWO, EXPLORE, PLUMED:
             # At 35 there is no kernel of adaptive sigma yet.
