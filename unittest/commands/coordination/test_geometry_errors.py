@@ -103,6 +103,10 @@ class Errors(unittest.TestCase):
             "group b id 9:16", "").replace("group short id 9:12", "").replace("group empty id 0", "")),
             owner + "the atoms are found by their IDs - use atom_modify map array or hash, and leave out atom_modify id no")
 
+    def test_not_finite(self):
+        self.assertEqual(self.run_errors(["variable bad atom exp(1000)-exp(1000)", "run 0", "set atom 3 y v_bad"], "run 1 pre no"),
+                         f"{OWNER} t: the position of atom ID 3 is not a finite number - the simulation is unstable, or positions were set wrongly")
+
     def test_nearest(self):
         lmp = self.start("compute t all coord/geometry distance 1 all unwrap nearest\nfix b all coord/bias c_t harmonic k 1 s0 2\n")
         self.assertRegex(error_of(lmp, "run 0")[0],

@@ -10,6 +10,7 @@ import plumedtest
 import test_bias_forces
 from geometrytest import nearest
 from test_bias_hills import Folder, hill_lines
+from test_geometry_runs import crossings, run_of
 
 VALUES, DERIVATIVES = 1e-10, 1e-8
 IDS = {"ga": [4, 9, 21], "gb": [2, 17, 30, 12]}
@@ -67,6 +68,62 @@ class Items(unittest.TestCase):
             system.lmp.close()
             columns = given.columns("colvar")
             self.assertLess(coordtest.error_of(values, np.array([columns[f"v{k}"][0] for k in range(3)])), coordtest.rounded(VALUES))
+
+
+class Runs(unittest.TestCase):
+    ITEMS = "phi: TORSION ATOMS=1,2,3,4\npsi: TORSION ATOMS=2,3,4,5\n"
+
+    def compare(self, ours, plumed, steps):
+        """Run both, compare S of two dihedrals, and return the differences of V."""
+        given = plumedtest.Input(f"UNITS NATURAL\n{self.ITEMS}{plumed}\n")
+        expected = run_of(Folder(), f"fix b all coord/plumed {given.words}", f"run {steps}", "f_b")
+        work = Folder()
+        found = run_of(work, f"fix b all coord/bias c_t[1] c_t[3] {ours}", f"run {steps}", "f_b")
+        self.assertGreater(crossings(found[1]) + crossings(found[2]), 2)
+        self.assertGreater(np.ptp(expected[3]), 0.1)
+        error = np.abs(found - expected)[1:3].max()
+        print(f"{ours.split()[0]}: S differs by {error:.1e}")
+        self.assertLess(error, 1e-8)
+        return found[3] - expected[3], work, given
+
+    def test_restraint(self):
+        of_v, _, _ = self.compare("harmonic k 2 2 s0 3.1 -3", "RESTRAINT ARG=phi,psi AT=3.1,-3 KAPPA=2,2", 2000)
+        self.assertLess(np.abs(of_v).max(), 1e-8)
+
+    def test_metadynamics(self):
+        """The run and the hills of METAD. V of PLUMED gets a hill one step later, at whose center S is."""
+        of_v, work, given = self.compare("metad sigma 0.35 0.35 height 0.1 pace 20 file H", "METAD ARG=phi,psi SIGMA=0.35,0.35 HEIGHT=0.1 PACE=20 FILE=HILLS", 1500)
+        of_v[20::20] -= 0.1
+        self.assertLess(np.abs(of_v).max(), 1e-7)
+        numbers = lambda lines: np.array([[float(word) for word in line.split()] for line in lines])
+        ours, theirs = numbers(hill_lines(work.read("H"))), numbers(hill_lines(given.read("HILLS").encode()))
+        self.assertEqual(len(ours), 75)
+        # columns S, sigma, height
+        np.testing.assert_allclose(ours[:, 1:6], theirs[:, 1:6], rtol=0, atol=1e-7)
+
+    def test_grid(self):
+        """V and its derivatives on a periodic grid, all over both periods, are those of METAD with our hills: at the points of
+        the grid, and between them up to PLUMED's interpolation, which has no mixed derivatives."""
+        metad = "fix b all coord/bias c_t[1] c_t[3] metad sigma 0.35 0.35 height 0.1 file H grid -pi pi -pi pi bins 60 60 pace "
+        work = Folder()
+        run_of(work, metad + "20 write_grid 3000 G", "run 3000", "f_b")
+        _, phi, psi, *ours = run_of(work, metad + "100000 append yes", "velocity all create 6 4711 mom yes rot yes\nrun 1500", "f_b f_b[2] f_b[6]")
+        self.assertGreater(min(crossings(phi), crossings(psi)), 0)
+        points = np.loadtxt(work.at("G")).T
+        self.assertEqual(points.shape, (5, 3600))
+        for what, s, expected, of_v, of_slopes in (("points", points[:2], points[2:], 1e-12, 1e-11), ("between", (phi, psi), ours, 1e-3, 3e-2)):
+            given = plumedtest.driver("t_1: CUSTOM ARG=phi FUNC=x PERIODIC=-pi,pi\nt_3: CUSTOM ARG=psi FUNC=x PERIODIC=-pi,pi\n"
+                                      f"metad: METAD ARG=t_1,t_3 SIGMA=0.35,0.35 HEIGHT=0.1 PACE=100000 FILE={work.at('H')} RESTART=YES "
+                                      "GRID_MIN=-pi,-pi GRID_MAX=pi,pi GRID_BIN=60,60\nPRINT ARG=metad.bias FILE=bias FMT=%.17g\n"
+                                      "DUMPFORCES ARG=t_1,t_3 FILE=forces FMT=%.17g\n", dict(zip(("phi", "psi"), s)))
+            v, *slopes = expected
+            forces = given.columns("forces")
+            errors = [np.abs(given.columns("bias")["metad.bias"] - v).max(),
+                      max(np.abs(forces[name] + slope).max() for name, slope in zip(("t_1", "t_3"), slopes))]
+            print("%s: V up to %.2f differs by %.1e, dV/dS by %.1e" % (what, v.max(), *errors))
+            self.assertGreater(v.max(), 1)
+            self.assertLess(errors[0], of_v * v.max())
+            self.assertLess(errors[1], of_slopes * np.abs(slopes).max())
 
 
 if __name__ == "__main__":
