@@ -215,6 +215,39 @@ class Molecule(unittest.TestCase):
         np.testing.assert_allclose(v, 0.5 * e**2, rtol=0, atol=1e-14)
 
 
+@unittest.skipIf(coordtest.lacks_package("COLVARS"), "no package COLVARS")
+class Colvars(unittest.TestCase):
+    DEGREE = 180 / math.pi
+    # Name, block of Colvars by lines, factor from our unit, item, and center.
+    VARIABLES = (("d", ["distance", "group1 1", "group2 3 4 5"], 1, "distance 1 tail", 1.9),
+                 ("z", ["distanceZ", "ref 1 2", "main 3 4 5"], 1, "component z head tail", 0.2),
+                 ("a", ["angle", "group1 1", "group2 2", "group3 3 4 5"], DEGREE, "angle 1 2 tail", 2.0),
+                 ("p", ["dihedral", "group1 1", "group2 2", "group3 3", "group4 4"], DEGREE, "dihedral 1 2 3 4", 3.1))
+
+    def test_run(self):
+        """Values, energies and positions of a run with harmonic restraints."""
+        work = Folder()
+        with open(work.at("in.colvars"), "w") as file:
+            file.write("colvarsTrajFrequency 1\ncolvarsRestartFrequency 0\n")
+            for name, (kind, *groups), unit, _, center in self.VARIABLES:
+                lines = "".join(f"  {group} {{ atomNumbers {ids} }}\n" for group, ids in (line.split(None, 1) for line in groups))
+                file.write(f"colvar {{\n name {name}\n width {unit!r}\n {kind} {{\n{lines} }}\n}}\n"
+                           f"harmonic {{\n colvars {name}\n centers {center * unit!r}\n forceConstant 2\n}}\n")
+        groups = "group head id 1 2\ngroup tail id 3 4 5\nset atom 1 image -1 0 0\nset atom 2 image -1 0 0\n"
+        ours = (groups + "compute v all coord/geometry " + " ".join(item for *_, item, _ in self.VARIABLES) +
+                "\nfix b all coord/bias c_v[1] c_v[2] c_v[3] c_v[4] harmonic k 2 2 2 2 s0 " + " ".join(str(center) for *_, center in self.VARIABLES))
+        results = run_of(work, ours, "run 2000", "f_b c_v[1] c_v[2] c_v[3] c_v[4]")
+        expected = run_of(work, groups + "fix b all colvars in.colvars output out", "run 2000", "f_b")
+        values = np.loadtxt(work.at("out.colvars.traj"))[:, 1:5].T
+        self.assertGreater(np.ptp(results[3]), 0.1)
+        self.assertGreater(crossings(results[7]), 0)
+        for k, (name, _, unit, _, _) in enumerate(self.VARIABLES):
+            error = np.abs(results[4 + k] * unit - values[k]).max() / unit
+            print(f"{name}: differs by {error:.1e}")
+            self.assertLess(error, 1e-8)
+        np.testing.assert_allclose(results[1:4], expected[1:4], rtol=0, atol=1e-8)
+
+
 # ---------------------------------------------------------------- warnings
 
 class Warnings(unittest.TestCase):
