@@ -135,7 +135,7 @@ template <class Style> class CoordVariableKokkos : public Style {
   std::shared_ptr<KokkosDevice> device;    // null: the variable is never resident
 };
 
-// A variable of members with KOKKOS. The GPU sums over its atoms. On one rank, it also evaluates the
+// A variable of members with KOKKOS. The GPU sums over its atoms. On one rank it also evaluates the
 // functions of the sums; on several ranks, the sums pass through the host, which adds those of all
 // ranks. The gradients stay on the GPU. Without a resident form, the host evaluates. Style: derived
 // from CoordMembers
