@@ -16,6 +16,7 @@
 #include "gpucoord/resident_geometry.h"
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
+#include "gpucoord/resident_shape.h"
 
 namespace gpucoord {
 
@@ -107,6 +108,12 @@ make_resident_expression(const std::string &, const std::vector<std::string> &, 
 }
 
 std::unique_ptr<ResidentMembers> make_resident_geometry(const GeometryOptions &)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentMembers> make_resident_shape(const ShapeOptions &,
+                                                     const std::vector<std::int64_t> &)
 {
   throw DeviceError(NOT_BUILT);
 }
