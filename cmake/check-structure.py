@@ -40,7 +40,7 @@ PUBLIC = {
     "pairs": {"contribution", "pair_pass", "pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "bias_warnings", "deposit_file", "device_terms", "grid_axis", "kernel_sum", "metadynamics",
-             "resident_atoms", "resident_bias", "restraint", "trim_file", "walkers"},
+             "resident_atoms", "resident_bias", "resident_forces", "restraint", "trim_file", "walkers"},
     "expression": {"expression", "resident_expression"},
     "geometry": {"geometry", "resident_geometry", "resident_shape", "shape"},
     "order": {"order_parameter", "order_parameters", "resident_order_parameter"},

@@ -12,6 +12,7 @@
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
 #include "gpucoord/resident_expression.h"
+#include "gpucoord/resident_forces.h"
 #include "gpucoord/resident_function.h"
 #include "gpucoord/resident_geometry.h"
 #include "gpucoord/resident_map.h"
@@ -70,6 +71,11 @@ std::unique_ptr<PairPass> make_resident_pair_pass(const SwitchTable &, Precision
 }
 
 std::unique_ptr<ResidentAtoms> make_resident_atoms()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentForces> make_resident_forces()
 {
   throw DeviceError(NOT_BUILT);
 }
