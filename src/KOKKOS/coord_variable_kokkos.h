@@ -97,7 +97,9 @@ template <class Style> class CoordVariableKokkos : public Style {
     gpucoord::ItemFactors scaled = factors;
     scaled.host *= device_value().scale;
     try {
-      resident_form()->add_forces(device->begin_forces(), scaled, device->stream());
+      const auto forces = device->begin_forces();
+      resident_form()->add_forces(forces, scaled, device->stream());
+      add_more_forces(forces, scaled);
     } catch (const gpucoord::DeviceError &e) {
       this->error->one(FLERR, Error::NOLASTLINE, "{}", failure(e.what()));
     }
@@ -111,6 +113,8 @@ template <class Style> class CoordVariableKokkos : public Style {
   virtual void enqueue_evaluation() = 0;
   // Returns the values of the last evaluation on the GPU.
   virtual gpucoord::DeviceValue device_value() const { return resident_form()->device_value(); }
+  // Adds forces that the resident form lacks. May throw DeviceError.
+  virtual void add_more_forces(const gpucoord::DeviceForces &, const gpucoord::ItemFactors &) {}
   virtual DeviceChoice &device_choice() const = 0;
   // Returns the error message of a rank whose GPU failed.
   virtual std::string failure(const char *what) const = 0;
