@@ -36,8 +36,6 @@ class CoordMembers : public CoordVariable {
     std::string group;    // name, without an ID
     // Weights of the members: their masses, or 1.
     bool by_mass = false;
-
-    std::string text() const { return group.empty() ? fmt::format("atom {}", id) : group; }
   };
 
   void init() override;
