@@ -1,5 +1,6 @@
-"""Keyword within of coordination numbers and order parameters: S on any number of ranks as plain sums in numpy and as
-PLUMED's AROUND, dS/dx and W as differences of S, regions that contain all atoms, biases. test_errors.py has the errors."""
+"""Keyword within of coordination numbers and order parameters: S on any number of ranks as plain sums in
+numpy, dS/dx and W as differences of S, regions that contain all atoms, biases. test_plumed_functions.py compares with
+PLUMED, and test_errors.py has the errors."""
 # Processors: 4
 
 import math
@@ -127,7 +128,8 @@ class Values(unittest.TestCase):
             lower = 0 if shape == "r" else box.lo["xyz".index(shape)]
             self.assertEqual(re.search("within .*", function)[0], f"within {shape} {lo + lower:.10g} to {hi + lower:.10g}"
                              f"{' of the center of solute' if shape == 'r' else ''} smear {smear}")
-            is_resident = coordtest.ON_KOKKOS_GPU and coordtest.DEVICE == "cuda" and shape != "r" and kind not in ("allpairs", "matched")
+            can_be_resident = shape != "r" and kind not in ("allpairs", "matched")
+            is_resident = coordtest.ON_KOKKOS_GPU and coordtest.DEVICE == "cuda" and can_be_resident
             self.assertEqual("resident on the GPU" in line, is_resident, line)
             self.assertEqual("copied through the host" in line, coordtest.ON_KOKKOS_GPU and not is_resident, line)
 
