@@ -37,8 +37,6 @@ class CoordMembers : public CoordVariable {
     // Weights of the members: their masses, or 1.
     bool by_mass = false;
     bool has_own_references = false;    // each member has a reference position by its ID
-
-    std::string text() const { return group.empty() ? fmt::format("atom {}", id) : group; }
   };
 
   void init() override;
