@@ -13,6 +13,7 @@
 #include "gpucoord/resident_coordination.h"
 #include "gpucoord/resident_expression.h"
 #include "gpucoord/resident_function.h"
+#include "gpucoord/resident_geometry.h"
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
 
@@ -101,6 +102,11 @@ std::unique_ptr<OrderParameter> make_order_on_cuda(OrderOnCuda, int, int)
 
 std::unique_ptr<ResidentExpression>
 make_resident_expression(const std::string &, const std::vector<std::string> &, Period)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentMembers> make_resident_geometry(const GeometryOptions &)
 {
   throw DeviceError(NOT_BUILT);
 }

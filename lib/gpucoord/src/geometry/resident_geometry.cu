@@ -1,0 +1,669 @@
+// Part of GPUCOORD, GPL-2.0. Distances, angles, dihedrals and centers on a GPU.
+//
+// Launches, all of them early:
+//   sum_centers        256 threads per block, whose threads take the rows in turn. A block sums two
+//                      groups, so that it reads atoms once if there are two. At most MAX_BLOCKS
+//                      blocks for them. The last block to finish adds all blocks, always in the same
+//                      order. Shared memory: the sums of the block's warps.
+//   evaluate_items     one thread per item, 64 threads per block
+//   add_atom_forces    one warp per atom, if all points are atoms
+//   sum_gradients      one warp per point, otherwise
+//   add_member_forces  one thread per row. Groups are found by the mask: it takes less time to read
+//                      than positions, and there are no lists to keep.
+
+#include "gpucoord/resident_geometry.h"
+
+#include "geometry_formulas.h"
+
+#include "../gpu/device_status.h"
+#include "../gpu/early_launch.cuh"
+#include "../gpu/forces.cuh"
+#include "../gpu/positions.cuh"
+#include "../gpu/sorted_atoms.cuh"
+#include "../gpu/staging.h"
+#include "../gpu/warp_reduction.cuh"
+
+#include <algorithm>
+#include <climits>
+#include <numeric>
+#include <stdexcept>
+#include <type_traits>
+
+namespace gpucoord {
+
+namespace {
+
+  using Unwrap = GeometryOptions::Unwrap;
+
+  constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ITEM_THREADS = 64;
+  // Results depend on the number of blocks, so it is the same for all GPUs.
+  constexpr unsigned MAX_BLOCKS = 512;
+  constexpr int GROUPS = 2, SUMS = 4 * GROUPS;    // of a block
+  constexpr int FEW = WARP;                       // factors that a launch takes by value
+  constexpr int NOT_HERE = PointSelection::NOT_HERE, GROUP = -2;
+  static_assert(SUMS <= WARP && FEW <= WARP, "one lane each");
+
+  struct Group {
+    int bit, point;
+  };
+  // A value as a function of a point, which is the point with this index of the item.
+  struct Use {
+    int value, item, index;
+  };
+
+  struct Report {
+    unsigned long long nsingular;
+    int first_singular, first_far;
+    static constexpr int NONE = INT_MAX;
+  };
+
+  struct Points {
+    DeviceMembers members;
+    Unwrap unwrap;
+    int n, ngroups, natoms;
+    const int *row;                            // [n] of an atom, NOT_HERE or GROUP
+    const int *reference_row;                  // [n] or null
+    const double *reference;                   // [n][3] or null: by reference_row
+    const Group *group;                        // [ngroups]
+    const int *row_of_atom, *point_of_atom;    // [natoms] of the atoms here, by ascending rows
+    double *sums;                              // [n][4]
+  };
+
+  __device__ double weight_of(const DeviceMembers &members, int row)
+  {
+    if (!members.mass) return 1.0;
+    const int k = members.mass_is_by_type ? members.atoms.type[row] : row;
+    return members.mass_is_float ? static_cast<const float *>(members.mass)[k]
+                                 : static_cast<const double *>(members.mass)[k];
+  }
+
+  template <class X>
+  __device__ void position_of_member(const X *x, const GeometryBox &box, Unwrap unwrap,
+                                     const ImageFlags &image, int row, const double *reference,
+                                     double *d)
+  {
+    const double3 p = position_of(x, row);
+    const double at[3] = {p.x, p.y, p.z};
+    relative_position(box, unwrap, at, image, row, reference, d);
+  }
+
+  // Sets the position to which those of the members of a point are relative.
+  template <class X>
+  __device__ void find_reference(const X *x, const GeometryBox &box, const Points &points, int p,
+                                 double *reference)
+  {
+    for (int c = 0; c < 3; ++c) reference[c] = points.reference ? points.reference[3 * p + c] : 0.0;
+    if (points.reference || !points.reference_row) return;
+    const int row = points.reference_row[p];
+    if (row == NOT_HERE)
+      for (int c = 0; c < 3; ++c) reference[c] = nan("");
+    else
+      position_of_member(x, box, Unwrap::IMAGE, points.members.image, row, nullptr, reference);
+  }
+
+  // Adds the sums of all threads of the block. Returns sum c in thread c.
+  __device__ double add_block(const double (&sums)[SUMS])
+  {
+    __shared__ double of_warp[WARPS][SUMS];
+    __syncthreads();    // of_warp may be overwritten again
+    for (int c = 0; c < SUMS; ++c) {
+      const double sum = add_warp(sums[c]);
+      if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP][c] = sum;
+    }
+    __syncthreads();
+    double total = 0.0;
+    if (threadIdx.x < SUMS)
+      for (int w = 0; w < WARPS; ++w) total += of_warp[w][threadIdx.x];
+    return total;
+  }
+
+  // first, step: of the points
+  template <class X>
+  __device__ void sum_atoms(const X *x, const GeometryBox &box, const Points &points, int first,
+                            int step)
+  {
+    for (int p = first; p < points.n; p += step) {
+      const int row = points.row[p];
+      if (row == GROUP) continue;
+      double *const sum = points.sums + 4 * p;
+      double reference[3], d[3] = {};
+      find_reference(x, box, points, p, reference);
+      if (row != NOT_HERE)
+        position_of_member(x, box, points.unwrap, points.members.image, row, reference, d);
+      for (int c = 0; c < 3; ++c) sum[c] = d[c];
+      sum[3] = row == NOT_HERE ? 0.0 : 1.0;
+    }
+  }
+
+  // Takes 'blocks' blocks for each pair of groups. If there are more, they sum atoms. partial:
+  // [npairs][blocks][SUMS]; ended: [npairs] number of finished blocks, 0 before and after the launch
+  template <class X>
+  __global__ void __launch_bounds__(THREADS)
+      sum_centers(const X *x, const __grid_constant__ GeometryBox box,
+                  const __grid_constant__ Points points, unsigned blocks, unsigned npairs,
+                  double *partial, unsigned *ended)
+  {
+    __shared__ bool is_last;
+    wait_for_previous_kernel();
+    launch_dependents();
+    const unsigned pair = blockIdx.x / blocks, block = blockIdx.x % blocks;
+    const int first = block * THREADS + threadIdx.x, step = blocks * THREADS;
+    if (pair >= npairs) {
+      sum_atoms(x, box, points, first, step);
+      return;
+    }
+    Group group[GROUPS];
+    double reference[GROUPS][3], sums[SUMS] = {};
+    for (int g = 0; g < GROUPS; ++g) {
+      const int k = GROUPS * pair + g;
+      group[g] = k < points.ngroups ? points.group[k] : Group{0, points.group[0].point};
+      find_reference(x, box, points, group[g].point, reference[g]);
+    }
+    const int nlocal = points.members.atoms.nlocal;
+    for (int row = first; row < nlocal; row += step) {
+      const int mask = points.members.atoms.mask[row];
+      if (!(mask & (group[0].bit | group[1].bit))) continue;
+      const double weight = weight_of(points.members, row);
+      for (int g = 0; g < GROUPS; ++g) {
+        if (!(mask & group[g].bit)) continue;
+        double d[3];
+        position_of_member(x, box, points.unwrap, points.members.image, row, reference[g], d);
+        for (int c = 0; c < 3; ++c) sums[4 * g + c] += weight * d[c];
+        sums[4 * g + 3] += weight;
+      }
+    }
+    double total = add_block(sums);
+    double *const of_pair = partial + static_cast<std::size_t>(SUMS) * blocks * pair;
+    if (threadIdx.x < SUMS) {
+      of_pair[SUMS * block + threadIdx.x] = total;
+      __threadfence();
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ended + pair, 1u) == blocks - 1;
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+    for (int c = 0; c < SUMS; ++c) sums[c] = 0.0;
+    for (unsigned b = threadIdx.x; b < blocks; b += THREADS)
+      for (int c = 0; c < SUMS; ++c) sums[c] += __ldcg(of_pair + SUMS * b + c);
+    total = add_block(sums);
+    const int g = threadIdx.x / 4;
+    if (g < GROUPS && static_cast<int>(GROUPS * pair) + g < points.ngroups)
+      points.sums[4 * group[g].point + threadIdx.x % 4] = total;
+    if (threadIdx.x == 0) ended[pair] = 0;    // for the next launch
+  }
+
+  struct Items {
+    int n;
+    bool nearest, sincos, has_sums;    // has_sums: of all points, and not of groups alone
+    double scale;
+    const GeometryItem *item;    // [n]
+    const int *first_value;      // [n]
+    double *values, *slopes;     // [nvalues] slope: derivative with respect to the term of the item
+    double *gradients;           // [n][4][3] of the term
+    Report *report;
+  };
+
+  template <class X>
+  __device__ void find_point(const X *x, const GeometryBox &box, const Points &points,
+                             bool has_sums, int p, double *to)
+  {
+    const int row = points.row[p];
+    if (has_sums || row == GROUP) {
+      const double *const sum = points.sums + 4 * p;
+      double reference[3];
+      find_reference(x, box, points, p, reference);
+      for (int c = 0; c < 3; ++c) to[c] = sum[3] > 0.0 ? sum[c] / sum[3] + reference[c] : nan("");
+    } else if (row == NOT_HERE)
+      for (int c = 0; c < 3; ++c) to[c] = nan("");
+    else
+      position_of_member(x, box, Unwrap::IMAGE, points.members.image, row, nullptr, to);
+  }
+
+  template <class X>
+  __global__ void __launch_bounds__(ITEM_THREADS)
+      evaluate_items(const X *x, const __grid_constant__ GeometryBox box,
+                     const __grid_constant__ Points points, const __grid_constant__ Items arg)
+  {
+    const int k = blockIdx.x * ITEM_THREADS + threadIdx.x;
+    GeometryItem item = {};
+    if (k < arg.n) item = arg.item[k];
+    wait_for_previous_kernel();
+    launch_dependents();
+    if (k >= arg.n) return;
+    double at[4][3];
+    for (int p = 0; p < points_of(item.kind); ++p) {
+      find_point(x, box, points, arg.has_sums, item.point[p], at[p]);
+      item.point[p] = p;
+    }
+    const GeometryTerm t = evaluate_item(item, box.box, arg.nearest, box.fixed, at[0]);
+    double value[2], slope[2];
+    const int nvalues = values_of(item.kind, arg.sincos, arg.scale, t.value, value, slope);
+    bool is_finite = isfinite(t.value);
+    for (int p = 0; p < points_of(item.kind); ++p) {
+      double g[3] = {};
+      add_gradient(item.kind, t, p, 1.0, g);
+      for (int c = 0; c < 3; ++c) {
+        is_finite = is_finite && isfinite(g[c]);
+        arg.gradients[12 * static_cast<std::size_t>(k) + 3 * p + c] = g[c];
+      }
+    }
+    for (int v = 0; v < nvalues; ++v) {
+      arg.values[arg.first_value[k] + v] = is_finite ? value[v] : nan("");
+      arg.slopes[arg.first_value[k] + v] = slope[v];
+    }
+    if (t.flags & GeometryTerm::SINGULAR) {
+      atomicAdd(&arg.report->nsingular, 1ull);
+      atomicMin(&arg.report->first_singular, k);
+    }
+    if (t.flags & GeometryTerm::FAR) atomicMin(&arg.report->first_far, k);
+  }
+
+  struct Gradients {
+    double host;
+    const double *device, *on_device;    // on_device: [n]
+    int n;
+    bool is_few;       // there are 'value' and 'on_host'; otherwise value k has factor k
+    int value[FEW];    // or NO_ITEM
+    double on_host[FEW];
+    const GeometryItem *item;
+    const int *item_of;    // [nvalues]
+    const double *slopes, *gradients;
+    const int *begin;    // [points + 1] of the uses of a point
+    const Use *use;
+  };
+
+  // Adds factor dS/dx of a value and a point, unless the factor is 0.
+  __device__ void add_value(const Gradients &arg, int k, const Use &use, double *g)
+  {
+    double factor = arg.host;
+    if (arg.is_few) factor *= arg.on_host[k];
+    if (arg.device) factor *= *arg.device;
+    if (arg.on_device) factor *= arg.on_device[k];
+    if (factor == 0.0) return;
+    factor *= arg.slopes[use.value];
+    const double *const from =
+        arg.gradients + 12 * static_cast<std::size_t>(use.item) + 3 * use.index;
+    for (int c = 0; c < 3; ++c) g[c] += factor * from[c];
+  }
+
+  // Adds the sum of factor dS_k/dx for a point. All lanes of a warp must call this function, and
+  // all get the sum, whose order is fixed.
+  __device__ void add_gradients_of_point(const Gradients &arg, int point, double *sum)
+  {
+    const int lane = threadIdx.x % WARP;
+    double g[3] = {};
+    if (arg.is_few) {
+      const int value = lane < arg.n ? arg.value[lane] : ItemFactors::NO_ITEM;
+      if (value != ItemFactors::NO_ITEM) {
+        const int k = arg.item_of[value];
+        const GeometryItem &item = arg.item[k];
+        for (int p = 0; p < points_of(item.kind); ++p)
+          if (item.point[p] == point) add_value(arg, lane, {value, k, p}, g);
+      }
+    } else
+      for (int u = arg.begin[point] + lane; u < arg.begin[point + 1]; u += WARP) {
+        const Use use = arg.use[u];
+        if (use.value < arg.n) add_value(arg, use.value, use, g);
+      }
+    for (int c = 0; c < 3; ++c) sum[c] += add_warp(g[c]);
+  }
+
+  // The first entry of a row adds those of all points of this atom.
+  __global__ void __launch_bounds__(THREADS)
+      add_atom_forces(const __grid_constant__ DeviceForces forces,
+                      const __grid_constant__ Points points, const __grid_constant__ Gradients arg)
+  {
+    const int k = (blockIdx.x * THREADS + threadIdx.x) / WARP;
+    wait_for_previous_kernel();
+    if (k >= points.natoms) return;
+    const int row = points.row_of_atom[k];
+    if (k > 0 && points.row_of_atom[k - 1] == row) return;
+    double f[3] = {};
+    for (int same = k; same < points.natoms && points.row_of_atom[same] == row; ++same)
+      add_gradients_of_point(arg, points.point_of_atom[same], f);
+    if (threadIdx.x % WARP == 0) subtract(forces, row, f[0], f[1], f[2]);
+  }
+
+  // of_points: [points][3] sums of factor dS_k/dx, of a group divided by its weight
+  __global__ void __launch_bounds__(THREADS)
+      sum_gradients(const __grid_constant__ Points points, const __grid_constant__ Gradients arg,
+                    double *of_points)
+  {
+    const int p = (blockIdx.x * THREADS + threadIdx.x) / WARP;
+    wait_for_previous_kernel();
+    launch_dependents();
+    if (p >= points.n) return;
+    double g[3] = {};
+    add_gradients_of_point(arg, p, g);
+    if (threadIdx.x % WARP != 0) return;
+    const double weight = points.row[p] == GROUP ? points.sums[4 * p + 3] : 1.0;
+    for (int c = 0; c < 3; ++c) of_points[3 * p + c] = g[c] / weight;
+  }
+
+  __global__ void __launch_bounds__(THREADS)
+      add_member_forces(const __grid_constant__ DeviceForces forces,
+                        const __grid_constant__ Points points, const double *of_points)
+  {
+    const int row = blockIdx.x * THREADS + threadIdx.x;
+    wait_for_previous_kernel();
+    if (row >= points.members.atoms.nlocal) return;
+    const int mask = points.members.atoms.mask[row];
+    double f[3] = {};
+    bool is_member = false;
+    for (int k = 0; k < points.ngroups; ++k) {
+      if (!(mask & points.group[k].bit)) continue;
+      const double weight = weight_of(points.members, row);
+      for (int c = 0; c < 3; ++c) f[c] += weight * of_points[3 * points.group[k].point + c];
+      is_member = true;
+    }
+    int k = lower_bound(points.row_of_atom, points.natoms, row);
+    for (; k < points.natoms && points.row_of_atom[k] == row; ++k) {
+      for (int c = 0; c < 3; ++c) f[c] += of_points[3 * points.point_of_atom[k] + c];
+      is_member = true;
+    }
+    if (is_member) subtract(forces, row, f[0], f[1], f[2]);
+  }
+
+  unsigned blocks_of(std::size_t threads, int per_block = THREADS)
+  {
+    return static_cast<unsigned>((threads + per_block - 1) / per_block);
+  }
+
+  class CudaResidentGeometry : public ResidentMembers {
+   public:
+    explicit CudaResidentGeometry(const GeometryOptions &options_in) :
+        options(options_in), nvalues(Geometry(options).nvalues())
+    {
+      const Geometry host(options);
+      std::vector<int> item_of, first(options.items.size());
+      std::vector<std::vector<Use>> uses(options.npoints);
+      for (int v = nvalues - 1; v >= 0; --v) first[host.item_of(v)] = v;
+      for (int v = 0; v < nvalues; ++v) {
+        const int k = host.item_of(v);
+        item_of.push_back(k);
+        const GeometryItem &item = options.items[k];
+        for (int p = 0; p < points_of(item.kind); ++p) uses[item.point[p]].push_back({v, k, p});
+      }
+      std::vector<int> begin = {0};
+      std::vector<Use> all;
+      for (const auto &of_point : uses) {
+        all.insert(all.end(), of_point.begin(), of_point.end());
+        begin.push_back(static_cast<int>(all.size()));
+      }
+      send_table(options.items, items);
+      send_table(first, first_values);
+      send_table(item_of, items_of);
+      send_table(begin, begins);
+      send_table(all, use);
+      send_table(std::vector<DeviceStatus>{{DeviceStatus::NONE, 0}}, status);
+      send_table(std::vector<Report>{no_report()}, report);
+      report_host.reserve(1);
+      values.reserve(nvalues);
+      slopes.reserve(nvalues);
+      gradients.reserve(12 * options.items.size());
+      sums.reserve(4 * static_cast<std::size_t>(options.npoints));
+      of_points.reserve(3 * static_cast<std::size_t>(options.npoints));
+      reference.reserve(3 * static_cast<std::size_t>(options.npoints));
+    }
+    // Wait, because the GPU may still use the pinned memory.
+    ~CudaResidentGeometry() override
+    {
+      cudaEventSynchronize(table_is_copied);
+      cudaEventSynchronize(numbers_are_copied);
+    }
+
+    void select(const PointSelection &chosen, DeviceStream stream) override
+    {
+      if (chosen.row == selected.row && chosen.bit == selected.bit &&
+          chosen.reference == selected.reference)
+        return;
+      selected = {};    // stays empty if an exception is thrown
+      const auto n = static_cast<std::size_t>(options.npoints);
+      if (chosen.row.size() != n || chosen.bit.size() != n ||
+          (!chosen.reference.empty() && chosen.reference.size() != n))
+        throw std::invalid_argument("gpucoord: a selection of another number of points");
+      std::vector<int> rows, atoms, groups;
+      for (int p = 0; p < options.npoints; ++p) {
+        rows.push_back(chosen.bit[p] ? GROUP : chosen.row[p]);
+        if (rows[p] == GROUP)
+          groups.insert(groups.end(), {chosen.bit[p], p});
+        else if (rows[p] != NOT_HERE)
+          atoms.push_back(p);
+      }
+      std::stable_sort(atoms.begin(), atoms.end(), [&](int p, int q) {
+        return rows[p] < rows[q];
+      });
+      std::vector<int> all = groups;    // first, because they need the alignment of a Group
+      all.insert(all.end(), rows.begin(), rows.end());
+      all.insert(all.end(), chosen.reference.begin(), chosen.reference.end());
+      for (const int p : atoms) all.push_back(rows[p]);
+      all.insert(all.end(), atoms.begin(), atoms.end());
+      table_is_copied.wait("copying data to the GPU");    // the previous one
+      table.reserve(all.size());
+      std::copy(all.begin(), all.end(), table.pinned.data());
+      copy(table.device.data(), table.pinned.data(), all.size(), cudaMemcpyHostToDevice, stream);
+      table_is_copied.record(stream);
+
+      points.n = options.npoints;
+      points.ngroups = static_cast<int>(groups.size() / 2);
+      points.natoms = static_cast<int>(atoms.size());
+      const int *next = table.device.data();
+      points.group = reinterpret_cast<const Group *>(next);
+      points.row = next += groups.size();
+      next += n;
+      points.reference_row = chosen.reference.empty() ? nullptr : next;
+      points.row_of_atom = next += chosen.reference.size();
+      points.point_of_atom = next + atoms.size();
+      npairs = static_cast<unsigned>((points.ngroups + GROUPS - 1) / GROUPS);
+      block_sums.reserve(static_cast<std::size_t>(SUMS) * MAX_BLOCKS * npairs);
+      ended.reserve(npairs);
+      if (npairs > 0)
+        check(cudaMemsetAsync(ended.data(), 0, npairs * sizeof(unsigned), stream),
+              "clearing its memory");
+      selected = chosen;
+    }
+
+    void evaluate(const GeometryBox &box, const DeviceMembers &members,
+                  DeviceStream stream) override
+    {
+      begin(members, nullptr, stream);
+      if (points.ngroups > 0) launch_sums(box, false, stream);
+      launch_items(box, false, stream);
+    }
+
+    void sum(const GeometryBox &box, const DeviceMembers &members, const double *given_reference,
+             DeviceStream stream) override
+    {
+      begin(members, given_reference, stream);
+      launch_sums(box, true, stream);
+    }
+    void enqueue_result(DeviceStream stream) override
+    {
+      result_host.reserve(nsums());
+      copy(result_host.data(), sums.data(), nsums(), cudaMemcpyDeviceToHost, stream);
+      numbers_are_copied.record(stream);
+    }
+    const double *result() override
+    {
+      numbers_are_copied.wait("summing centers");
+      return result_host.data();
+    }
+    void evaluate_at(const GeometryBox &box, const double *all_sums, DeviceStream stream) override
+    {
+      send(given, nsums(), all_sums, sums.data(), stream);
+      launch_items(box, true, stream);
+    }
+
+    DeviceValue device_value() const override
+    {
+      return {values.data(), 1.0, status.data(), nvalues, 1};
+    }
+
+    void add_forces(const DeviceForces &forces, const ItemFactors &factors,
+                    DeviceStream stream) override
+    {
+      Gradients arg = {};
+      arg.host = factors.host;
+      arg.device = factors.device;
+      arg.item = items.data();
+      arg.item_of = items_of.data();
+      arg.slopes = slopes.data();
+      arg.gradients = gradients.data();
+      arg.begin = begins.data();
+      arg.use = use.data();
+      // Factors that the GPU has of many values need no list. All others are taken in parts.
+      arg.is_few = factors.item || factors.on_host || factors.n <= FEW;
+      const int part = arg.is_few ? FEW : factors.n;
+      for (int first = 0; first < factors.n; first += part) {
+        arg.n = std::min(part, factors.n - first);
+        arg.on_device = factors.on_device ? factors.on_device + first : nullptr;
+        for (int k = 0; k < arg.n && arg.is_few; ++k) {
+          arg.value[k] = factors.item ? factors.item[first + k] : first + k;
+          arg.on_host[k] = factors.on_host ? factors.on_host[first + k] : 1.0;
+        }
+        launch_forces(forces, arg, stream);
+      }
+    }
+
+    GeometryFlags take_flags(DeviceStream stream) override
+    {
+      copy(report_host.data(), report.data(), 1, cudaMemcpyDeviceToHost, stream);
+      check(cudaStreamSynchronize(stream), "evaluating geometry");
+      const Report found = report_host[0];
+      send_table(std::vector<Report>{no_report()}, report);
+      copied += sizeof(Report);
+      GeometryFlags flags;
+      flags.nsingular = static_cast<int>(std::min<unsigned long long>(found.nsingular, INT_MAX));
+      if (found.first_singular != Report::NONE) flags.first_singular = found.first_singular;
+      if (found.first_far != Report::NONE) flags.first_far = found.first_far;
+      return flags;
+    }
+
+    std::size_t bytes() const override
+    {
+      return items.bytes() + first_values.bytes() + items_of.bytes() + begins.bytes() +
+          use.bytes() + status.bytes() + report.bytes() + values.bytes() + slopes.bytes() +
+          gradients.bytes() + sums.bytes() + of_points.bytes() + reference.bytes() + table.bytes() +
+          block_sums.bytes() + ended.bytes() + given.bytes() + given_points.bytes() +
+          result_host.bytes();
+    }
+    std::int64_t bytes_copied() const override { return copied; }
+
+   private:
+    static Report no_report() { return {0, Report::NONE, Report::NONE}; }
+    std::size_t nsums() const { return 4 * static_cast<std::size_t>(options.npoints); }
+
+    template <class T>
+    void copy(T *to, const T *from, std::size_t n, cudaMemcpyKind kind, cudaStream_t stream)
+    {
+      check(cudaMemcpyAsync(to, from, n * sizeof(T), kind, stream),
+            kind == cudaMemcpyHostToDevice ? "copying data to the GPU"
+                                           : "copying data to the host");
+      copied += static_cast<std::int64_t>(n * sizeof(T));
+    }
+    // Copies numbers of the caller, which may then change.
+    void send(PinnedBuffer<double> &pinned, std::size_t n, const double *from, double *to,
+              cudaStream_t stream)
+    {
+      numbers_are_copied.wait("copying data to the GPU");    // the previous ones
+      pinned.reserve(n);
+      std::copy_n(from, n, pinned.data());
+      copy(to, pinned.data(), n, cudaMemcpyHostToDevice, stream);
+      numbers_are_copied.record(stream);
+    }
+
+    void begin(const DeviceMembers &members, const double *given_reference, cudaStream_t stream)
+    {
+      clear_errors();
+      points.members = members;
+      points.unwrap = options.unwrap;
+      points.sums = sums.data();
+      points.reference = given_reference ? reference.data() : nullptr;
+      if (given_reference)
+        send(given_points, 3 * static_cast<std::size_t>(options.npoints), given_reference,
+             reference.data(), stream);
+    }
+
+    void launch_sums(const GeometryBox &box, bool with_atoms, cudaStream_t stream)
+    {
+      const int rows = points.ngroups > 0 ? points.members.atoms.nlocal : points.n;
+      const unsigned blocks = std::clamp(blocks_of(rows), 1u, MAX_BLOCKS);
+      with_positions(points.members.atoms, [&](const auto *x) {
+        using X = std::remove_cv_t<std::remove_pointer_t<decltype(x)>>;
+        launch_kernel("launching sum_centers", sum_centers<X>, true,
+                      {blocks * (npairs + with_atoms), THREADS}, stream, x, box, points, blocks,
+                      npairs, block_sums.data(), ended.data());
+      });
+    }
+
+    void launch_items(const GeometryBox &box, bool has_sums, cudaStream_t stream)
+    {
+      Items arg = {};
+      arg.n = static_cast<int>(options.items.size());
+      arg.nearest = options.nearest;
+      arg.sincos = options.sincos;
+      arg.has_sums = has_sums;
+      arg.scale = options.scale;
+      arg.item = items.data();
+      arg.first_value = first_values.data();
+      arg.values = values.data();
+      arg.slopes = slopes.data();
+      arg.gradients = gradients.data();
+      arg.report = report.data();
+      with_positions(points.members.atoms, [&](const auto *x) {
+        using X = std::remove_cv_t<std::remove_pointer_t<decltype(x)>>;
+        launch_kernel("launching evaluate_items", evaluate_items<X>, true,
+                      {blocks_of(arg.n, ITEM_THREADS), ITEM_THREADS}, stream, x, box, points, arg);
+      });
+    }
+
+    void launch_forces(const DeviceForces &forces, const Gradients &arg, cudaStream_t stream)
+    {
+      const auto warps = [](int n) {
+        return blocks_of(static_cast<std::size_t>(n) * WARP);
+      };
+      if (points.ngroups == 0) {
+        if (points.natoms > 0)
+          launch_kernel("launching add_atom_forces", add_atom_forces, true,
+                        {warps(points.natoms), THREADS}, stream, forces, points, arg);
+        return;
+      }
+      if (points.members.atoms.nlocal == 0) return;
+      launch_kernel("launching sum_gradients", sum_gradients, true, {warps(points.n), THREADS},
+                    stream, points, arg, of_points.data());
+      launch_kernel("launching add_member_forces", add_member_forces, true,
+                    {blocks_of(points.members.atoms.nlocal), THREADS}, stream, forces, points,
+                    of_points.data());
+    }
+
+    const GeometryOptions options;
+    const int nvalues;
+    std::int64_t copied = 0;
+    DeviceBuffer<GeometryItem> items;
+    DeviceBuffer<int> first_values, items_of, begins;
+    DeviceBuffer<Use> use;
+    DeviceBuffer<DeviceStatus> status;
+    DeviceBuffer<Report> report;
+    PinnedBuffer<Report> report_host;
+    DeviceBuffer<double> values, slopes, gradients, sums, of_points, reference;
+
+    PointSelection selected;
+    Staged<int> table;    // of the selection
+    Event table_is_copied;
+    Points points = {};
+    unsigned npairs = 0;    // of groups
+    DeviceBuffer<double> block_sums;
+    DeviceBuffer<unsigned> ended;
+    PinnedBuffer<double> given, given_points, result_host;
+    Event numbers_are_copied;
+  };
+
+}    // namespace
+
+std::unique_ptr<ResidentMembers> make_resident_geometry(const GeometryOptions &options)
+{
+  return std::make_unique<CudaResidentGeometry>(options);
+}
+
+}    // namespace gpucoord
