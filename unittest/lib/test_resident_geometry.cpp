@@ -1,9 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Distances, angles, dihedrals and centers on the GPU, compared with
 // those on the host, which test_geometry.cpp compares with closed forms and differences.
 
-#include "geometry_systems.h"
 #include "gpu_tests.h"
-#include "on_gpu.h"
+#include "resident_geometry_systems.h"
 
 #include "gpucoord/resident_geometry.h"
 
@@ -26,213 +25,7 @@ using namespace gpucoord;
 
 namespace {
 
-using Numbers = std::vector<double>;
-constexpr int NOT_HERE = PointSelection::NOT_HERE;
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
-
-enum class Weights { ONE, BY_TYPE, BY_ROW };
-
-// Atoms, of which some are points, and groups of them.
-struct System {
-  BoxShape shape;
-  GeometryBox box;
-  int natoms = 0;
-  Numbers x;                // [natoms][3]
-  std::vector<int> flag;    // [natoms][3]
-  std::vector<int> mask, type;
-  Numbers mass, mass_of_type;
-  Weights weights = Weights::ONE;
-  std::vector<int> atom, bit;    // [points] index or -1, bit or 0
-
-  int npoints() const { return static_cast<int>(bit.size()); }
-  void add_atom(int i)
-  {
-    atom.push_back(i);
-    bit.push_back(0);
-  }
-  void add_group(int bit_of_group)
-  {
-    atom.push_back(-1);
-    bit.push_back(bit_of_group);
-  }
-  // Puts n atoms that are chosen at random into a group, which becomes a point.
-  void add_group(int bit_of_group, int n, std::mt19937 &random)
-  {
-    std::vector<int> all(natoms);
-    std::iota(all.begin(), all.end(), 0);
-    std::shuffle(all.begin(), all.end(), random);
-    for (int k = 0; k < n; ++k) mask[all[k]] |= bit_of_group;
-    add_group(bit_of_group);
-  }
-  double weight(int i) const
-  {
-    return weights == Weights::ONE    ? 1.0
-        : weights == Weights::BY_TYPE ? mass_of_type[type[i]]
-                                      : mass[i];
-  }
-  Numbers unwrapped(int i) const
-  {
-    Numbers at(&x[3 * i], &x[3 * i] + 3);
-    for (int axis = 0; axis < 3; ++axis)
-      for (int c = 0; c < 3; ++c) at[c] += flag[3 * i + axis] * shape.edges[axis][c];
-    return at;
-  }
-  int first_member(int p) const
-  {
-    if (bit[p] == 0) return atom[p];
-    int i = 0;
-    while (!(mask[i] & bit[p])) ++i;
-    return i;
-  }
-  Numbers references() const
-  {
-    Numbers all;
-    for (int p = 0; p < npoints(); ++p) {
-      const Numbers at = unwrapped(first_member(p));
-      all.insert(all.end(), at.begin(), at.end());
-    }
-    return all;
-  }
-};
-
-// Atoms are within 0.15 edges around a corner of the box, in images up to 3 boxes away. Positions
-// and masses have at most 24 bits, so that floats have them exactly.
-System make_system(const BoxShape &shape, int natoms, unsigned seed)
-{
-  System s;
-  s.shape = shape;
-  s.box = box_of(shape);
-  for (int c = 0; c < 3; ++c) s.box.fixed[c] = 1.5 + c;
-  s.natoms = natoms;
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<double> around(-0.15, 0.15), mass(1.0, 200.0);
-  std::uniform_int_distribution<int> image(-3, 3), type(1, 4);
-  for (int t = 0; t <= 4; ++t) s.mass_of_type.push_back(static_cast<float>(mass(random)));
-  for (int i = 0; i < natoms; ++i) {
-    double at[3] = {};
-    for (int axis = 0; axis < 3; ++axis) {
-      const double along = around(random);
-      for (int c = 0; c < 3; ++c) at[c] += along * shape.edges[axis][c];
-      s.flag.push_back(shape.periodic[axis] ? image(random) : 0);
-    }
-    for (const double coordinate : at) s.x.push_back(static_cast<float>(coordinate));
-    s.type.push_back(type(random));
-    s.mass.push_back(static_cast<float>(mass(random)));
-  }
-  s.mask.assign(natoms, 1);
-  return s;
-}
-
-// Points of an item are different: a dihedral of three points has no definite value.
-GeometryOptions options_of(const System &s, int nitems, unsigned seed)
-{
-  GeometryOptions options;
-  options.npoints = s.npoints();
-  std::mt19937 random(seed);
-  std::uniform_int_distribution<int> any(0, s.npoints() - 1);
-  std::vector<int> first;
-  for (int p = 0; p < s.npoints(); ++p) first.push_back(s.first_member(p));
-  for (int k = 0; k < nitems; ++k) {
-    GeometryItem item;
-    item.kind = static_cast<Kind>(k % 5);
-    item.axis = k % 3;
-    for (int p = 0; p < 4;) {
-      item.point[p] = any(random);
-      const auto is_same = [&](int q) {
-        return first[q] == first[item.point[p]];
-      };
-      if (std::none_of(item.point, item.point + p, is_same)) ++p;
-    }
-    options.items.push_back(item);
-  }
-  return options;
-}
-
-// The atoms of one rank, on the host and on the GPU. Real: of positions, masses and forces. Flag:
-// of image flags
-template <class Real, class Flag> struct Rank {
-  Rank(const System &s_in, const std::vector<int> &atoms_in) :
-      s(s_in), atoms(atoms_in), x(positions()), flags(packed()), mask(of_atoms(s.mask)),
-      type(of_atoms(s.type)), mass(to_real(of_atoms(s.mass))), mass_of_type(to_real(s.mass_of_type))
-  {
-  }
-  template <class T> std::vector<T> of_atoms(const std::vector<T> &all) const
-  {
-    std::vector<T> some;
-    for (const int i : atoms) some.push_back(all[i]);
-    return some;
-  }
-  static std::vector<Real> to_real(const Numbers &from) { return {from.begin(), from.end()}; }
-  std::vector<Real> positions() const
-  {
-    std::vector<Real> all;
-    for (const int i : atoms)
-      for (int c = 0; c < 3; ++c) all.push_back(static_cast<Real>(s.x[3 * i + c]));
-    return all;
-  }
-  static constexpr int BITS = sizeof(Flag) == 4 ? 10 : 21;
-  std::vector<Flag> packed() const
-  {
-    std::vector<Flag> all;
-    for (const int i : atoms) all.push_back(static_cast<Flag>(packed_flags(&s.flag[3 * i], BITS)));
-    return all;
-  }
-
-  DeviceMembers members() const
-  {
-    DeviceMembers m;
-    m.atoms.x = x.data();
-    m.atoms.x_is_float = std::is_same<Real, float>::value;
-    m.atoms.mask = mask.data();
-    m.atoms.type = type.data();
-    m.atoms.nlocal = m.atoms.nall = static_cast<int>(atoms.size());
-    m.image = {flags.data(), BITS};
-    m.mass_is_float = m.atoms.x_is_float;
-    m.mass_is_by_type = s.weights == Weights::BY_TYPE;
-    if (s.weights == Weights::BY_TYPE) m.mass = mass_of_type.data();
-    if (s.weights == Weights::BY_ROW) m.mass = mass.data();
-    return m;
-  }
-  int row_of(int i) const
-  {
-    const auto found = std::find(atoms.begin(), atoms.end(), i);
-    return found == atoms.end() ? NOT_HERE : static_cast<int>(found - atoms.begin());
-  }
-  PointSelection selection(bool with_reference) const
-  {
-    PointSelection chosen;
-    chosen.bit = s.bit;
-    for (const int i : s.atom) chosen.row.push_back(row_of(i));
-    for (int p = 0; p < s.npoints() && with_reference; ++p)
-      chosen.reference.push_back(row_of(s.first_member(p)));
-    return chosen;
-  }
-
-  // The same atoms for the host, which keeps pointers to them.
-  GeometryAtoms on_host()
-  {
-    host_x.assign(3 * atoms.size(), 0.0);
-    for (std::size_t k = 0; k < host_x.size(); ++k) host_x[k] = s.x[3 * atoms[k / 3] + k % 3];
-    host_flags = packed();
-    host_members.clear();
-    for (int p = 0; p < s.npoints(); ++p)
-      for (int row = 0; row < static_cast<int>(atoms.size()); ++row) {
-        if (s.bit[p] == 0 && s.atom[p] == atoms[row]) host_members.push_back({row, p, 1.0});
-        if (s.mask[atoms[row]] & s.bit[p]) host_members.push_back({row, p, s.weight(atoms[row])});
-      }
-    return {host_x.data(), {host_flags.data(), BITS}, host_members.data(), host_members.size()};
-  }
-
-  const System &s;
-  std::vector<int> atoms;
-  OnGpu<Real> x;
-  OnGpu<Flag> flags;
-  OnGpu<int> mask, type;
-  OnGpu<Real> mass, mass_of_type;
-  Numbers host_x;
-  std::vector<Flag> host_flags;
-  std::vector<GeometryMember> host_members;
-};
 
 std::vector<int> all_of(const System &s)
 {
@@ -351,13 +144,13 @@ void expect_same(const System &s, const GeometryOptions &options, int layout,
   const Numbers reference = s.references();
   Geometry host(options);
   Numbers sums(4 * options.npoints);
-  host.sum_centers(s.box, atoms, reference.data(), sums.data());
-  const GeometryFlags flags = host.evaluate_items(s.box, sums.data(), reference.data());
+  host.sum(s.box, atoms, reference.data(), sums.data());
+  const GeometryFlags flags = host.evaluate(s.box, sums.data(), reference.data());
   Numbers expected;
   for (int k = 0; k < host.nvalues(); ++k) expected.push_back(host.value(k));
 
   const auto resident = make_resident_geometry(options);
-  resident->select(rank.selection(options.unwrap == Unwrap::NEAREST), nullptr);
+  resident->select(rank.selection(), nullptr);
   resident->evaluate(s.box, rank.members(), nullptr);
   const Numbers values = values_of(*resident);
   expect_near(values, expected, IN_DOUBLE, what + ", value");
@@ -474,10 +267,11 @@ TEST(ResidentGeometry, takes_factors_of_some_values)
     const GeometryAtoms atoms = rank.on_host();
     Geometry host(options);
     Numbers sums(4 * options.npoints);
-    host.sum_centers(s.box, atoms, nullptr, sums.data());
-    host.evaluate_items(s.box, sums.data(), nullptr);
+    const Numbers reference = s.references();
+    host.sum(s.box, atoms, reference.data(), sums.data());
+    host.evaluate(s.box, sums.data(), reference.data());
     const auto resident = make_resident_geometry(options);
-    resident->select(rank.selection(false), nullptr);
+    resident->select(rank.selection(), nullptr);
     resident->evaluate(s.box, rank.members(), nullptr);
     const Numbers values = values_of(*resident);
     for (int k = 0; k < 100; ++k)
@@ -542,7 +336,6 @@ TEST(ResidentGeometry, evaluates_at_the_sums_of_several_ranks)
     GeometryOptions options = options_of(s, 50, 4);
     options.unwrap = unwrap;
     const Numbers reference = s.references();
-    const double *const given = unwrap == Unwrap::NEAREST ? reference.data() : nullptr;
 
     // The last rank has no atoms.
     std::vector<std::vector<int>> parts(4);
@@ -554,22 +347,22 @@ TEST(ResidentGeometry, evaluates_at_the_sums_of_several_ranks)
       ranks.push_back(std::make_unique<Rank<double, std::int32_t>>(s, part));
       residents.push_back(make_resident_geometry(options));
       ResidentMembers &resident = *residents.back();
-      resident.select(ranks.back()->selection(false), nullptr);
+      resident.select(ranks.back()->selection(), nullptr);
       const std::int64_t before = resident.bytes_copied();
-      resident.sum(s.box, ranks.back()->members(), given, nullptr);
+      resident.sum(s.box, ranks.back()->members(), nullptr);
       resident.enqueue_result(nullptr);
       const double *const mine = resident.result();
       for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += mine[k];
       EXPECT_EQ(resident.bytes_copied() - before,
-                static_cast<std::int64_t>((given ? 7 : 4) * options.npoints * sizeof(double)));
+                static_cast<std::int64_t>(4 * options.npoints * sizeof(double)));
     }
     Rank<double, std::int32_t> whole(s, all_of(s));
     const GeometryAtoms atoms = whole.on_host();
     Geometry host(options);
-    host.sum_centers(s.box, atoms, given, expected_sums.data());
+    host.sum(s.box, atoms, reference.data(), expected_sums.data());
     expect_near(sums, expected_sums, 1e-12, "sums");
 
-    host.evaluate_items(s.box, sums.data(), given);
+    host.evaluate(s.box, sums.data(), reference.data());
     Numbers expected, gradients(3 * s.natoms);
     for (int k = 0; k < host.nvalues(); ++k) expected.push_back(host.value(k));
     const Factors factors(host.nvalues());
@@ -598,7 +391,7 @@ TEST(ResidentGeometry, a_thousand_items_have_the_bits_of_single_ones)
   Rank<double, std::int32_t> rank(s, all_of(s));
   const auto evaluate_on_gpu = [&](const GeometryOptions &some, int item, Numbers &forces_of_item) {
     const auto resident = make_resident_geometry(some);
-    resident->select(rank.selection(false), nullptr);
+    resident->select(rank.selection(), nullptr);
     resident->evaluate(s.box, rank.members(), nullptr);
     const Forces<double> forces(s.natoms, 0);
     ItemFactors one;
@@ -632,7 +425,7 @@ TEST(ResidentGeometry, is_no_number_without_an_atom_or_a_weight)
                    {Kind::POSITION, {5}, 2}, {Kind::POSITION, {4}, 0}};
   Rank<double, std::int32_t> rank(s, all_of(s));
   const auto resident = make_resident_geometry(options);
-  PointSelection chosen = rank.selection(false);
+  PointSelection chosen = rank.selection();
   const auto missing = [&] {
     resident->select(chosen, nullptr);
     resident->evaluate(s.box, rank.members(), nullptr);
@@ -666,13 +459,15 @@ TEST(ResidentGeometry, counts_singular_and_far_items)
                    {Kind::DIHEDRAL, {0, 1, 2, 5}}};
   Rank<double, std::int32_t> rank(s, all_of(s));
   const auto resident = make_resident_geometry(options);
-  resident->select(rank.selection(false), nullptr);
+  resident->select(rank.selection(), nullptr);
+  EXPECT_FALSE(resident->was_singular() || resident->was_far());
   for (const int repeats : {1, 3}) {
     for (int k = 0; k < repeats; ++k) resident->evaluate(s.box, rank.members(), nullptr);
     const GeometryFlags found = resident->take_flags(nullptr);
     EXPECT_EQ(found.nsingular, 3 * repeats);
     EXPECT_EQ(found.first_singular, 1);
     EXPECT_EQ(found.first_far, 3);
+    EXPECT_TRUE(resident->was_singular() && resident->was_far());
   }
   EXPECT_EQ(values_of(*resident)[1], 0.0);
   const GeometryFlags none = resident->take_flags(nullptr);
@@ -681,13 +476,40 @@ TEST(ResidentGeometry, counts_singular_and_far_items)
   EXPECT_EQ(none.first_far, -1);
 }
 
+// At the limit, the next step may wrap a flag. Nearest images do not use it.
+TEST(ResidentGeometry, is_no_number_if_an_image_flag_reaches_its_limit)
+{
+  for (const int flag : {510, 511, -511, -512})
+    for (const Unwrap unwrap : {Unwrap::IMAGE, Unwrap::NEAREST}) {
+      System s = make_system(box_shapes()[0], 50, 8);
+      s.add_atom(3);
+      s.add_atom(4);
+      std::mt19937 random(2);
+      s.add_group(2, 20, random);
+      s.mask[7] |= 2;
+      s.flag[3 * 7 + 2] = flag;
+      GeometryOptions options;
+      options.npoints = 3;
+      options.unwrap = unwrap;
+      options.items = {{Kind::DISTANCE, {0, 1}}, {Kind::DISTANCE, {0, 2}}};
+      Rank<double, std::int32_t> rank(s, all_of(s));
+      const auto resident = make_resident_geometry(options);
+      resident->select(rank.selection(), nullptr);
+      resident->evaluate(s.box, rank.members(), nullptr);
+      const Numbers values = values_of(*resident);
+      const bool is_at_limit = flag == 511 || flag == -512;
+      EXPECT_FALSE(std::isnan(values[0]));
+      EXPECT_EQ(std::isnan(values[1]), is_at_limit && unwrap == Unwrap::IMAGE) << flag;
+    }
+}
+
 // Only a new selection is copied.
 TEST(ResidentGeometry, copies_nothing_in_an_evaluation)
 {
   System s = mixed_system(box_shapes()[0], 3000, 3);
   Rank<double, std::int32_t> rank(s, all_of(s));
   const auto resident = make_resident_geometry(options_of(s, 20, 1));
-  const PointSelection chosen = rank.selection(false);
+  const PointSelection chosen = rank.selection();
   resident->select(chosen, nullptr);
   const std::int64_t before = resident->bytes_copied();
   EXPECT_GT(before, 0);

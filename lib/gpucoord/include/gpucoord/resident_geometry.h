@@ -5,14 +5,13 @@
 
 #include "gpucoord/export.h"
 #include "gpucoord/geometry.h"
-#include "gpucoord/resident_members.h"
+#include "gpucoord/variable.h"
 
 #include <memory>
 
 namespace gpucoord {
 
-// Its sums are those of Geometry::sum_centers(), [points][4]. Throws OptionError as Geometry does,
-// and DeviceError.
+// The resident form of a Geometry. Throws OptionError as Geometry does, and DeviceError.
 GPUCOORD_API std::unique_ptr<ResidentMembers> make_resident_geometry(const GeometryOptions &);
 
 }    // namespace gpucoord

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace gpucoord {
 
@@ -68,21 +69,54 @@ class GPUCOORD_API ResidentPairVariable : public ResidentVariable {
   virtual void peratom(double *peratom, DeviceStream) = 0;
 };
 
-// A MemberVariable whose atoms are resident on a GPU. All functions throw DeviceError.
+// The points of a MemberVariable on one rank. A point is an atom, or a group, whose owned atoms are
+// its members.
+struct PointSelection {
+  static constexpr int NOT_HERE = -1;
+
+  std::vector<int> row;    // [points] of an atom, in the caller's arrays; NOT_HERE: of another rank
+  std::vector<int> bit;    // [points] group bit; 0: an atom
+  std::vector<char> by_mass;    // [points] whether the members of a group weigh their masses, or 1
+  std::vector<double> reference;    // [points][3] see MemberVariable
+};
+
+// What a MemberVariable reads of the atoms of one rank, in device memory.
+struct DeviceMembers {
+  DeviceAtoms atoms;    // mask: for groups; type: for masses by type
+  ImageFlags image;
+  const void *mass = nullptr;    // [nlocal], or if masses are by type [types + 1]
+  bool mass_is_float = false, mass_is_by_type = false;
+};
+
+// A MemberVariable whose atoms are resident on a GPU. On one rank, evaluate() does all. On several
+// ranks, sum() and result() give the sums of this rank, and evaluate_at() takes those of all ranks.
+// All functions throw DeviceError.
 class GPUCOORD_API ResidentMembers : public ResidentVariable {
  public:
-  // Selects the members, [n], and the references of their points, [npoints][3]. Must be called
-  // before the first evaluation, and whenever atoms have been renumbered or weights have changed.
-  // Waits.
-  virtual void select(const GeometryMember *, std::size_t n, const double *reference,
-                      DeviceStream) = 0;
-  // Enqueues the sums of this rank. The flags are in device memory.
-  virtual void sum(const GeometryBox &, const DeviceAtoms &, const ImageFlags &, DeviceStream) = 0;
-  // Waits. Returns these sums, [nsums()].
+  // Selects the points. Must be called before the first evaluation, and whenever atoms have been
+  // renumbered or the selection has changed. Each evaluation finds the members of groups by their
+  // bits. An equal selection copies nothing. Does not wait for the stream.
+  virtual void select(const PointSelection &, DeviceStream) = 0;
+
+  // Enqueues the values and dS_k/dx, if this rank has all atoms. A value is NaN if it or a
+  // derivative is not finite, if an atom is not here, if a group has no weight, or if an image flag
+  // that is used has reached its limit.
+  virtual void evaluate(const GeometryBox &, const DeviceMembers &, DeviceStream) = 0;
+
+  // Enqueues the sums of this rank. enqueue_result() enqueues their copy.
+  virtual void sum(const GeometryBox &, const DeviceMembers &, DeviceStream) = 0;
+  // Waits for the copy. Returns the sums, as MemberVariable has them.
   virtual const double *result() = 0;
-  // Enqueues the values and derivatives at the sums of all ranks, which are read before the
-  // function returns. Null: at those of this rank, which has all members.
-  virtual void evaluate(const GeometryBox &, const double *sums, DeviceStream) = 0;
+  // Enqueues the values and dS_k/dx at the sums over all ranks, which are read before the function
+  // returns. The atoms are those of the last sum().
+  virtual void evaluate_at(const GeometryBox &, const double *sums, DeviceStream) = 0;
+
+  // Returns whether a finished evaluation has had an item that is singular, or one whose nearest
+  // image may jump. Does not wait.
+  virtual bool was_singular() const = 0;
+  virtual bool was_far() const = 0;
+  // Waits. Returns what was unusual in the evaluations since the last call: nsingular is their sum.
+  virtual GeometryFlags take_flags(DeviceStream) = 0;
 };
 
 }    // namespace gpucoord

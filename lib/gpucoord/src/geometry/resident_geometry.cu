@@ -33,8 +33,6 @@ namespace gpucoord {
 
 namespace {
 
-  using Unwrap = GeometryOptions::Unwrap;
-
   constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ITEM_THREADS = 64;
   // Results depend on the number of blocks, so it is the same for all GPUs.
   constexpr unsigned MAX_BLOCKS = 512;
@@ -44,7 +42,7 @@ namespace {
   static_assert(SUMS <= WARP && FEW <= WARP, "one lane each");
 
   struct Group {
-    int bit, point;
+    int bit, point, by_mass;
   };
   // A value as a function of a point, which is the point with this index of the item.
   struct Use {
@@ -56,49 +54,50 @@ namespace {
     int first_singular, first_far;
     static constexpr int NONE = INT_MAX;
   };
+  // Written by kernels to the memory of the host, which reads it without a wait.
+  struct Seen {
+    volatile int singular, far;
+  };
 
   struct Points {
     DeviceMembers members;
     Unwrap unwrap;
     int n, ngroups, natoms;
     const int *row;                            // [n] of an atom, NOT_HERE or GROUP
-    const int *reference_row;                  // [n] or null
-    const double *reference;                   // [n][3] or null: by reference_row
+    const double *reference;                   // [n][3]
     const Group *group;                        // [ngroups]
     const int *row_of_atom, *point_of_atom;    // [natoms] of the atoms here, by ascending rows
     double *sums;                              // [n][4]
   };
 
-  __device__ double weight_of(const DeviceMembers &members, int row)
+  __device__ double weight_of(const DeviceMembers &members, const Group &group, int row)
   {
-    if (!members.mass) return 1.0;
+    if (!group.by_mass) return 1.0;
     const int k = members.mass_is_by_type ? members.atoms.type[row] : row;
     return members.mass_is_float ? static_cast<const float *>(members.mass)[k]
                                  : static_cast<const double *>(members.mass)[k];
   }
 
+  __device__ bool has_flag_at_limit(const ImageFlags &image, int row)
+  {
+    const int end = 1 << (image.bits - 1);
+    for (int axis = 0; axis < 3 && image.packed; ++axis) {
+      const int flag = image_flag(image, row, axis);
+      if (flag >= end - 1 || flag <= -end) return true;
+    }
+    return false;
+  }
+
+  // Sets the position of an atom relative to the reference of a point.
   template <class X>
-  __device__ void position_of_member(const X *x, const GeometryBox &box, Unwrap unwrap,
-                                     const ImageFlags &image, int row, const double *reference,
-                                     double *d)
+  __device__ void find_member(const X *x, const GeometryBox &box, const Points &points, int row,
+                              int point, double *d)
   {
     const double3 p = position_of(x, row);
     const double at[3] = {p.x, p.y, p.z};
-    relative_position(box, unwrap, at, image, row, reference, d);
-  }
-
-  // Sets the position to which those of the members of a point are relative.
-  template <class X>
-  __device__ void find_reference(const X *x, const GeometryBox &box, const Points &points, int p,
-                                 double *reference)
-  {
-    for (int c = 0; c < 3; ++c) reference[c] = points.reference ? points.reference[3 * p + c] : 0.0;
-    if (points.reference || !points.reference_row) return;
-    const int row = points.reference_row[p];
-    if (row == NOT_HERE)
-      for (int c = 0; c < 3; ++c) reference[c] = nan("");
-    else
-      position_of_member(x, box, Unwrap::IMAGE, points.members.image, row, nullptr, reference);
+    const ImageFlags &image = points.members.image;
+    relative_position(box, points.unwrap, at, image, row, points.reference + 3 * point, d);
+    if (points.unwrap == Unwrap::IMAGE && has_flag_at_limit(image, row)) d[0] = nan("");
   }
 
   // Adds the sums of all threads of the block. Returns sum c in thread c.
@@ -126,10 +125,8 @@ namespace {
       const int row = points.row[p];
       if (row == GROUP) continue;
       double *const sum = points.sums + 4 * p;
-      double reference[3], d[3] = {};
-      find_reference(x, box, points, p, reference);
-      if (row != NOT_HERE)
-        position_of_member(x, box, points.unwrap, points.members.image, row, reference, d);
+      double d[3] = {};
+      if (row != NOT_HERE) find_member(x, box, points, row, p, d);
       for (int c = 0; c < 3; ++c) sum[c] = d[c];
       sum[3] = row == NOT_HERE ? 0.0 : 1.0;
     }
@@ -153,21 +150,20 @@ namespace {
       return;
     }
     Group group[GROUPS];
-    double reference[GROUPS][3], sums[SUMS] = {};
+    double sums[SUMS] = {};
     for (int g = 0; g < GROUPS; ++g) {
       const int k = GROUPS * pair + g;
-      group[g] = k < points.ngroups ? points.group[k] : Group{0, points.group[0].point};
-      find_reference(x, box, points, group[g].point, reference[g]);
+      group[g] = k < points.ngroups ? points.group[k] : Group{0, 0, 0};
     }
     const int nlocal = points.members.atoms.nlocal;
     for (int row = first; row < nlocal; row += step) {
       const int mask = points.members.atoms.mask[row];
       if (!(mask & (group[0].bit | group[1].bit))) continue;
-      const double weight = weight_of(points.members, row);
       for (int g = 0; g < GROUPS; ++g) {
         if (!(mask & group[g].bit)) continue;
+        const double weight = weight_of(points.members, group[g], row);
         double d[3];
-        position_of_member(x, box, points.unwrap, points.members.image, row, reference[g], d);
+        find_member(x, box, points, row, group[g].point, d);
         for (int c = 0; c < 3; ++c) sums[4 * g + c] += weight * d[c];
         sums[4 * g + 3] += weight;
       }
@@ -202,6 +198,7 @@ namespace {
     double *values, *slopes;     // [nvalues] slope: derivative with respect to the term of the item
     double *gradients;           // [n][4][3] of the term
     Report *report;
+    Seen *seen;
   };
 
   template <class X>
@@ -209,15 +206,16 @@ namespace {
                              bool has_sums, int p, double *to)
   {
     const int row = points.row[p];
+    double d[3], weight = 1.0;
     if (has_sums || row == GROUP) {
-      const double *const sum = points.sums + 4 * p;
-      double reference[3];
-      find_reference(x, box, points, p, reference);
-      for (int c = 0; c < 3; ++c) to[c] = sum[3] > 0.0 ? sum[c] / sum[3] + reference[c] : nan("");
+      for (int c = 0; c < 3; ++c) d[c] = points.sums[4 * p + c];
+      weight = points.sums[4 * p + 3];
     } else if (row == NOT_HERE)
-      for (int c = 0; c < 3; ++c) to[c] = nan("");
+      weight = 0.0;
     else
-      position_of_member(x, box, Unwrap::IMAGE, points.members.image, row, nullptr, to);
+      find_member(x, box, points, row, p, d);
+    for (int c = 0; c < 3; ++c)
+      to[c] = weight > 0.0 ? d[c] / weight + points.reference[3 * p + c] : nan("");
   }
 
   template <class X>
@@ -252,11 +250,16 @@ namespace {
       arg.values[arg.first_value[k] + v] = is_finite ? value[v] : nan("");
       arg.slopes[arg.first_value[k] + v] = slope[v];
     }
+    if (!is_finite) return;
     if (t.flags & GeometryTerm::SINGULAR) {
       atomicAdd(&arg.report->nsingular, 1ull);
       atomicMin(&arg.report->first_singular, k);
+      arg.seen->singular = 1;
     }
-    if (t.flags & GeometryTerm::FAR) atomicMin(&arg.report->first_far, k);
+    if (t.flags & GeometryTerm::FAR) {
+      atomicMin(&arg.report->first_far, k);
+      arg.seen->far = 1;
+    }
   }
 
   struct Gradients {
@@ -353,7 +356,7 @@ namespace {
     bool is_member = false;
     for (int k = 0; k < points.ngroups; ++k) {
       if (!(mask & points.group[k].bit)) continue;
-      const double weight = weight_of(points.members, row);
+      const double weight = weight_of(points.members, points.group[k], row);
       for (int c = 0; c < 3; ++c) f[c] += weight * of_points[3 * points.group[k].point + c];
       is_member = true;
     }
@@ -399,99 +402,75 @@ namespace {
       send_table(std::vector<DeviceStatus>{{DeviceStatus::NONE, 0}}, status);
       send_table(std::vector<Report>{no_report()}, report);
       report_host.reserve(1);
+      seen.reserve(1);
+      seen[0].singular = seen[0].far = 0;
       values.reserve(nvalues);
       slopes.reserve(nvalues);
       gradients.reserve(12 * options.items.size());
-      sums.reserve(4 * static_cast<std::size_t>(options.npoints));
+      sums.reserve(nsums());
       of_points.reserve(3 * static_cast<std::size_t>(options.npoints));
-      reference.reserve(3 * static_cast<std::size_t>(options.npoints));
+      references.reserve(3 * static_cast<std::size_t>(options.npoints));
+      references_host.reserve(3 * static_cast<std::size_t>(options.npoints));
+      sums_here.reserve(nsums());
+      sums_of_all.reserve(nsums());
+      points.n = options.npoints;
+      points.unwrap = options.unwrap;
+      points.sums = sums.data();
+      points.reference = references.data();
     }
     // Wait, because the GPU may still use the pinned memory.
-    ~CudaResidentGeometry() override
-    {
-      cudaEventSynchronize(table_is_copied);
-      cudaEventSynchronize(numbers_are_copied);
-    }
+    ~CudaResidentGeometry() override { cudaDeviceSynchronize(); }
 
     void select(const PointSelection &chosen, DeviceStream stream) override
     {
-      if (chosen.row == selected.row && chosen.bit == selected.bit &&
-          chosen.reference == selected.reference)
-        return;
-      selected = {};    // stays empty if an exception is thrown
+      clear_errors();
       const auto n = static_cast<std::size_t>(options.npoints);
-      if (chosen.row.size() != n || chosen.bit.size() != n ||
-          (!chosen.reference.empty() && chosen.reference.size() != n))
+      if (chosen.row.size() != n || chosen.bit.size() != n || chosen.by_mass.size() != n ||
+          chosen.reference.size() != 3 * n)
         throw std::invalid_argument("gpucoord: a selection of another number of points");
-      std::vector<int> rows, atoms, groups;
-      for (int p = 0; p < options.npoints; ++p) {
-        rows.push_back(chosen.bit[p] ? GROUP : chosen.row[p]);
-        if (rows[p] == GROUP)
-          groups.insert(groups.end(), {chosen.bit[p], p});
-        else if (rows[p] != NOT_HERE)
-          atoms.push_back(p);
+      if (chosen.reference != selected.reference) {
+        selected.reference.clear();    // remains if an exception is thrown
+        send(references_host, chosen.reference.size(), chosen.reference.data(), references.data(),
+             stream);
+        selected.reference = chosen.reference;
       }
-      std::stable_sort(atoms.begin(), atoms.end(), [&](int p, int q) {
-        return rows[p] < rows[q];
-      });
-      std::vector<int> all = groups;    // first, because they need the alignment of a Group
-      all.insert(all.end(), rows.begin(), rows.end());
-      all.insert(all.end(), chosen.reference.begin(), chosen.reference.end());
-      for (const int p : atoms) all.push_back(rows[p]);
-      all.insert(all.end(), atoms.begin(), atoms.end());
-      table_is_copied.wait("copying data to the GPU");    // the previous one
-      table.reserve(all.size());
-      std::copy(all.begin(), all.end(), table.pinned.data());
-      copy(table.device.data(), table.pinned.data(), all.size(), cudaMemcpyHostToDevice, stream);
-      table_is_copied.record(stream);
-
-      points.n = options.npoints;
-      points.ngroups = static_cast<int>(groups.size() / 2);
-      points.natoms = static_cast<int>(atoms.size());
-      const int *next = table.device.data();
-      points.group = reinterpret_cast<const Group *>(next);
-      points.row = next += groups.size();
-      next += n;
-      points.reference_row = chosen.reference.empty() ? nullptr : next;
-      points.row_of_atom = next += chosen.reference.size();
-      points.point_of_atom = next + atoms.size();
-      npairs = static_cast<unsigned>((points.ngroups + GROUPS - 1) / GROUPS);
-      block_sums.reserve(static_cast<std::size_t>(SUMS) * MAX_BLOCKS * npairs);
-      ended.reserve(npairs);
-      if (npairs > 0)
-        check(cudaMemsetAsync(ended.data(), 0, npairs * sizeof(unsigned), stream),
-              "clearing its memory");
+      if (chosen.row == selected.row && chosen.bit == selected.bit &&
+          chosen.by_mass == selected.by_mass)
+        return;
+      selected.row.clear();
+      send_points(chosen, stream);
       selected = chosen;
     }
 
     void evaluate(const GeometryBox &box, const DeviceMembers &members,
                   DeviceStream stream) override
     {
-      begin(members, nullptr, stream);
+      clear_errors();
+      points.members = members;
       if (points.ngroups > 0) launch_sums(box, false, stream);
       launch_items(box, false, stream);
     }
 
-    void sum(const GeometryBox &box, const DeviceMembers &members, const double *given_reference,
-             DeviceStream stream) override
+    void sum(const GeometryBox &box, const DeviceMembers &members, DeviceStream stream) override
     {
-      begin(members, given_reference, stream);
+      clear_errors();
+      points.members = members;
       launch_sums(box, true, stream);
     }
     void enqueue_result(DeviceStream stream) override
     {
-      result_host.reserve(nsums());
-      copy(result_host.data(), sums.data(), nsums(), cudaMemcpyDeviceToHost, stream);
+      copy(sums_here.data(), sums.data(), nsums(), cudaMemcpyDeviceToHost, stream);
       numbers_are_copied.record(stream);
     }
     const double *result() override
     {
       numbers_are_copied.wait("summing centers");
-      return result_host.data();
+      return sums_here.data();
     }
     void evaluate_at(const GeometryBox &box, const double *all_sums, DeviceStream stream) override
     {
-      send(given, nsums(), all_sums, sums.data(), stream);
+      clear_errors();
+      send(sums_of_all, nsums(), all_sums, sums.data(), stream);
       launch_items(box, true, stream);
     }
 
@@ -526,6 +505,8 @@ namespace {
       }
     }
 
+    bool was_singular() const override { return seen[0].singular; }
+    bool was_far() const override { return seen[0].far; }
     GeometryFlags take_flags(DeviceStream stream) override
     {
       copy(report_host.data(), report.data(), 1, cudaMemcpyDeviceToHost, stream);
@@ -544,9 +525,9 @@ namespace {
     {
       return items.bytes() + first_values.bytes() + items_of.bytes() + begins.bytes() +
           use.bytes() + status.bytes() + report.bytes() + values.bytes() + slopes.bytes() +
-          gradients.bytes() + sums.bytes() + of_points.bytes() + reference.bytes() + table.bytes() +
-          block_sums.bytes() + ended.bytes() + given.bytes() + given_points.bytes() +
-          result_host.bytes();
+          gradients.bytes() + sums.bytes() + of_points.bytes() + references.bytes() +
+          table.bytes() + block_sums.bytes() + ended.bytes() + references_host.bytes() +
+          sums_here.bytes() + sums_of_all.bytes();
     }
     std::int64_t bytes_copied() const override { return copied; }
 
@@ -567,22 +548,46 @@ namespace {
               cudaStream_t stream)
     {
       numbers_are_copied.wait("copying data to the GPU");    // the previous ones
-      pinned.reserve(n);
       std::copy_n(from, n, pinned.data());
       copy(to, pinned.data(), n, cudaMemcpyHostToDevice, stream);
       numbers_are_copied.record(stream);
     }
 
-    void begin(const DeviceMembers &members, const double *given_reference, cudaStream_t stream)
+    void send_points(const PointSelection &chosen, cudaStream_t stream)
     {
-      clear_errors();
-      points.members = members;
-      points.unwrap = options.unwrap;
-      points.sums = sums.data();
-      points.reference = given_reference ? reference.data() : nullptr;
-      if (given_reference)
-        send(given_points, 3 * static_cast<std::size_t>(options.npoints), given_reference,
-             reference.data(), stream);
+      std::vector<int> rows, atoms, all;
+      for (int p = 0; p < options.npoints; ++p) {
+        rows.push_back(chosen.bit[p] ? GROUP : chosen.row[p]);
+        if (rows[p] == GROUP)    // a Group
+          all.insert(all.end(), {chosen.bit[p], p, chosen.by_mass[p]});
+        else if (rows[p] != NOT_HERE)
+          atoms.push_back(p);
+      }
+      std::stable_sort(atoms.begin(), atoms.end(), [&](int p, int q) {
+        return rows[p] < rows[q];
+      });
+      points.ngroups = static_cast<int>(all.size() * sizeof(int) / sizeof(Group));
+      points.natoms = static_cast<int>(atoms.size());
+      const std::size_t first_row = all.size();
+      all.insert(all.end(), rows.begin(), rows.end());
+      for (const int p : atoms) all.push_back(rows[p]);
+      all.insert(all.end(), atoms.begin(), atoms.end());
+
+      table_is_copied.wait("copying data to the GPU");    // the previous one
+      table.reserve(all.size());
+      std::copy(all.begin(), all.end(), table.pinned.data());
+      copy(table.device.data(), table.pinned.data(), all.size(), cudaMemcpyHostToDevice, stream);
+      table_is_copied.record(stream);
+      points.group = reinterpret_cast<const Group *>(table.device.data());
+      points.row = table.device.data() + first_row;
+      points.row_of_atom = points.row + rows.size();
+      points.point_of_atom = points.row_of_atom + atoms.size();
+      npairs = static_cast<unsigned>((points.ngroups + GROUPS - 1) / GROUPS);
+      block_sums.reserve(static_cast<std::size_t>(SUMS) * MAX_BLOCKS * npairs);
+      ended.reserve(npairs);
+      if (npairs > 0)
+        check(cudaMemsetAsync(ended.data(), 0, npairs * sizeof(unsigned), stream),
+              "clearing its memory");
     }
 
     void launch_sums(const GeometryBox &box, bool with_atoms, cudaStream_t stream)
@@ -611,6 +616,7 @@ namespace {
       arg.slopes = slopes.data();
       arg.gradients = gradients.data();
       arg.report = report.data();
+      arg.seen = seen.data();
       with_positions(points.members.atoms, [&](const auto *x) {
         using X = std::remove_cv_t<std::remove_pointer_t<decltype(x)>>;
         launch_kernel("launching evaluate_items", evaluate_items<X>, true,
@@ -646,7 +652,8 @@ namespace {
     DeviceBuffer<DeviceStatus> status;
     DeviceBuffer<Report> report;
     PinnedBuffer<Report> report_host;
-    DeviceBuffer<double> values, slopes, gradients, sums, of_points, reference;
+    PinnedBuffer<Seen> seen;
+    DeviceBuffer<double> values, slopes, gradients, sums, of_points, references;
 
     PointSelection selected;
     Staged<int> table;    // of the selection
@@ -655,7 +662,7 @@ namespace {
     unsigned npairs = 0;    // of groups
     DeviceBuffer<double> block_sums;
     DeviceBuffer<unsigned> ended;
-    PinnedBuffer<double> given, given_points, result_host;
+    PinnedBuffer<double> references_host, sums_here, sums_of_all;
     Event numbers_are_copied;
   };
 
