@@ -20,6 +20,8 @@ ComputeStyle(coord/geometry,ComputeCoordGeometry);
 #include "coord_members.h"
 #include "geometry_arguments.h"
 
+#include "gpucoord/resident_geometry.h"
+
 #include <memory>
 #include <string>
 
@@ -36,6 +38,10 @@ class ComputeCoordGeometry : public CoordMembers {
   std::string description() const override { return arguments.description(); }
   std::string text_of_singular(int item) const override;
   std::string text_of_far(int item) const override;
+  std::unique_ptr<gpucoord::ResidentMembers> make_resident() const override
+  {
+    return gpucoord::make_resident_geometry(arguments.options);
+  }
 
  private:
   const GeometryArguments arguments;

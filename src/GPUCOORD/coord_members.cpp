@@ -33,11 +33,13 @@
 
 using namespace LAMMPS_NS;
 
+static constexpr int NOT_HERE = gpucoord::PointSelection::NOT_HERE;
+
 /* ---------------------------------------------------------------------- */
 
 CoordMembers::CoordMembers(LAMMPS *lmp, int narg, char **arg) :
-    CoordVariable(lmp, narg, arg), box{}, members_version(0), unwrap(gpucoord::Unwrap::IMAGE),
-    last_build(-1, -1), warned_singular(false), warned_far(false), warned_extent(false)
+    CoordVariable(lmp, narg, arg), unwrap(gpucoord::Unwrap::IMAGE), box{}, members_version(0),
+    warned_singular(false), warned_far(false), last_build(-1, -1), warned_extent(false)
 {
 }
 
@@ -121,9 +123,19 @@ void CoordMembers::start(bool is_for_forces)
   for (int c = 0; c < 3; ++c)
     box.fixed[c] = domain->boxlo[c] + 0.5 * (box.edges[0][c] + box.edges[1][c] + box.edges[2][c]);
   const auto build = std::make_pair(neighbor->ncalls, neighbor->lastcall);
-  if (is_for_forces && build == last_build && dynamic_group().empty()) return;
+  const bool is_first = last_build.first < 0;
+  if (is_for_forces && !is_first && dynamic_group().empty() &&
+      (build == last_build || !needs_members()))
+    return;
   find_members();
   last_build = build;
+}
+
+int CoordMembers::row_of(const Point &point) const
+{
+  const tagint id = point.id;
+  const int row = id > 0 && id <= atom->map_tag_max ? atom->map(id) : NOT_HERE;
+  return row < atom->nlocal ? row : NOT_HERE;
 }
 
 void CoordMembers::list_members()
@@ -133,9 +145,8 @@ void CoordMembers::list_members()
     members.push_back({row, static_cast<int>(point)});
   };
   for (std::size_t p = 0; p < points.size(); ++p) {
-    const tagint id = points[p].id;
-    const int row = id > 0 && id <= atom->map_tag_max ? atom->map(id) : -1;
-    if (row >= 0 && row < atom->nlocal) add(row, p);
+    const int row = row_of(points[p]);
+    if (row != NOT_HERE) add(row, p);
   }
   const int nlocal = atom->nlocal;
   for (std::size_t p = 0; p < points.size(); ++p)
@@ -244,7 +255,7 @@ void CoordMembers::check_extent()
           points[p].group, nearest, half);
       return;
     }
-    const bool has_flags = unwrap == gpucoord::Unwrap::NEAREST || by_flags < half;
+    const bool has_flags = unwrap == gpucoord::Unwrap::NEAREST || !(by_flags >= half);
     if (has_flags || nearest >= half || warned_extent || is_in_setup) continue;
     warned_extent = true;
     if (comm->me == 0)
@@ -316,22 +327,22 @@ std::string CoordMembers::text_of_bad_atom() const
 void CoordMembers::finish(const double *sums)
 {
   const bool has_bad_atom = header_of(sums).has_bad_atom > 0.0;
+  if (!is_in_setup && has_bad_atom) find_members();    // looks for a problem
   if (!is_in_setup && !problem.empty())
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, problem);
-  if (!is_in_setup && has_bad_atom) {
-    atoms_to_host(false);
+  if (!is_in_setup && has_bad_atom)
     error->all(FLERR, Error::NOLASTLINE,
                "{}: {} is not a finite number - the simulation is unstable, or positions were set "
                "wrongly",
                name, text_of_bad_atom());
-  }
   const bool can_evaluate = problem.empty() && !has_bad_atom;
   if (can_evaluate) {
     try {
       const auto flags = evaluate(sums + NHEADER);
       if (!is_in_setup) warn_of(flags);
     } catch (const std::invalid_argument &e) {
-      error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, e.what());
+      find_members();
+      error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, problem.empty() ? e.what() : problem);
     }
     double virial[6] = {}, sum = 0.0;
     for (int k = 0; k < size(); ++k) {

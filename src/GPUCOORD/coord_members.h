@@ -85,20 +85,28 @@ class CoordMembers : public CoordVariable {
   virtual std::string data_path() const { return "owned atoms"; }
   // Copies atom data to the host before the host reads them. find: also those that find members
   virtual void atoms_to_host(bool /*find*/) {}
+  // Returns whether this evaluation needs the members and references of the current neighbor lists.
+  // It has them in any case if it is the first one of a run, or no force evaluation.
+  virtual bool needs_members() const { return true; }
   // Sets the sums of this rank. Returns why it failed, or "".
   virtual std::string sum_members(double *sums);
 
+  // Returns the row of an atom; NOT_HERE for an atom of another rank, and for a group.
+  int row_of(const Point &) const;
   void set_weights();    // of the members
   // Warns once a run.
   void warn_of(const gpucoord::GeometryFlags &);
 
   std::vector<Point> points;
+  gpucoord::Unwrap unwrap;
+  std::vector<int> groupbits;                       // [points] 0: an atom
   gpucoord::GeometryBox box;                        // of this evaluation
   std::vector<gpucoord::GeometryMember> members;    // owned, in the order of sums
   std::vector<double> references;                   // [points][3] distance
   std::int64_t members_version;                     // of the members and references
   std::string problem;                              // of the members, the same on all ranks, or ""
   std::string failed;                               // why this rank has no sums, or ""
+  bool warned_singular, warned_far;
 
  private:
   void find_members();
@@ -108,10 +116,8 @@ class CoordMembers : public CoordVariable {
   std::string text_of_bad_atom() const;
   gpucoord::GeometryAtoms member_atoms() const;
 
-  gpucoord::Unwrap unwrap;
-  std::vector<int> groupbits;              // [points] 0: an atom
-  std::pair<bigint, bigint> last_build;    // Neighbor's ncalls and lastcall
-  bool warned_singular, warned_far, warned_extent;
+  std::pair<bigint, bigint> last_build;    // of the members: Neighbor's ncalls and lastcall
+  bool warned_extent;
 };
 
 }    // namespace LAMMPS_NS

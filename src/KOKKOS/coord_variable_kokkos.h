@@ -27,7 +27,7 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace LAMMPS_NS {
 
@@ -135,10 +135,11 @@ template <class Style> class CoordVariableKokkos : public Style {
   std::shared_ptr<KokkosDevice> device;    // null: the variable is never resident
 };
 
-// A variable of members with KOKKOS. The GPU sums over its atoms. On one rank it also evaluates the
-// functions of the sums; on several ranks, the sums pass through the host, which adds those of all
-// ranks. The gradients stay on the GPU. Without a resident form, the host evaluates. Style: derived
-// from CoordMembers
+// A variable of members with KOKKOS. The GPU finds and sums the members. On one rank, it also
+// evaluates the functions of the sums; on several ranks, the sums pass through the host, which adds
+// those of all ranks. The gradients stay on the GPU. The host finds the members once in a run, to
+// check them and for the references. For unwrap nearest, it does so at each build of neighbor lists.
+// Without a resident form, the host evaluates. Style: derived from CoordMembers
 
 template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Style> {
   using Base = CoordVariableKokkos<Style>;
@@ -154,9 +155,10 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
 
   void init() override
   {
-    selected_version = -1;
+    selected = {-1, -1};
     if (this->device) {
       this->device->begin_run();
+      this->device->sync_masses_by_type();
       this->make_resident_form([this] {
         resident = this->make_resident();
       });
@@ -173,19 +175,27 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
   {
     return resident ? static_cast<double>(resident->bytes_copied()) : -1.0;
   }
-  // The evaluation on the host raises the error.
+  // The evaluation on the host raises the error. Only the first warnings of a run wait for the GPU.
   void raise_device_errors(bool /*has_moved*/, bool is_not_finite) override
   {
     if (is_not_finite) this->evaluate_now(gpucoord::VALUE);
+    const bool is_new = (resident->was_singular() && !this->warned_singular) ||
+        (resident->was_far() && !this->warned_far);
+    if (is_new) this->warn_of(resident->take_flags(this->stream()));
   }
 
   void start(bool is_for_forces) override
   {
-    Style::start(is_for_forces);
     keeps_gradients = resident && is_for_forces && !(this->wanted & Base::ON_HOST);
+    Style::start(is_for_forces);
     if (!keeps_gradients) return;
+    if (this->wanted & gpucoord::ATOM_VIRIAL) {
+      this->atomKK->sync(Host, TYPE_MASK | RMASS_MASK);
+      this->set_weights();
+    }
     attempt([this] {
-      enqueue_sums();
+      select();
+      resident->sum(this->box, members_on_device(), this->stream());
       resident->enqueue_result(this->stream());
     });
   }
@@ -194,7 +204,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     if (this->header_of(sums).has_failed > 0.0) choice.stop(this->failed);
     Style::finish(sums);
     if (!keeps_gradients) return;
-    resident->evaluate(this->box, sums + Base::NHEADER, this->stream());
+    resident->evaluate_at(this->box, sums + Base::NHEADER, this->stream());
     this->state = Style::State::DEVICE;
   }
 
@@ -214,12 +224,18 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
 
   void enqueue_evaluation() override
   {
+    keeps_gradients = true;
     Style::start(true);
     if (!this->problem.empty()) this->evaluate_now(gpucoord::VALUE);    // raises the error
-    enqueue_sums();
-    resident->evaluate(this->box, nullptr, this->stream());
+    select();
+    resident->evaluate(this->box, members_on_device(), this->stream());
   }
 
+  bool needs_members() const override
+  {
+    return !keeps_gradients || this->unwrap == gpucoord::Unwrap::NEAREST ||
+        (this->wanted & gpucoord::ATOM_VIRIAL);
+  }
   void atoms_to_host(bool find) override
   {
     const unsigned finds = TAG_MASK | MASK_MASK | IMAGE_MASK | X_MASK;
@@ -235,17 +251,33 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
   }
 
  private:
-  void enqueue_sums()
+  gpucoord::DeviceMembers members_on_device() const
   {
-    if (this->members_version != selected_version) {
-      selected_version = -1;    // remains if an exception is thrown
-      this->set_weights();
-      resident->select(this->members.data(), this->members.size(), this->references.data(),
-                       this->stream());
-      selected_version = this->members_version;
+    const auto is_group = [](int bit) {
+      return bit != 0;
+    };
+    const auto is_by_mass = [](const auto &point) {
+      return point.by_mass;
+    };
+    const auto &bits = this->groupbits;
+    const auto &points = this->points;
+    return this->device->members(std::any_of(bits.begin(), bits.end(), is_group),
+                                 std::any_of(points.begin(), points.end(), is_by_mass));
+  }
+  void select()
+  {
+    const auto now = std::make_pair(this->device->version(), this->members_version);
+    if (now == selected) return;
+    selected = {-1, -1};    // remains if an exception is thrown
+    gpucoord::PointSelection chosen;
+    for (const auto &point : this->points) {
+      chosen.row.push_back(this->row_of(point));
+      chosen.by_mass.push_back(point.by_mass);
     }
-    resident->sum(this->box, this->device->atoms(false, false), this->device->image_flags(),
-                  this->stream());
+    chosen.bit = this->groupbits;
+    chosen.reference = this->references;
+    resident->select(chosen, this->stream());
+    selected = now;
   }
   // Runs work unless this rank has failed.
   template <class Work> void attempt(const Work &work)
@@ -262,8 +294,8 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
 
   mutable DeviceChoice choice;
   std::unique_ptr<gpucoord::ResidentMembers> resident;
-  std::int64_t selected_version = -1;    // of the members
-  bool keeps_gradients = false;          // the gradients of this evaluation are on the GPU alone
+  std::pair<std::int64_t, std::int64_t> selected;    // versions of the rows and references
+  bool keeps_gradients = false;    // the gradients of this evaluation are on the GPU alone
 };
 
 // The style on one device of KOKKOS. Style: CoordVariableKokkos or a class derived from it

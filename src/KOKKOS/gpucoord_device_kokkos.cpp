@@ -67,11 +67,30 @@ gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
   return atoms;
 }
 
-gpucoord::ImageFlags KokkosDevice::image_flags() const
+gpucoord::DeviceMembers KokkosDevice::members(bool with_groups, bool with_masses) const
 {
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
-  atomKK->sync(Device, IMAGE_MASK);
-  return {atomKK->k_image.view<LMPDeviceType>().data(), IMGBITS};
+  gpucoord::DeviceMembers members;
+  members.mass_is_float = std::is_same_v<KK_FLOAT, float>;
+  members.mass_is_by_type = !atom->rmass;
+  members.atoms = atoms(with_groups, with_masses && members.mass_is_by_type);
+  const bool by_row = with_masses && !members.mass_is_by_type;
+  atomKK->sync(Device, IMAGE_MASK | (by_row ? RMASS_MASK : EMPTY_MASK));
+  members.image = {atomKK->k_image.view<LMPDeviceType>().data(), IMGBITS};
+  if (by_row)
+    members.mass = atomKK->k_rmass.view<LMPDeviceType>().data();
+  else if (with_masses)
+    members.mass = atomKK->k_mass.view<LMPDeviceType>().data();
+  return members;
+}
+
+// LAMMPS does not mark them as modified.
+void KokkosDevice::sync_masses_by_type() const
+{
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  if (!atom->mass) return;
+  atomKK->k_mass.modify_host();
+  atomKK->k_mass.sync<LMPDeviceType>();
 }
 
 // Returns per-atom vectors, such as forces.

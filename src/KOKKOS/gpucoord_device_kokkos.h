@@ -54,9 +54,11 @@ class KokkosDevice : protected Pointers {
 
   gpucoord::DeviceStream stream() const;
   gpucoord::DeviceAtoms atoms(bool with_mask, bool with_type) const;    // syncs atoms to the GPU
-  gpucoord::ImageFlags image_flags() const;                             // syncs them to the GPU
-  gpucoord::DeviceForces begin_forces() const;                          // syncs forces to the GPU
-  void end_forces() const;    // marks forces as modified on the GPU
+  // Syncs what variables of members read to the GPU. Masses by type change only between runs.
+  gpucoord::DeviceMembers members(bool with_groups, bool with_masses) const;
+  void sync_masses_by_type() const;
+  gpucoord::DeviceForces begin_forces() const;    // syncs forces to the GPU
+  void end_forces() const;                        // marks forces as modified on the GPU
 
   // Returns a text about how LAMMPS updates ghost atoms, for a style's data path. Empty on one
   // rank.
