@@ -1,12 +1,13 @@
-"""Parts plumed and fix-plumed: biases by fix coord/plumed in a KOKKOS run.
+"""Parts plumed, geometry and fix-plumed: biases by fix coord/plumed in a KOKKOS run.
 
 Part plumed is of the KOKKOS melt of kokkos.py: the time that a harmonic bias adds to a step by
 fix coord/bias, by PLUMED's RESTRAINT, by RESTRAINT with a wall on the distance of two atoms, and by
-OPES_METAD. All take turns in one process, in alternating order. Part fix-plumed is of the same melt in
-smaller boxes, of the coordination between two halves of the atoms, next to LAMMPS' fix plumed, where
-PLUMED computes the same number on the host: milliseconds of a whole step. fix plumed runs without
-KOKKOS, with a thread of PLUMED on each core. The environment has PLUMED_KERNEL, the PLUMED library,
-and for part fix-plumed PLUMED_PLUGIN, LAMMPS' plumedplugin.so.
+OPES_METAD. All take turns in one process, in alternating order. Part geometry does the same with
+variables of compute coord/geometry, and with PLUMED computing them on the host. Part fix-plumed is of
+the same melt in smaller boxes, of the coordination between two halves of the atoms, next to LAMMPS'
+fix plumed, where PLUMED computes the same number on the host: milliseconds of a whole step. fix plumed
+runs without KOKKOS, with a thread of PLUMED on each core. The environment has PLUMED_KERNEL, the
+PLUMED library, and for part fix-plumed PLUMED_PLUGIN, LAMMPS' plumedplugin.so.
 """
 
 import os
@@ -73,27 +74,66 @@ def with_kokkos(bench, folder, script):
     return bench.lammps(folder, script, "-k", *bench.kokkos(), "-sf", "kk")
 
 
+def compared(bench, folder, lines, fixes, steps):
+    """Return times, and bytes copied per step, by the number of the fix from 1; 0: without a bias."""
+    for turn in range(TURNS + 1):
+        order = list(enumerate(fixes, 1))
+        for number, fix in reversed(order) if turn % 2 else order:
+            lines = [*lines, f"fix b all {fix}", f'print "bench {number}"', f"run {steps}", "unfix b"]
+        lines = [*lines, 'print "bench 0"', f"run {steps}"]
+    output = with_kokkos(bench, folder, "\n".join(lines))
+    copied = {}
+    for (number,), _, part in runs_of(output):
+        found = re.search(r"^Fix coord/\w+ b: copied to and from the GPU: (\S+) bytes", part, re.M)
+        copied[number] = round(float(found.group(1))) if found else None
+    return {number: times[1:] for number, times in times_of(output, steps).items()}, copied
+
+
 def biases(bench):
     steps = bench.steps(STEPS[256_000])
     setup, natoms = melt(bench, 256_000)
     with tempfile.TemporaryDirectory() as folder:
         numbers = write_inputs(folder, natoms, value_of(bench, folder, setup, VARIABLE) + 0.1)
-        lines = [setup, VARIABLE, f"thermo {steps}"]
-        for turn in range(TURNS + 1):
-            order = list(enumerate(CASES))
-            for number, (_, fix) in reversed(order) if turn % 2 else order:
-                lines += [f"fix b all {fix.format(**numbers)}", f'print "bench {number + 1}"', f"run {steps}", "unfix b"]
-            lines += ['print "bench 0"', f"run {steps}"]
-        output = with_kokkos(bench, folder, "\n".join(lines))
-    took = {number: times[1:] for number, times in times_of(output, steps).items()}
-    copied = re.findall(r"^Fix coord/\w+ b: copied to and from the GPU: (\S+) bytes", output, re.M)
+        took, copied = compared(bench, folder, [setup, VARIABLE, f"thermo {steps}"],
+                                [fix.format(**numbers) for _, fix in CASES], steps)
     table = bench.table("biases", "atoms", "bias", "ms per step", "ms added", "ms over harmonic", "bytes copied per step",
                         precision="mixed", spread=SPREAD, lammps=True, gpus="g" in bench.kokkos())
     table.row(natoms, "none", statistics.median(took[0]), None, None, None)
     for number, (name, _) in enumerate(CASES, 1):
         table.row(natoms, name, statistics.median(took[number]), median_difference(took[0], took[number]),
-                  median_difference(took[1], took[number]) if number > 1 else None,
-                  round(float(copied[number - 1])) if copied else None)
+                  median_difference(took[1], took[number]) if number > 1 else None, copied[number])
+
+
+def geometry(bench):
+    """Harmonic biases on compute coord/geometry, and the same by PLUMED, which computes the variables on the host."""
+    steps = bench.steps(STEPS[256_000])
+    setup, natoms = melt(bench, 256_000)
+    half = natoms // 2
+    chain = [range(k, k + 4) for k in range(1, 1001)]
+    torsions = [f"t{k[0]}: TORSION ATOMS={','.join(map(str, k))}\n" for k in chain]
+    zeros = ",0" * (len(chain) - 1)
+    groups = f"group low id <= {half}\ngroup high id > {half}"
+    # name, compute, fix coord/bias, input of PLUMED
+    variables = (
+        ("a dihedral of four atoms", "dihedral 1 2 3 4", "c_v harmonic k 1 s0 1", torsions[0] + "r: RESTRAINT ARG=t1 AT=1 KAPPA=1\n"),
+        (f"the distance of two centers of {half:,} atoms", "distance low high image none", "c_v harmonic k 1 s0 30",
+         f"a: COM ATOMS=1-{half}\nb: COM ATOMS={half + 1}-{natoms}\nd: DISTANCE ATOMS=a,b NOPBC\n"
+         "r: RESTRAINT ARG=d AT=30 KAPPA=1\n"),
+        ("one of 1,000 dihedrals", "file items.txt", "c_v[1] harmonic k 1 s0 1",
+         "".join(torsions) + f"r: RESTRAINT ARG={','.join(f't{k[0]}' for k in chain)} AT=1{zeros} KAPPA=1{zeros}\n"))
+    table = bench.table("geometry", "atoms", "variable", "ms per step without", "ms added", "bytes copied per step",
+                        "ms added, PLUMED", "bytes copied per step, PLUMED", precision="double", spread=SPREAD, lammps=True,
+                        gpus="g" in bench.kokkos())
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "items.txt"), "w") as file:
+            file.writelines(f"dihedral {' '.join(map(str, k))}\n" for k in chain)
+        for name, items, words, plumed in variables:
+            with open(os.path.join(folder, "geometry.dat"), "w") as file:
+                file.write(plumed)
+            took, copied = compared(bench, folder, [setup, groups, f"compute v all coord/geometry {items}", f"thermo {steps}"],
+                                    [f"coord/bias {words}", "coord/plumed plumedfile geometry.dat outfile geometry.log"], steps)
+            table.row(natoms, name, statistics.median(took[0]), median_difference(took[0], took[1]), copied[1],
+                      median_difference(took[0], took[2]), copied[2])
 
 
 def compared_with_fix_plumed(bench):

@@ -43,6 +43,7 @@ PARTS = {
     "pair-gpu": Part("pair", "gpu", gpus=1),
     "kokkos": Part("kokkos", "run", gpus=1, kokkos=True),
     "plumed": Part("plumed", "biases", gpus=1, kokkos=True, environment=("PLUMED_KERNEL",)),
+    "geometry": Part("plumed", "geometry", gpus=1, kokkos=True, environment=("PLUMED_KERNEL",)),
     "fix-plumed": Part("plumed", "compared_with_fix_plumed", gpus=1, kokkos=True, environment=("PLUMED_KERNEL", "PLUMED_PLUGIN")),
     "gpus": Part("gpus", "run", gpus=2, kokkos=True, commands=("mpirun",)),
     "replicas": Part("replicas", "run", gpus=1, kokkos=True, commands=("mpirun", "nvidia-cuda-mps-control")),
