@@ -138,8 +138,8 @@ template <class Style> class CoordVariableKokkos : public Style {
 // A variable of members with KOKKOS. The GPU finds and sums the members. On one rank, it also
 // evaluates the functions of the sums; on several ranks, the sums pass through the host, which adds
 // those of all ranks. The gradients stay on the GPU. The host finds the members once in a run, to
-// check them and for the references. For unwrap nearest, it does so at each build of neighbor lists.
-// Without a resident form, the host evaluates. Style: derived from CoordMembers
+// check them and for the references; for unwrap nearest, at each build of neighbor lists. Without a
+// resident form, the host evaluates. Style: derived from CoordMembers
 
 template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Style> {
   using Base = CoordVariableKokkos<Style>;

@@ -3,8 +3,8 @@
 // Launches, all of them early:
 //   sum_centers        256 threads per block, whose threads take the rows in turn. A block sums two
 //                      groups, so that it reads atoms once if there are two. At most MAX_BLOCKS
-//                      blocks for them. The last block to finish adds all blocks, always in the same
-//                      order. Shared memory: the sums of the block's warps.
+//                      blocks for them. The last block to finish adds all blocks, always in the
+//                      same order. Shared memory: the sums of the block's warps.
 //   evaluate_items     one thread per item, 64 threads per block
 //   add_atom_forces    one warp per atom, if all points are atoms
 //   sum_gradients      one warp per point, otherwise
@@ -133,7 +133,8 @@ namespace {
   }
 
   // Takes 'blocks' blocks for each pair of groups. If there are more, they sum atoms. partial:
-  // [npairs][blocks][SUMS]; ended: [npairs] number of finished blocks, 0 before and after the launch
+  // [npairs][blocks][SUMS]; ended: [npairs] number of finished blocks, 0 before and after the
+  // launch
   template <class X>
   __global__ void __launch_bounds__(THREADS)
       sum_centers(const X *x, const __grid_constant__ GeometryBox box,
