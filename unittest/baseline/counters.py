@@ -11,6 +11,8 @@ LIQUID = [*BEGIN, "pair_style lj/cut 2.5", "pair_coeff 1 1 1 1"]
 VARIABLE = ["compute s all coord/gpu switch rational 1.5 dmax 2.9 precision double"]
 BIAS = "fix a all coord/bias c_s harmonic k 1 s0 50"
 EXPRESSION = 'compute d all coord/custom "2*s+1" s c_s'
+GEOMETRY = ["group odd id 1:40:2", "group even id 2:40:2", "compute t all coord/geometry dihedral 1 2 3 4 distance 5 6",
+            "compute d all coord/geometry distance odd even image none"]
 WALL = "fix b all coord/bias c_s wall/upper k 1 s0 50"
 METAD = "fix a all coord/bias c_s metad sigma 1.0 height 0.1 pace 2 grid 0 400 bins 800 file HILLS"
 OPES = "fix a all coord/bias c_s opes barrier 20 temp 1.5 sigma/adaptive 8 pace 4 file KERNELS"
@@ -29,6 +31,8 @@ CASES = {
     "respa, outer level": [*LIQUID, *VARIABLE, BIAS, "run_style respa 3 2 2 pair 1", "run 10"],
     "respa, inner level": [*LIQUID, *VARIABLE, BIAS, "fix_modify a respa 1", "run_style respa 3 2 2 pair 1",
                            "run 10"],
+    "geometry of atoms": [*LIQUID, *GEOMETRY, "fix a all coord/bias c_t[1] c_t[2] harmonic k 1 1 s0 1 1", "run 10"],
+    "geometry of centers": [*LIQUID, *GEOMETRY, "fix a all coord/bias c_d harmonic k 1 s0 1", "run 10"],
     "pair coord": [*BEGIN, "pair_style coord", "pair_coeff * * 3.0 cubic dmax 1.8", "run 10"],
 }
 # The evaluators of collective variables and pair sums: the host, a GPU from host arrays, or a GPU with atoms on it.

@@ -65,6 +65,18 @@ class Evaluations(unittest.TestCase):
             for what in ["stream waits"] + ["event waits"] * between if step % 4 else []:
                 self.assertEqual(counts.steps[step].get(what, 0), alone.steps[10].get(what, 0), (step, what))
 
+    @unittest.skipUnless(coordtest.ON_KOKKOS_GPU, "without KOKKOS on a GPU, the host computes")
+    def test_geometry(self):
+        """Two launches for atoms and four for centers, next to that of the bias. Nothing is copied, and nothing waits."""
+        for case, launches in ("geometry of atoms", 2), ("geometry of centers", 4):
+            with self.subTest(case):
+                run, counts = self.count(case)
+                rows = [counts.steps[step] for step in (2, 3, 4, 7, 8, 9)]
+                self.assertEqual({row["kernel launches"] for row in rows}, {launches + 1})
+                for what in "stream waits", "device waits", "blocking copies", "bytes to host":
+                    self.assertEqual({row.get(what, 0) for row in rows}, {0}, what)
+                self.assertIn("atoms and derivatives resident on the GPU", run.text)
+
     def test_pair(self):
         self.once_a_timestep("pair coord")
 
