@@ -42,7 +42,7 @@ PUBLIC = {
     "bias": {"bias", "bias_warnings", "deposit_file", "device_terms", "grid_axis", "kernel_sum", "metadynamics",
              "resident_atoms", "resident_bias", "restraint", "trim_file", "walkers"},
     "expression": {"expression", "resident_expression"},
-    "geometry": {"geometry", "shape"},
+    "geometry": {"geometry", "resident_geometry", "shape"},
     "order": {"order_parameter", "order_parameters", "resident_order_parameter"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},
