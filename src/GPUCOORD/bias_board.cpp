@@ -103,6 +103,7 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Phase 
 void BiasBoard::announce_all(VariableUser *caller, int vflag, gpucoord::Step::Phase phase,
                              int level)
 {
+  has_taken_forces = false;
   std::vector<VariableUser *> due;
   for (VariableUser *user : users) {
     if (level != ALL_LEVELS && user->level() != level) continue;
@@ -161,6 +162,16 @@ bool BiasBoard::are_enqueued(const VariableUser *user) const
              return its.compute == one.variable;
            });
   });
+}
+
+void BiasBoard::take_forces()
+{
+  if (has_taken_forces) return;
+  has_taken_forces = true;
+  for (const Entry &one : entries) {
+    auto *const forces = dynamic_cast<ScaledForces *>(one.variable);
+    if (one.want && forces) forces->take_forces();
+  }
 }
 
 std::vector<CollectiveVariable *> BiasBoard::due_on_host() const

@@ -97,6 +97,8 @@ class BiasBoard : protected Pointers {
   // Collective. Enqueues the variables that evaluate() will wait for, if a GPU can compute other
   // forces meanwhile.
   void start();
+  // Each user calls this before it adds forces, and when those of the force field are known.
+  void take_forces();
   // Collective. Evaluates all announced variables on all ranks, except those that are already
   // known.
   void evaluate();
@@ -126,7 +128,8 @@ class BiasBoard : protected Pointers {
   // Users that have called announce() in this force evaluation, and their level.
   std::vector<const VariableUser *> callers;
   int level_of_callers = ALL_LEVELS;
-  std::vector<Entry> entries;    // children before parents
+  bool has_taken_forces = false;    // in this force evaluation
+  std::vector<Entry> entries;       // children before parents
   std::uint64_t nwalks = 0;
   std::vector<double> local_sums, sums;
 };

@@ -188,6 +188,7 @@ void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
 {
   if (nevaluations++ == 0) copied_before = bytes_copied();
   is_enqueued = board->are_enqueued(&user);
+  board->take_forces();
   if (is_enqueued) {
     enqueued.evaluate(step, strength);
     return;
@@ -258,6 +259,7 @@ void BiasEvaluation::evaluate_variables()
 {
   if (nevaluations++ == 0) copied_before = bytes_copied();
   is_enqueued = false;
+  board->take_forces();
   board->evaluate();
 }
 

@@ -54,8 +54,10 @@ void PlumedBias::check_input(const PlumedInput &input)
 {
   units.set_input(input.units());
   for (const auto &action : input.actions()) {
-    const bool is_opes = action.name.compare(0, 5, "OPES_") == 0;
-    if (is_opes && settings.kbt == 0.0 && action.value("TEMP").empty())
+    // OPES_EXPANDED takes the temperature from its expansions.
+    const bool is_expansion = action.name.compare(0, 4, "ECV_") == 0;
+    const bool is_opes = action.name.compare(0, 5, "OPES_") == 0 && action.name != "OPES_EXPANDED";
+    if ((is_opes || is_expansion) && settings.kbt == 0.0 && action.value("TEMP").empty())
       throw std::runtime_error(action.location + ": " + action.name +
                                " needs the temperature - give it by keyword temp, or by TEMP=");
     if (!action.label.empty() && (action.name == "MOVINGRESTRAINT" || action.has("CALC_WORK")))
@@ -202,7 +204,8 @@ const PlumedBias::Needs &PlumedBias::prepare(std::int64_t timestep, const Matrix
   exchange.begin_step(timestep, box, is_checkpoint);
   if (exchange.needs_energy())
     throw std::runtime_error("PLUMED's ENERGY is not available, which PLUMED file " +
-                             settings.file + " uses - leave it out, or use fix plumed for it");
+                             settings.file +
+                             " uses - use compute coord/energy, and read it by EXTRACV");
   return exchange.request();
 }
 

@@ -21,12 +21,14 @@
 #include "gpucoord/bias_warnings.h"
 
 #include "atom.h"
+#include "atom_vec.h"
 #include "comm.h"
 #include "error.h"
 #include "fix.h"
 #include "force.h"
 #include "group.h"
 #include "modify.h"
+#include "update.h"
 #include "utils.h"
 
 #include <algorithm>
@@ -145,6 +147,33 @@ void BiasSurroundings::check_order_of_fixes(bool warns) const
                      "the forces of the bias - define fix {} first",
                      owner, fix->id, style, mine->id);
   }
+}
+
+// The forces must be those of the force field alone when the first fix of collective variables
+// acts. The other styles only read them, or are part of the force field.
+void BiasSurroundings::check_scaled_forces() const
+{
+  const char *const others[] = {"GROUP", "GPU", "store/force", "multisite/linear"};
+  for (auto *const fix : modify->get_fix_list()) {
+    if (fix == mine) break;
+    const bool acts = modify->get_fix_mask(fix) & (FixConst::POST_FORCE | FixConst::MIN_POST_FORCE);
+    if (acts && !dynamic_cast<VariableUser *>(fix) && !contains(others, without_suffix(fix->style)))
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{} must be defined before fix {} of style {}: a bias on the energy scales the "
+                 "forces of the force field, and must find no others - define fix {} first",
+                 owner, fix->id, fix->style, mine->id);
+  }
+  if (utils::strmatch(update->integrate_style, "^respa"))
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: a bias on the energy scales all forces at once, which run_style respa "
+               "evaluates at several levels - use run_style verlet",
+               owner);
+  if (atom->torque_flag || atom->avec->forceclearflag)
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: a bias on the energy scales the forces on atoms, but atom_style {} also has "
+               "torques or other forces - use a bias on another variable, or an atom style without "
+               "them",
+               owner, atom->atom_style);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -33,6 +33,8 @@ class BiasSurroundings : protected Pointers {
   // Collective. Raises an error for a barostat that is defined before the fix. warns: also warns
   // about other fixes before it
   void check_order_of_fixes(bool warns) const;
+  // Raises an error if the bias cannot scale the forces of the force field.
+  void check_scaled_forces() const;
   // Called at the beginning of each run, and after each timestep.
   void begin_run();
   void check_thermostats();

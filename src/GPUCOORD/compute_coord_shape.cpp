@@ -33,7 +33,6 @@
 #include <utility>
 
 using namespace LAMMPS_NS;
-using gpucoord::ShapeTerm;
 using gpucoord::Unwrap;
 using Kind = gpucoord::ShapeOptions::Kind;
 using Parse::choose;
@@ -100,6 +99,7 @@ ComputeCoordShape::ComputeCoordShape(LAMMPS *lmp, int narg, char **arg) :
   Point point;
   point.group = group_name;
   point.by_mass = by_mass;
+  point.has_own_references = is_rmsd;
   set_points({point}, options.unwrap);
 }
 
@@ -178,9 +178,9 @@ std::string ComputeCoordShape::description() const
                      options.unwrap == Unwrap::IMAGE ? "by image flags" : "as nearest images");
 }
 
-std::string ComputeCoordShape::text_of_singular(int /*item*/) const
+std::string ComputeCoordShape::text_of_singular(int item) const
 {
-  if (!(shape->flags() & ShapeTerm::SINGULAR))
+  if (item == 1)
     return "two rotations align the atoms with the reference equally well, and the force jumps "
            "from "
            "one to the other - use more atoms, or a reference that is closer to them";
@@ -189,6 +189,11 @@ std::string ComputeCoordShape::text_of_singular(int /*item*/) const
         "exerts no force there - use a group of several atoms, or squared yes"
       : "the RMSD has no derivative at the reference positions, so it exerts no force there - use "
         "squared yes if the run stays there";
+}
+
+std::unique_ptr<gpucoord::ResidentMembers> ComputeCoordShape::make_resident() const
+{
+  return gpucoord::make_resident_shape(options, {reference_ids.begin(), reference_ids.end()});
 }
 
 double ComputeCoordShape::memory_usage()

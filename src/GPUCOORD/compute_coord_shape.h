@@ -19,7 +19,7 @@ ComputeStyle(coord/shape,ComputeCoordShape);
 
 #include "coord_members.h"
 
-#include "gpucoord/shape.h"
+#include "gpucoord/resident_shape.h"
 
 #include <memory>
 #include <string>
@@ -39,6 +39,7 @@ class ComputeCoordShape : public CoordMembers {
   std::string description() const override;
   std::string text_of_singular(int item) const override;
   std::string set_own_references() override;
+  std::unique_ptr<gpucoord::ResidentMembers> make_resident() const override;
 
  private:
   void read_reference(int iarg);

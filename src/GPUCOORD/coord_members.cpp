@@ -118,6 +118,7 @@ void CoordMembers::start(bool is_for_forces)
 {
   state = State::STARTED;
   failed.clear();
+  sums_again.clear();
   box.box = current_box(lmp, name);
   get_box_edges(domain, box.edges);
   for (int c = 0; c < 3; ++c)
@@ -374,12 +375,17 @@ gpucoord::GeometryFlags CoordMembers::evaluate(const double *sums)
 {
   const auto flags = function().evaluate(box, sums, references.data());
   const int n = function().nsums_again();
+  sums_again.resize(n);
   if (n == 0) return flags;
-  atoms_to_host(false);
-  std::vector<double> mine(n), all(n);
-  function().sum_again(member_atoms(), mine.data());
-  MPI_Allreduce(mine.data(), all.data(), n, MPI_DOUBLE, MPI_SUM, world);
-  return function().evaluate_again(all.data());
+  std::vector<double> mine(n);
+  sum_members_again(sums, mine.data());
+  MPI_Allreduce(mine.data(), sums_again.data(), n, MPI_DOUBLE, MPI_SUM, world);
+  return function().evaluate_again(sums_again.data());
+}
+
+void CoordMembers::sum_members_again(const double * /*sums*/, double *again)
+{
+  function().sum_again(member_atoms(), again);
 }
 
 void CoordMembers::warn_of(const gpucoord::GeometryFlags &flags)
@@ -424,5 +430,6 @@ void CoordMembers::add_atom_virial(const gpucoord::ItemFactors &factors, double 
 double CoordMembers::memory_usage()
 {
   return CoordVariable::memory_usage() +
-      static_cast<double>(gpucoord::bytes_of(members, references, groupbits) + function().bytes());
+      static_cast<double>(gpucoord::bytes_of(members, references, groupbits, sums_again) +
+                          function().bytes());
 }

@@ -36,8 +36,7 @@ class CoordMembers : public CoordVariable {
     std::string group;    // name, without an ID
     // Weights of the members: their masses, or 1.
     bool by_mass = false;
-
-    std::string text() const { return group.empty() ? fmt::format("atom {}", id) : group; }
+    bool has_own_references = false;    // each member has a reference position by its ID
   };
 
   void init() override;
@@ -90,6 +89,8 @@ class CoordMembers : public CoordVariable {
   virtual bool needs_members() const { return true; }
   // Sets the sums of this rank. Returns why it failed, or "".
   virtual std::string sum_members(double *sums);
+  // Sets the sums of this rank that function() needs after its evaluation at these sums.
+  virtual void sum_members_again(const double *sums, double *again);
 
   // Returns the row of an atom; NOT_HERE for an atom of another rank, and for a group.
   int row_of(const Point &) const;
@@ -105,7 +106,8 @@ class CoordMembers : public CoordVariable {
   std::vector<double> references;                   // [points][3] distance
   std::int64_t members_version;                     // of the members and references
   std::string problem;                              // of the members, the same on all ranks, or ""
-  std::string failed;                               // why this rank has no sums, or ""
+  std::vector<double> sums_again;    // over ranks; empty if the evaluation did not need them
+  std::string failed;                // why this rank has no sums, or ""
   bool warned_singular, warned_far;
 
  private:

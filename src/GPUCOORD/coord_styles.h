@@ -23,9 +23,11 @@
 #ifdef COORD_STYLE_CLASSES
 #undef COORD_STYLE_CLASSES
 #include "compute_coord_custom.h"
+#include "compute_coord_energy.h"
 #include "compute_coord_geometry.h"
 #include "compute_coord_pair.h"
 #include "compute_coord_shape.h"
+#include "compute_coord_volume.h"
 #else
 
 #ifndef ORDER_PARAMETER
@@ -42,6 +44,8 @@ OTHER_VARIABLE(coord/gpu,ComputeCoordPair,"coordination number")
 #include "gpucoord/order_parameters.def"
 OTHER_VARIABLE(coord/geometry,ComputeCoordGeometry,"distances, angles and dihedrals")
 OTHER_VARIABLE(coord/shape,ComputeCoordShape,"radius of gyration and RMSD")
+OTHER_VARIABLE(coord/energy,ComputeCoordEnergy,"potential energy")
+OTHER_VARIABLE(coord/volume,ComputeCoordVolume,"volume of the box")
 OTHER_VARIABLE(coord/custom,ComputeCoordCustom,"expression of collective variables")
 // clang-format on
 

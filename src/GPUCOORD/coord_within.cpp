@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 using namespace LAMMPS_NS;
@@ -115,7 +116,7 @@ void CoordWithin::init()
                  args.center);
     bit = group->bitmask[igroup];
   }
-  region_in_box();
+  region();
 }
 
 std::string CoordWithin::description() const
@@ -126,7 +127,7 @@ std::string CoordWithin::description() const
                      o.smear);
 }
 
-gpucoord::SmoothRegion CoordWithin::region_in_box() const
+gpucoord::SmoothRegion CoordWithin::region() const
 {
   gpucoord::RegionBox box;
   get_box_edges(domain, box.edges);
@@ -185,28 +186,31 @@ void CoordWithin::begin(const std::vector<int> &rows)
   w.resize(n);
   gradient.resize(3 * n);
   strain.resize(6 * n);
-  const gpucoord::SmoothRegion region = region_in_box();
+  const gpucoord::SmoothRegion in_box = region();
   if (n > 0)
-    evaluate_region(region, static_cast<std::int64_t>(n), rows.data(), &atom->x[0][0],
+    evaluate_region(in_box, static_cast<std::int64_t>(n), rows.data(), &atom->x[0][0],
                     {w.data(), gradient.data(), strain.data()}, comm->nthreads);
+}
+
+void CoordWithin::set_sums(double value, double sum_of_w)
+{
+  if (!is_mean) return;
+  const double sums[2] = {value, sum_of_w};
+  double all[2];
+  MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, world);
+  sum_of_weights = all[1];
+  mean_of_f = all[1] > 0.0 ? all[0] / all[1] : 0.0;
 }
 
 // With S = A/B, A = sum of w f, B = sum of w: B dS = dA - S dB. The caller divides by B.
 void CoordWithin::add(const std::vector<int> &rows, const std::vector<double> &f, double value,
                       unsigned want, double *peratom, gpucoord::Contribution &mine)
 {
-  double mean = 0.0;
-  if (is_mean) {
-    double sums[2] = {value, 0.0}, all[2];
-    for (const double one : w) sums[1] += one;
-    MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, world);
-    sum_of_weights = all[1];
-    mean = all[1] > 0.0 ? all[0] / all[1] : 0.0;
-  }
+  set_sums(value, std::accumulate(w.begin(), w.end(), 0.0));
   if (!(want & (gpucoord::DERIVATIVES | gpucoord::VIRIAL))) return;
 
   std::vector<double> factor(f);
-  for (double &one : factor) one -= mean;
+  for (double &one : factor) one -= mean_of_f;
   const std::size_t n = rows.size(), columns = gpucoord::peratom_columns(want);
   for (std::size_t k = 0; k < n; ++k)
     for (int c = 0; c < 6; ++c) {

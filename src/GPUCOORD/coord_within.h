@@ -52,6 +52,13 @@ class CoordWithin : protected Pointers {
   void begin(const std::vector<int> &rows);
   gpucoord::AtomWeights weights() const { return {w.data(), gradient.data()}; }
 
+  // For atoms that are resident on a GPU, which has no centers of groups.
+  bool can_be_resident() const { return args.center.empty(); }
+  gpucoord::SmoothRegion region() const;    // in the current box
+  // Collective. Sets the mean and the sum of the weights from this rank's sums of w f and w.
+  void set_sums(double value, double sum_of_w);
+  double mean() const { return mean_of_f; }    // S with norm mean, otherwise 0
+
   // Collective. Adds the gradients of the weights to the per-atom output and to W, and sets the sum
   // of the weights. f: of the rows of begin(). value: this rank's sum of w f. peratom: null if this
   // rank has none
@@ -65,7 +72,6 @@ class CoordWithin : protected Pointers {
   double mass_of(int i) const;
   void find_center();
   void add_center(const double *force, unsigned want, double *peratom) const;
-  gpucoord::SmoothRegion region_in_box() const;
 
   const std::string &owner;
   const WithinArguments args;
@@ -74,7 +80,7 @@ class CoordWithin : protected Pointers {
   double mass = 0.0;    // of the group of the center
   double center_of_mass[3] = {};
   std::vector<double> w, gradient, strain;    // RegionWeights of the rows
-  double sum_of_weights = 0.0;
+  double sum_of_weights = 0.0, mean_of_f = 0.0;
 };
 
 }    // namespace LAMMPS_NS

@@ -117,6 +117,7 @@ void FixCoordBias::init()
   find_variables();
   evaluation->begin_run();
   surroundings().check_order_of_fixes(!is_set_up);
+  if (!scaled_forces(refs).empty()) surroundings().check_scaled_forces();
   its_surroundings->begin_run();
   bias->set_walls_of_others(surroundings().walls_of_others());
   respa.find(this);
@@ -268,7 +269,14 @@ void FixCoordBias::begin()
 BiasNeeds FixCoordBias::begin_evaluation(int vflag, Phase phase)
 {
   check_variables();
+  announce_next();
   return {want(vflag), evaluation->needs_values(step_of(phase))};
+}
+
+void FixCoordBias::announce_next() const
+{
+  const bigint next = (update->ntimestep / bias->stride() + 1) * bias->stride();
+  for (ScaledForces *forces : scaled_forces(refs)) forces->announce_next(next);
 }
 
 unsigned FixCoordBias::want(int vflag) const

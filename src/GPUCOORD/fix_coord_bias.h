@@ -86,6 +86,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void print_setup();
 
   bool is_due() const;
+  void announce_next() const;
   bool is_rerun() const;
   unsigned want(int vflag) const;    // outputs of the variables in this force evaluation
   gpucoord::Step step_of(Phase) const;

@@ -139,6 +139,7 @@ void FixCoordPlumed::min_setup(int vflag)
 BiasNeeds FixCoordPlumed::begin_evaluation(int vflag, Phase phase)
 {
   check_variables();
+  announce_next();
   const bool is_rerun = input->command && strcmp(input->command, "rerun") == 0;
   may_be_known = phase == Phase::SETUP && plumed->known_step() != PlumedBias::NONE && !is_rerun;
   std::fill(needed.begin(), needed.end(), 1);

@@ -21,6 +21,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
 using namespace LAMMPS_NS;
 
@@ -86,6 +87,23 @@ const std::vector<VariableRef> &CollectiveVariable::children() const
 {
   static const std::vector<VariableRef> none;
   return none;
+}
+
+// Adds variables and their children, each once.
+static void collect(const std::vector<VariableRef> &some, std::set<CollectiveVariable *> &all)
+{
+  for (const VariableRef &one : some)
+    if (all.insert(one.compute).second) collect(one.compute->children(), all);
+}
+
+std::vector<ScaledForces *> LAMMPS_NS::scaled_forces(const std::vector<VariableRef> &some)
+{
+  std::set<CollectiveVariable *> all;
+  collect(some, all);
+  std::vector<ScaledForces *> found;
+  for (CollectiveVariable *variable : all)
+    if (auto *const forces = dynamic_cast<ScaledForces *>(variable)) found.push_back(forces);
+  return found;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -15,6 +15,8 @@
 #include "gpucoord/period.h"
 #include "gpucoord/variable.h"
 
+#include "lmptype.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -46,6 +48,21 @@ class CollectiveVariable;
 // Returns the list of styles for messages: 'coord/gpu, ... or coord/custom'.
 std::string styles_of_variables();
 
+// The part of a variable whose gradients are the forces of the force field. Its bias scales them.
+
+class ScaledForces {
+ public:
+  // Called in each force evaluation. next: timestep of the next one in which a fix evaluates the
+  // variable
+  virtual void announce_next(bigint next) = 0;
+  // Called once in each force evaluation, when the forces of the force field are known and before a
+  // bias adds others.
+  virtual void take_forces() = 0;
+
+ protected:
+  ~ScaledForces() = default;    // not deleted through this interface
+};
+
 // A value of a variable, as fixes and parents store it.
 struct VariableRef {
   CollectiveVariable *compute = nullptr;
@@ -64,6 +81,9 @@ inline bool is_of_earlier(const std::vector<VariableRef> &values, std::size_t v)
     return earlier.compute == values[v].compute;
   });
 }
+
+// Returns those of the variables that scale forces, and of the variables below them.
+std::vector<ScaledForces *> scaled_forces(const std::vector<VariableRef> &);
 
 // A word of a user for a value of a variable: c_ID, or c_ID[k] if the variable has several values.
 struct VariableWord {

@@ -114,6 +114,19 @@ bool ComputeCoordPairKokkos::checks_gradients() const
   return data.args->check_every != 0;
 }
 
+// The host divides S and the forces by the sum of the weights.
+bool ComputeCoordPairKokkos::can_enqueue() const
+{
+  const bool divides = data.within && data.args->norm == CoordArguments::Norm::MEAN;
+  return !divides && CoordVariableKokkos::can_enqueue();
+}
+
+void ComputeCoordPairKokkos::add_more_forces(const gpucoord::DeviceForces &forces,
+                                             const gpucoord::ItemFactors &factors)
+{
+  if (data.within) resident->add_weight_forces(forces, factors.factor());
+}
+
 void ComputeCoordPairKokkos::enqueue_evaluation()
 {
   begin_evaluation(true);

@@ -54,6 +54,7 @@ class ComputeCoordPairKokkos : public CoordVariableKokkos<ComputeCoordPair>, pub
 
   void reneighbored(bool due) override;
   bool is_resident() const override;
+  bool can_enqueue() const override;
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
   double bytes_copied() const override;
 
@@ -63,6 +64,7 @@ class ComputeCoordPairKokkos : public CoordVariableKokkos<ComputeCoordPair>, pub
   gpucoord::DeviceValue device_value() const override;
   DeviceChoice &device_choice() const override { return evaluator->device_choice(); }
   std::string failure(const char *what) const override { return resident->failure(what); }
+  void add_more_forces(const gpucoord::DeviceForces &, const gpucoord::ItemFactors &) override;
   void atoms_to_host() override;
   void start_local(LocalEvaluation &) override;
   void finish_local(LocalEvaluation &) override;

@@ -152,7 +152,7 @@ void ResidentCoordinationEvaluator::enqueue_first(const gpucoord::Request &reque
   if (data.function) {
     coordination->evaluate_first(atoms, request.positions, function_on_device->s(),
                                  device->stream());
-    function_on_device->evaluate(device->stream());
+    evaluate_function();
   } else
     coordination->evaluate(atoms, request, device->stream());
 }

@@ -83,6 +83,26 @@ gpucoord::DeviceValue ResidentEvaluator::device_value() const
   return value;
 }
 
+// Keyword check compares weights on the host.
+bool ResidentEvaluator::has_resident_weights() const
+{
+  return data.within->can_be_resident() && !data.args->check_every;
+}
+
+void ResidentEvaluator::evaluate_function()
+{
+  if (data.within)
+    function_on_device->set_region(data.within->region(), device->atoms(false, false),
+                                   device->stream());
+  function_on_device->evaluate(device->stream());
+}
+
+void ResidentEvaluator::add_weight_forces(const gpucoord::DeviceForces &forces,
+                                          const gpucoord::Factor &factor)
+{
+  function_on_device->add_forces(forces, factor, data.within->mean(), device->stream());
+}
+
 void ResidentEvaluator::finish(LocalEvaluation &local)
 {
   attempt(local, [&] {
@@ -97,6 +117,7 @@ void ResidentEvaluator::finish(LocalEvaluation &local)
     if (local.peratom && !local.bad_atom) variable()->peratom(local.peratom, device->stream());
     if (data.function && !local.bad_atom) fetch_function(local);
   });
+  if (data.within) add_within(local);
   data.selected.set_counts(variable()->natoms_a(), variable()->natoms_b());
 }
 
@@ -154,6 +175,35 @@ void ResidentEvaluator::fetch_function(LocalEvaluation &local)
   std::iota(numbers.rows.begin(), numbers.rows.end(), 0);
   function_on_device->copy_numbers(numbers.s.data(), numbers.f.data(), device->stream());
   for (std::size_t i = 0; i < nlocal; ++i) local.peratom[columns * i] += numbers.s[i];
+}
+
+// Collective. Adds the gradients of the weights to W, and to the per-atom output if requested.
+// The host then evaluates the weights once more.
+void ResidentEvaluator::add_within(LocalEvaluation &local)
+{
+  const bool is_mean = data.args->norm == CoordArguments::Norm::MEAN;
+  gpucoord::ResidentFunction::RegionSums sums;
+  if (!local.peratom && (is_mean || (local.want & gpucoord::VIRIAL)))
+    attempt(local, [&] {
+      sums = function_on_device->region_sums(device->stream());
+    });
+  const bool is_valid = local.failed.empty() && !local.bad_atom;
+  if (!local.peratom || !is_valid) {
+    data.within->set_sums(local.value, sums.w);
+    for (int c = 0; c < 6; ++c)
+      local.mine.virial[c] -= sums.f_strain[c] - data.within->mean() * sums.strain[c];
+    return;
+  }
+  atoms_to_host(atomKK);
+  std::vector<int> rows;
+  std::vector<double> f;
+  for (int i = 0; i < atom->nlocal; ++i) {
+    if (!(atom->mask[i] & data.groupbit)) continue;
+    rows.push_back(i);
+    f.push_back(data.numbers.f[i]);
+  }
+  data.within->begin(rows);
+  data.within->add(rows, f, local.value, local.want, local.peratom, local.mine);
 }
 
 /* ---------------------------------------------------------------------- */

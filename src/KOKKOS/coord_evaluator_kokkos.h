@@ -56,14 +56,16 @@ class ResidentEvaluator : protected Pointers {
 
   bool can_evaluate(CoordPaths::Path path) const
   {
-    return path == CoordPaths::Path::CELLS && !data.within &&
-        (!data.function || function_is_resident);
+    return path == CoordPaths::Path::CELLS && (!data.function || function_is_resident) &&
+        (!data.within || has_resident_weights());
   }
   // Makes the variable and the function. May throw DeviceError.
   void make();
   // Rebuilds the pairs, unless they belong to the current neighbor lists. Returns the atoms.
   gpucoord::DeviceAtoms rebuild();
   gpucoord::DeviceValue device_value() const;
+  // Adds the forces of the gradients of the weights. May throw DeviceError.
+  void add_weight_forces(const gpucoord::DeviceForces &, const gpucoord::Factor &);
   // Returns the error message of a rank whose GPU failed.
   std::string failure(const char *what) const;
   void warn_of_moved_atoms();
@@ -91,6 +93,8 @@ class ResidentEvaluator : protected Pointers {
     }
   }
   const int *owners() const;
+  // Enqueues the weights of the atoms and the function.
+  void evaluate_function();
 
   CoordPairData &data;
   // The function; null: there is no function, or the host evaluates it.
@@ -98,7 +102,9 @@ class ResidentEvaluator : protected Pointers {
 
  private:
   void begin_function(const gpucoord::DeviceAtoms &, std::int64_t version);
+  bool has_resident_weights() const;
   void fetch_function(LocalEvaluation &);
+  void add_within(LocalEvaluation &);
   std::string dSds_too_large(int row, double s, double dSds) const;
 
   const bool function_is_resident;

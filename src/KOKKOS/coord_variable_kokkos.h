@@ -97,7 +97,9 @@ template <class Style> class CoordVariableKokkos : public Style {
     gpucoord::ItemFactors scaled = factors;
     scaled.host *= device_value().scale;
     try {
-      resident_form()->add_forces(device->begin_forces(), scaled, device->stream());
+      const auto forces = device->begin_forces();
+      resident_form()->add_forces(forces, scaled, device->stream());
+      add_more_forces(forces, scaled);
     } catch (const gpucoord::DeviceError &e) {
       this->error->one(FLERR, Error::NOLASTLINE, "{}", failure(e.what()));
     }
@@ -111,6 +113,8 @@ template <class Style> class CoordVariableKokkos : public Style {
   virtual void enqueue_evaluation() = 0;
   // Returns the values of the last evaluation on the GPU.
   virtual gpucoord::DeviceValue device_value() const { return resident_form()->device_value(); }
+  // Adds forces that the resident form lacks. May throw DeviceError.
+  virtual void add_more_forces(const gpucoord::DeviceForces &, const gpucoord::ItemFactors &) {}
   virtual DeviceChoice &device_choice() const = 0;
   // Returns the error message of a rank whose GPU failed.
   virtual std::string failure(const char *what) const = 0;
@@ -205,6 +209,8 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     Style::finish(sums);
     if (!keeps_gradients) return;
     resident->evaluate_at(this->box, sums + Base::NHEADER, this->stream());
+    if (!this->sums_again.empty())
+      resident->evaluate_again(this->sums_again.data(), this->stream());
     this->state = Style::State::DEVICE;
   }
 
@@ -249,6 +255,16 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     });
     return this->failed;
   }
+  void sum_members_again(const double *sums, double *again) override
+  {
+    if (!keeps_gradients) return Style::sum_members_again(sums, again);
+    try {
+      resident->evaluate_at(this->box, sums, this->stream());
+      std::copy_n(resident->sum_again(this->stream()), this->sums_again.size(), again);
+    } catch (const gpucoord::DeviceError &e) {
+      this->error->one(FLERR, Error::NOLASTLINE, "{}", failure(e.what()));
+    }
+  }
 
  private:
   gpucoord::DeviceMembers members_on_device() const
@@ -259,10 +275,14 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     const auto is_by_mass = [](const auto &point) {
       return point.by_mass;
     };
+    const auto has_own_references = [](const auto &point) {
+      return point.has_own_references;
+    };
     const auto &bits = this->groupbits;
     const auto &points = this->points;
     return this->device->members(std::any_of(bits.begin(), bits.end(), is_group),
-                                 std::any_of(points.begin(), points.end(), is_by_mass));
+                                 std::any_of(points.begin(), points.end(), is_by_mass),
+                                 std::any_of(points.begin(), points.end(), has_own_references));
   }
   void select()
   {

@@ -67,7 +67,8 @@ gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
   return atoms;
 }
 
-gpucoord::DeviceMembers KokkosDevice::members(bool with_groups, bool with_masses) const
+gpucoord::DeviceMembers KokkosDevice::members(bool with_groups, bool with_masses,
+                                              bool with_ids) const
 {
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
   gpucoord::DeviceMembers members;
@@ -75,8 +76,11 @@ gpucoord::DeviceMembers KokkosDevice::members(bool with_groups, bool with_masses
   members.mass_is_by_type = !atom->rmass;
   members.atoms = atoms(with_groups, with_masses && members.mass_is_by_type);
   const bool by_row = with_masses && !members.mass_is_by_type;
-  atomKK->sync(Device, IMAGE_MASK | (by_row ? RMASS_MASK : EMPTY_MASK));
+  atomKK->sync(
+      Device, IMAGE_MASK | (by_row ? RMASS_MASK : EMPTY_MASK) | (with_ids ? TAG_MASK : EMPTY_MASK));
   members.image = {atomKK->k_image.view<LMPDeviceType>().data(), IMGBITS};
+  if (with_ids) members.id = atomKK->k_tag.view<LMPDeviceType>().data();
+  members.id_is_64_bit = sizeof(tagint) == 8;
   if (by_row)
     members.mass = atomKK->k_rmass.view<LMPDeviceType>().data();
   else if (with_masses)

@@ -55,7 +55,7 @@ class KokkosDevice : protected Pointers {
   gpucoord::DeviceStream stream() const;
   gpucoord::DeviceAtoms atoms(bool with_mask, bool with_type) const;    // syncs atoms to the GPU
   // Syncs what variables of members read to the GPU. Masses by type change only between runs.
-  gpucoord::DeviceMembers members(bool with_groups, bool with_masses) const;
+  gpucoord::DeviceMembers members(bool with_groups, bool with_masses, bool with_ids) const;
   void sync_masses_by_type() const;
   gpucoord::DeviceForces begin_forces() const;    // syncs forces to the GPU
   void end_forces() const;                        // marks forces as modified on the GPU

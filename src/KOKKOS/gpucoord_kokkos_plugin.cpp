@@ -22,6 +22,7 @@
 #include "coord_styles.h"
 
 // clang-format off
+#include "compute_coord_energy_kokkos.h"
 #include "compute_coord_geometry_kokkos.h"
 #include "compute_coord_pair_kokkos.h"
 #include "compute_coord_shape_kokkos.h"
@@ -57,6 +58,7 @@ void gpucoord_register_kokkos(StyleRegistry &styles)
 #define FixStyle(key, Class) styles.add("fix", #key, info, &gpucoord_create<Fix, Class>)
 
   const char *info = "";
+#include "compute_coord_energy_kokkos.h"
 #include "compute_coord_geometry_kokkos.h"
 #include "compute_coord_pair_kokkos.h"
 #include "compute_coord_shape_kokkos.h"

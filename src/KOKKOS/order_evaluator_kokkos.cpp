@@ -57,7 +57,7 @@ bool ResidentOrderEvaluator::is_sum_of_function() const
 void ResidentOrderEvaluator::enqueue(const gpucoord::Request &request)
 {
   enqueue_first(request, is_sum_of_function());
-  if (is_sum_of_function()) function_on_device->evaluate(device->stream());
+  if (is_sum_of_function()) evaluate_function();
   enqueue_second(request);
 }
 
@@ -81,7 +81,7 @@ void ResidentOrderEvaluator::start(LocalEvaluation &local, const gpucoord::Reque
   if (comm->nprocs > 1 || data.args->check_every) data.ghosts.reserve();
   attempt(local, [&] {
     enqueue_first(request, true);
-    function_on_device->evaluate(device->stream());
+    evaluate_function();
     if (host.has_columns())
       host.definition().compute_columns(*resident, atom->nlocal, comm->nthreads, device->stream());
     if (local.want != gpucoord::VALUE) enqueue_second(request);

@@ -247,7 +247,8 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
     ORDER_STYLES = dict(re.findall(r'^GPUCOORD_ORDER_PARAMETER\(\w+, \w+, ([\w/]+),\s+"[^"]+",\s+"([^"]+)"', listed.read(),
                                    re.MULTILINE))
 # Texts of messages.
-VARIABLES = ", ".join(["coord/gpu", *ORDER_STYLES, "coord/geometry", "coord/shape"]) + " or coord/custom"
+VARIABLES = ", ".join(["coord/gpu", *ORDER_STYLES, "coord/geometry", "coord/shape", "coord/energy", "coord/volume"]) + \
+    " or coord/custom"
 
 # Device of the tests: 'device host' or 'device cuda' is added to every command compute coord/gpu, compute of an order
 # parameter, compute potential/grid and pair_style coord, also as a sub-style, that names no device.

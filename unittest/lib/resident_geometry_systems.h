@@ -8,10 +8,15 @@
 
 #include "gpucoord/variable.h"
 
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -223,5 +228,75 @@ template <class Real, class Flag> struct Rank {
   std::vector<Flag> host_flags;
   std::vector<GeometryMember> host_members;
 };
+
+template <class T> std::vector<T> read(const T *from, std::size_t n)
+{
+  std::vector<T> to(n);
+  cudaMemcpy(to.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost);
+  return to;
+}
+
+inline Numbers values_of(const gpucoord::ResidentMembers &resident)
+{
+  const gpucoord::DeviceValue value = resident.device_value();
+  EXPECT_EQ(value.stride, 1);
+  EXPECT_EQ(value.scale, 1.0);
+  return read(value.sum, value.n);
+}
+
+// Forces on the GPU with the layouts of LAMMPS, [n][3] and [3][n], and one with gaps, [n][4].
+template <class Real> class Forces {
+ public:
+  Forces(int n_in, int layout) :
+      n(n_in), atom_stride(layout == 0       ? 3
+                               : layout == 1 ? 1
+                                             : 4),
+      axis_stride(layout == 1 ? n : 1), before(4 * static_cast<std::size_t>(n), 0.5), f(before)
+  {
+  }
+  gpucoord::DeviceForces view() const
+  {
+    return {f.data(), std::is_same<Real, float>::value, atom_stride, axis_stride};
+  }
+  // Returns what was subtracted, [n][3], and checks that the rest is unchanged.
+  Numbers subtracted() const
+  {
+    std::vector<Real> now = f.get();
+    Numbers found;
+    for (int i = 0; i < n; ++i)
+      for (int c = 0; c < 3; ++c) {
+        Real &one = now[atom_stride * i + axis_stride * c];
+        found.push_back(0.5 - one);
+        one = static_cast<Real>(0.5);
+      }
+    EXPECT_EQ(now, before);
+    return found;
+  }
+
+ private:
+  const int n;
+  const std::int64_t atom_stride, axis_stride;
+  const std::vector<Real> before;
+  OnGpu<Real> f;
+};
+
+inline double largest(const Numbers &numbers)
+{
+  double found = 0.0;
+  for (const double x : numbers) found = std::max(found, std::abs(x));
+  return found;
+}
+
+inline void expect_near(const Numbers &found, const Numbers &expected, double bound,
+                        const std::string &what)
+{
+  ASSERT_EQ(found.size(), expected.size()) << what;
+  const double allowed = bound * std::max(1.0, largest(expected));
+  for (std::size_t k = 0; k < found.size(); ++k)
+    ASSERT_NEAR(found[k], expected[k], allowed) << what << ", number " << k;
+}
+
+// Sums of 100,000 terms differ by their order.
+constexpr double IN_DOUBLE = 1e-9, IN_FLOAT = 1e-6;
 
 #endif

@@ -427,7 +427,7 @@ TEST(ResidentFunction, weights_and_their_gradients_equal_those_of_the_host)
       gpucoord::DeviceForces to;
       to.f = is_float ? static_cast<void *>(floats.data()) : forces.data();
       to.is_float = is_float;
-      device->add_forces(to, {0.5, two.data()}, nullptr);
+      device->add_forces(to, {0.5, two.data()}, 0.0, nullptr);
       std::vector<double> sums(3 * N);
       std::vector<float> float_sums(3 * N);
       cudaMemcpy(sums.data(), forces.data(), sums.size() * sizeof(double), cudaMemcpyDeviceToHost);
@@ -443,6 +443,79 @@ TEST(ResidentFunction, weights_and_their_gradients_equal_those_of_the_host)
       }
     }
   }
+}
+
+// Atoms of which two of three are selected, in slabs of a tilted box and in a ball: weights,
+// sums, and forces of a mean.
+TEST(ResidentFunction, weights_in_a_region_equal_those_of_the_host)
+{
+  constexpr int N = 3001;
+  std::mt19937 random(6);
+  std::uniform_real_distribution<double> u(0.0, 6.0);
+  std::vector<double> s, x;
+  std::vector<int> mask, rows;
+  for (int k = 0; k < N; ++k) {
+    s.push_back(u(random));
+    for (int c = 0; c < 3; ++c) x.push_back(static_cast<float>(u(random)));
+    mask.push_back(k % 3 ? 2 : 4);
+    if (k % 3) rows.push_back(k);
+  }
+  const std::vector<float> x_float(x.begin(), x.end());
+  const OnGpu<double> x_on_gpu(x);
+  const OnGpu<float> x_float_on_gpu(x_float);
+  const OnGpu<int> mask_on_gpu(mask);
+  const RegionBox box = {
+      {0.5, -1.0, 0.0}, {{6.0, 0.0, 0.0}, {2.0, 6.5, 0.0}, {-1.0, 1.5, 7.0}}, {true, true, false}};
+  const double center[3] = {1.0, 5.0, 3.0}, mean = 1.7;
+  using Kind = RegionOptions::Kind;
+  const auto n = static_cast<std::int64_t>(rows.size());
+  for (const RegionOptions &options :
+       {RegionOptions{Kind::X, -1.0, 2.0, 0.4}, RegionOptions{Kind::Y, 1.0, 1.5, 0.3},
+        RegionOptions{Kind::Z, 2.0, 9.0, 0.2}, RegionOptions{Kind::R, 0.0, 2.0, 0.1}})
+    for (const bool is_float : {false, true}) {
+      const SmoothRegion region = make_region(options, box, center);
+      std::vector<double> w(n), gradient(3 * n), strain(6 * n);
+      evaluate_region(region, n, rows.data(), x.data(), {w.data(), gradient.data(), strain.data()},
+                      2);
+      DeviceAtoms atoms;
+      atoms.x = is_float ? static_cast<const void *>(x_float_on_gpu.data()) : x_on_gpu.data();
+      atoms.x_is_float = is_float;
+      atoms.mask = mask_on_gpu.data();
+      atoms.nlocal = atoms.nall = N;
+      const auto device = make_resident_function({}, Precision::DOUBLE);
+      device->select(atoms, 2, nullptr);
+      cudaMemcpy(device->s(), s.data(), N * sizeof(double), cudaMemcpyHostToDevice);
+      device->set_region(region, atoms, nullptr);
+      device->evaluate(nullptr);
+      const auto found_w = dSds_of(*device, N);    // f = s
+      const auto sums = device->region_sums(nullptr);
+      double expected[14] = {};
+      std::vector<double> forces(3 * N, 1.0);
+      for (int k = 0; k < n; ++k) {
+        const int row = rows[k];
+        ASSERT_NEAR(found_w[row], w[k], 1e-13) << row;
+        expected[0] += w[k];
+        expected[13] += w[k] * s[row];
+        for (int c = 0; c < 6; ++c) {
+          expected[1 + c] += strain[6 * k + c];
+          expected[7 + c] += s[row] * strain[6 * k + c];
+        }
+        for (int c = 0; c < 3; ++c)
+          forces[3 * row + c] -= 0.5 * (s[row] - mean) * gradient[3 * k + c];
+      }
+      EXPECT_GT(expected[0], 1.0);
+      EXPECT_NEAR(sums.w, expected[0], 1e-10);
+      EXPECT_NEAR(device->result().value, expected[13], 1e-9);
+      for (int c = 0; c < 6; ++c) {
+        EXPECT_NEAR(sums.strain[c], expected[1 + c], 1e-9);
+        EXPECT_NEAR(sums.f_strain[c], expected[7 + c], 1e-9);
+      }
+      for (int row = 0; row < N; row += 3) ASSERT_EQ(found_w[row], 0.0);
+      OnGpu<double> found(std::vector<double>(3 * N, 1.0));
+      device->add_forces({found.data()}, {0.5}, mean, nullptr);
+      const auto found_forces = found.get();
+      for (int k = 0; k < 3 * N; ++k) ASSERT_NEAR(found_forces[k], forces[k], 1e-12);
+    }
 }
 
 TEST(ResidentFunction, equal_sums_have_equal_bits)

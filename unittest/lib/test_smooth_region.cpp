@@ -21,9 +21,11 @@ using Kind = RegionOptions::Kind;
 const RegionBox TILTED = {
     {-1.0, 2.0, 0.5}, {{6.0, 0.0, 0.0}, {2.5, 5.0, 0.0}, {-2.0, 1.5, 7.0}}, {true, true, true}};
 const double CENTER[3] = {1.3, 4.1, 2.2};
-const std::vector<RegionOptions> REGIONS = {
-    {Kind::X, -1.5, 1.0, 0.3}, {Kind::Y, 3.0, 7.9, 0.6}, {Kind::Z, 9.0, 10.0, 0.4},
-    {Kind::R, 0.0, 1.2, 0.15}, {Kind::R, 0.6, 1.4, 0.1}};
+const std::vector<RegionOptions> REGIONS = {{Kind::X, -1.5, 1.0, 0.3},
+                                            {Kind::Y, 3.0, 7.9, 0.6},
+                                            {Kind::Z, 9.0, 10.0, 0.4},
+                                            {Kind::R, 0.0, 1.2, 0.15},
+                                            {Kind::R, 0.6, 1.4, 0.1}};
 
 struct Weights {
   std::vector<double> w, gradient, strain;
@@ -79,8 +81,8 @@ TEST(SmoothRegion, weights_in_an_open_box_are_the_closed_form)
       EXPECT_NEAR(evaluate({Kind::R, 0.0, 3.0, smear}, box, CENTER, x).w[0],
                   fraction(r, -1e30L, 3.0L, smear), 1e-13);
     }
-  const auto at_center = evaluate({Kind::R, 0.0, 3.0, 0.5}, box, CENTER,
-                                  {CENTER[0], CENTER[1], CENTER[2]});
+  const auto at_center =
+      evaluate({Kind::R, 0.0, 3.0, 0.5}, box, CENTER, {CENTER[0], CENTER[1], CENTER[2]});
   EXPECT_NEAR(at_center.w[0], 1.0, 1e-8);
   for (const double one : at_center.gradient) EXPECT_EQ(one, 0.0);
 }
@@ -176,7 +178,11 @@ void expect_error(const std::function<void()> &work, const std::string &field,
 TEST(SmoothRegion, bad_options_are_errors)
 {
   const auto check = [](const RegionOptions &options, const char *field, const char *text) {
-    expect_error([&] { check_options(options); }, field, text);
+    expect_error(
+        [&] {
+          check_options(options);
+        },
+        field, text);
   };
   check({Kind::X, NAN, 1.0, 0.1}, "lo", "a bound is nan but must be a finite number");
   check({Kind::X, 0.0, INFINITY, 0.1}, "hi", "a bound is inf but must be a finite number");
@@ -185,7 +191,11 @@ TEST(SmoothRegion, bad_options_are_errors)
         "the smallest distance is -1 but must be >= 0 - use 0 for a ball");
   check({Kind::Z, 1.0, 2.0, 0.0}, "smear", "smear is 0 but must be > 0 and finite");
   const auto make = [](const RegionOptions &options, const char *field, const char *text) {
-    expect_error([&] { make_region(options, TILTED, CENTER); }, field, text);
+    expect_error(
+        [&] {
+          make_region(options, TILTED, CENTER);
+        },
+        field, text);
   };
   make({Kind::Z, 0.0, 7.1, 0.1}, "hi",
        "the region from 0 to 7.1 is wider than 7, the period of the box - use a narrower one");

@@ -88,6 +88,9 @@ CASES = {
                           for words in ("", "engine allpairs", "function more_than rational 10 nn 12 mm 24")],
     **{f"compute {style}": [Case(f"compute x all {style} {example} device {{2}}\n")]
        for style, example in coordtest.ORDER_STYLES.items()},
+    "compute coord/energy": [Case("compute x all coord/energy\nfix b all coord/bias c_x harmonic k 1e-9 s0 2\n",
+                                  "unfix b\nuncompute x", output=OUTPUT + PERATOM)],
+    "compute coord/volume": [Case("compute x all coord/volume\n", output=OUTPUT + PERATOM)],
     "compute coord/custom": [Case(CV + "compute x all coord/custom 2*a a c_cv\n", output=OUTPUT + PERATOM)],
     "compute coord/geometry": [Case("compute x all coord/geometry distance 1 all\n", output=OUTPUT + PERATOM)],
     "compute coord/shape": [Case("compute x all coord/shape gyration all\n", output=OUTPUT + PERATOM)],

@@ -280,11 +280,13 @@ SYSTEMS = {
                                        ("f_cells:grid:data[*]\n", "f_cells:grid:data[*]\nrun 2\n")]),
         Example(molecules(1, ETHANE))],
     "doc/src/compute_coord_custom.rst": [Example(WATER + DONORS)],
+    "doc/src/compute_coord_energy.rst": [Example(WATER)],
     "doc/src/compute_coord_envsim.rst": [Example(METAL)],
     "doc/src/compute_coord_geometry.rst": [Example(WATER + TORSIONS)],
     "doc/src/compute_coord_gpu.rst": [Example(("" if NO_LABELS else "labelmap atom 1 Na 2 O 3 Zn 4 H").join([WATER, PARTS]), NO_LABELS)],
     "doc/src/compute_coord_orientorder.rst": [Example(CRYSTAL)],
     "doc/src/compute_coord_shape.rst": [Example(WATER + MOLECULE)],
+    "doc/src/compute_coord_volume.rst": [Example(WATER.replace("fix move all nve", ""))],
     "doc/src/compute_potential_grid.rst": [Example([IONS_AND_SLAB] * 4)],
     "doc/src/fix_ave_potential_grid.rst": [Example(IONS_AND_SLAB, [("run 100000", "run 10")])],
     "doc/src/compute_coord_force.rst": [Example(WATER)],
@@ -315,6 +317,7 @@ class Session:
         self.lmp = coordtest.start()
         self.biases = self.variables = 0
         self.periodic = set()    # computes whose S a linear bias cannot act on
+        self.volumes = set()     # computes that have no gradient
 
     def command(self, line):
         """Run a command, and check the forces if it defines a bias. Metadynamics deposits every PACE
@@ -329,6 +332,8 @@ class Session:
             self.periodic.add(words[1])
         if words[0] == "compute" and words[3] == "coord/geometry" and words[4] == "dihedral":
             self.periodic.update(f"{words[1]}[{k}]" for k in (1, 2))
+        if words[0] == "compute" and words[3] == "coord/volume":
+            self.volumes.add(words[1])
         if words[0] == "dump":
             self.lmp.command(f"dump_modify {words[1]} first yes")
 
@@ -351,6 +356,8 @@ class Session:
         if self.lmp.extract_global("ntimestep") % PACE == 0:
             self.lmp.command("run 2")    # at a deposit, S is at the center of a hill, where it has no force
         for name in computes:    # ID, or ID[k]
+            if name in self.volumes:
+                continue
             probe = "harmonic k 1.0 s0 0" if name in self.periodic else "linear k 1.0"
             largest = np.abs(self.force_of(f"fix probe all coord/bias c_{name} {probe}")).max()
             self.lmp.command("unfix probe")
@@ -370,7 +377,8 @@ class Session:
         slopes = [self.lmp.extract_fix(words[1], 0, 1, stride * k + 1) for k in range(len(computes))]
         print(f"    largest force {np.abs(force).max():.2g}, dV/dS {' '.join('%.2g' % slope for slope in slopes)}: {line}")
         assert all(slope != 0 and np.isfinite(slope) for slope in slopes), f"dV/dS is {slopes}: {line}"
-        assert np.abs(force).max() > SMALLEST, f"the bias has no force: {line}"
+        has_gradient = not self.volumes.issuperset(computes)
+        assert (np.abs(force).max() > SMALLEST) == has_gradient, f"the largest force is {np.abs(force).max()}: {line}"
         if beyond != line:
             self.lmp.command(f"unfix {words[1]}")
             self.lmp.command(line)
@@ -383,7 +391,7 @@ class Session:
             except Exception as error:
                 raise AssertionError(f"{line}\n{error}") from error
         for name in self.lmp.available_ids("compute"):
-            variable = rf"compute\s+{re.escape(name)}\s+\S+\s+(?:coord/custom|coord/gpu|{'|'.join(coordtest.ORDER_STYLES)})\s"
+            variable = rf"compute\s+{re.escape(name)}\s+\S+\s+(?:coord/(?:custom|energy|gpu|volume)|{'|'.join(coordtest.ORDER_STYLES)})\s"
             if any(re.match(variable, line) for line in lines):
                 self.lmp.command(f"variable scalar_{name} equal c_{name}")
                 self.lmp.command(f"thermo_style custom step v_scalar_{name}")
@@ -397,12 +405,14 @@ class PageExamples(unittest.TestCase):
         self.addCleanup(os.chdir, here)
         os.chdir(tempfile.mkdtemp(dir=coordtest.folder()))
         shutil.copy(os.path.join(REPOSITORY, "examples/molecules/molecules.multisite"), ".")
-        with open(os.path.join(REPOSITORY, "doc/src/fix_coord_plumed.rst")) as file:
-            plumed, = [block.text for block in rst_blocks(file.read()) if block.language == "text"]
-        plumed = re.sub(r"PACE=\d+", f"PACE={PACE}", plumed)
-        for name, text in ("cubic_ice.vectors", VECTORS), ("plumed.dat", plumed), ("two_names.dat", TWO_NAMES), \
-                ("items.txt", "distance 5 solute\ndihedral 5 7 9 15  # of the backbone\n"), \
-                ("ref.txt", "1 0 0 0\n4 1.5 0 0\n7 2 1.4 0\n10 3.5 1.4 0.3\n"):
+        files = {"cubic_ice.vectors": VECTORS, "two_names.dat": TWO_NAMES,
+                 "items.txt": "distance 5 solute\ndihedral 5 7 9 15  # of the backbone\n",
+                 "ref.txt": "1 0 0 0\n4 1.5 0 0\n7 2 1.4 0\n10 3.5 1.4 0.3\n"}
+        for name, page in ("plumed.dat", "fix_coord_plumed"), ("multi.dat", "compute_coord_energy"):
+            with open(os.path.join(REPOSITORY, f"doc/src/{page}.rst")) as file:
+                plumed, = [block.text for block in rst_blocks(file.read()) if block.language == "text"]
+            files[name] = re.sub(r"PACE=\d+", f"PACE={PACE}", plumed).replace("FILE=DELTAFS", "FILE=DELTAFS OBSERVATION_STEPS=1")
+        for name, text in files.items():
             with open(name, "w") as file:
                 file.write(text)
 
@@ -415,9 +425,9 @@ class PageExamples(unittest.TestCase):
             self.assertEqual(len(blocks), len(SYSTEMS[page]), f"{page}: give each block its system in SYSTEMS: {blocks}")
 
     def check(self, page):
-        if page.endswith("plumed.rst") and not os.path.exists(plumedtest.KERNEL):
-            self.skipTest("GPUCOORD_TEST_PLUMED is not set to the folder of a PLUMED")
         blocks = inputs_of(page)
+        if any(" coord/plumed " in block.text for block in blocks) and not os.path.exists(plumedtest.KERNEL):
+            self.skipTest("GPUCOORD_TEST_PLUMED is not set to the folder of a PLUMED")
         biases = sum(len(re.findall(r"^fix\s+\S+\s+all\s+coord/(?:bias|plumed)\s", "\n".join(commands_of(block.text)), re.MULTILINE))
                      for block, example in zip(blocks, SYSTEMS[page]) if not isinstance(example, Template))
         checked = 0

@@ -28,7 +28,7 @@ def plugin_file():
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
 
 
-STYLES = sorted([["compute", "coord/custom"], ["compute", "coord/force"], ["compute", "coord/geometry"], ["compute", "coord/gpu"],
+STYLES = sorted([*(["compute", f"coord/{name}"] for name in ("custom", "energy", "force", "geometry", "gpu", "volume")),
           *(["compute", style] for style in coordtest.ORDER_STYLES), ["compute", "potential/grid"],
           ["compute", "coord/shape"], ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]])

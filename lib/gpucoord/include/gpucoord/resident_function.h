@@ -10,6 +10,7 @@
 #include "gpucoord/device_value.h"
 #include "gpucoord/export.h"
 #include "gpucoord/resident_numbers.h"
+#include "gpucoord/smooth_region.h"
 #include "gpucoord/types.h"
 
 #include <cstddef>
@@ -33,6 +34,10 @@ class GPUCOORD_API ResidentFunction : public ResidentNumbers {
   virtual void select(const DeviceAtoms &, int bits, DeviceStream) = 0;
   // Sets factors of the owned atoms, [nlocal], in device memory, which later evaluations read.
   virtual void set_weights(const AtomWeights &) = 0;
+  // The same with the weights of the owned atoms in a slab or ball, at these positions, whose
+  // evaluation it enqueues. The positions must remain valid until region_sums(). Throws
+  // DeviceError.
+  virtual void set_region(const SmoothRegion &, const DeviceAtoms &, DeviceStream) = 0;
   virtual double *s() = 0;       // [nlocal] the caller sets it
   virtual double *dSds() = 0;    // [nall] evaluate() sets owned atoms; communication sets ghosts
 
@@ -40,9 +45,17 @@ class GPUCOORD_API ResidentFunction : public ResidentNumbers {
   // Throws DeviceError.
   virtual void evaluate(DeviceStream) = 0;
 
-  // Enqueues f -= factor f(s_i) grad w_i for the owned atoms, after an evaluation with weights.
-  // Throws DeviceError.
-  virtual void add_forces(const DeviceForces &, Factor, DeviceStream) = 0;
+  // Enqueues f -= factor (f(s_i) - mean) grad w_i for the selected atoms, after an evaluation with
+  // weights. Throws DeviceError.
+  virtual void add_forces(const DeviceForces &, Factor, double mean, DeviceStream) = 0;
+
+  // Sums over the selected atoms for a region.
+  struct RegionSums {
+    double w = 0.0;
+    double strain[6] = {}, f_strain[6] = {};    // of RegionWeights::strain, and of f(s_i) times it
+  };
+  // Waits, after an evaluation with the weights of a region. Throws DeviceError.
+  virtual RegionSums region_sums(DeviceStream) = 0;
 
   // S of the last evaluation, in device memory; NaN if an f or dS/ds is bad.
   virtual const double *sum() const = 0;

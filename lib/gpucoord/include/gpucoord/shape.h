@@ -55,11 +55,13 @@ class GPUCOORD_API Shape : public MemberVariable {
   explicit Shape(const ShapeOptions &);
 
   int nvalues() const override { return 1; }
+  const std::vector<double> &reference() const { return given.reference; }    // centered
   unsigned flags() const { return term.flags; }    // of ShapeTerm, of the last evaluation
 
   int nsums() const override;
   void sum(const GeometryBox &, const GeometryAtoms &, const double *reference,
            double *sums) const override;
+  // first_singular is 0 for SINGULAR, and 1 for NOT_UNIQUE alone.
   GeometryFlags evaluate(const GeometryBox &, const double *sums, const double *reference) override;
   int nsums_again() const override { return term.flags & ShapeTerm::CANCELED ? NRESIDUALS : 0; }
   void sum_again(const GeometryAtoms &, double *sums) const override;

@@ -86,6 +86,9 @@ struct DeviceMembers {
   ImageFlags image;
   const void *mass = nullptr;    // [nlocal], or if masses are by type [types + 1]
   bool mass_is_float = false, mass_is_by_type = false;
+  // [nlocal] atom IDs, for variables whose members have reference positions
+  const void *id = nullptr;
+  bool id_is_64_bit = false;
 };
 
 // A MemberVariable whose atoms are resident on a GPU. On one rank, evaluate() does all. On several
@@ -110,6 +113,11 @@ class GPUCOORD_API ResidentMembers : public ResidentVariable {
   // Enqueues the values and dS_k/dx at the sums over all ranks, which are read before the function
   // returns. The atoms are those of the last sum().
   virtual void evaluate_at(const GeometryBox &, const double *sums, DeviceStream) = 0;
+  // If MemberVariable::nsums_again() asks for more sums after evaluate_at(): waits and returns those
+  // of this rank. evaluate_again() then takes those over all ranks, which are read before it
+  // returns.
+  virtual const double *sum_again(DeviceStream) { return nullptr; }
+  virtual void evaluate_again(const double * /*sums*/, DeviceStream) {}
 
   // Returns whether a finished evaluation has had an item that is singular, or one whose nearest
   // image may jump. Does not wait.

@@ -2,17 +2,19 @@
 //
 // Launch of evaluate_atoms: 256 threads per block and at most MAX_BLOCKS blocks, whose threads take
 // the atoms in turn. Shared memory: the sums of the block's warps. The last block to finish adds
-// all blocks, always in the same order. Other kernels: one thread per atom, 256 threads per block,
-// no shared memory.
+// all blocks, always in the same order; so does sum_region. Other kernels: one thread per atom, 256
+// threads per block, no shared memory.
 
 #include "gpucoord/resident_function.h"
 
 #include "dispatch.h"
+#include "region_formula.h"
 
 #include "../expression/interpreter.cuh"
 #include "../gpu/buffers.h"
 #include "../gpu/early_launch.cuh"
 #include "../gpu/forces.cuh"
+#include "../gpu/positions.cuh"
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
 #include "../switching/forms.h"
@@ -39,6 +41,9 @@ namespace {
     static constexpr int NONE = std::numeric_limits<int>::max();
   };
 
+  // Sums over a region: of the weights, and two for each strain (RegionSums).
+  constexpr int NREGION_SUMS = 13;
+
   struct Arguments {
     int n;
     const double *s;
@@ -47,7 +52,7 @@ namespace {
     const double *w;    // null: 1
     double *f, *dSds;
     double max_dSds;
-    double *block_sums;                 // [MAX_BLOCKS]
+    double *block_sums;                 // [NREGION_SUMS][MAX_BLOCKS]; the first row for S
     unsigned *ended;                    // number of finished blocks; 0 before and after the launch
     int *bad;                           // NONE before and after the launch
     Report *report, *report_on_host;    // on_host: pinned memory
@@ -88,17 +93,48 @@ namespace {
     return value;
   }
 
+  __device__ bool is_selected(const Arguments &arg, int k)
+  {
+    return !arg.mask || (arg.mask[k] & arg.bits);
+  }
+
+  // Stores the sums of this block. Returns whether all blocks have stored theirs.
+  __device__ bool store_block_sum(const Arguments &arg, int row, double mine, bool is_last_row)
+  {
+    __shared__ bool is_last;
+    const double block_sum = add_block(mine);
+    if (threadIdx.x == 0) {
+      arg.block_sums[row * MAX_BLOCKS + blockIdx.x] = block_sum;
+      if (is_last_row) {
+        __threadfence();
+        is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
+      }
+    }
+    if (!is_last_row) return false;
+    __syncthreads();
+    if (is_last) __threadfence();
+    return is_last;
+  }
+
+  // Returns the sum over all blocks in the first thread.
+  __device__ double add_blocks(const Arguments &arg, int row)
+  {
+    double total = 0.0;
+    for (int block = threadIdx.x; block < gridDim.x; block += THREADS)
+      total += __ldcg(arg.block_sums + row * MAX_BLOCKS + block);
+    return add_block(total);
+  }
+
   template <class Function>
   __global__ void __launch_bounds__(THREADS)
       evaluate_atoms(const __grid_constant__ Arguments arg, const Function function)
   {
-    __shared__ bool is_last;
     wait_for_previous_kernel();
     launch_dependents();
     double mine = 0.0;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
       double value = 0.0, derivative = 0.0, weight = 0.0;
-      if (!arg.mask || (arg.mask[k] & arg.bits)) {
+      if (is_selected(arg, k)) {
         function(arg.s[k], value, derivative);
         weight = arg.w ? arg.w[k] : 1.0;
         derivative *= weight;
@@ -108,19 +144,8 @@ namespace {
       arg.dSds[k] = derivative;
       mine += weight * value;
     }
-    const double block_sum = add_block(mine);
-    if (threadIdx.x == 0) {
-      arg.block_sums[blockIdx.x] = block_sum;
-      __threadfence();
-      is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!is_last) return;
-    __threadfence();
-    double total = 0.0;
-    for (int block = threadIdx.x; block < gridDim.x; block += THREADS)
-      total += __ldcg(arg.block_sums + block);
-    total = add_block(total);
+    if (!store_block_sum(arg, 0, mine, true)) return;
+    const double total = add_blocks(arg, 0);
     if (threadIdx.x != 0) return;
     const int bad = atomicExch(arg.bad, Report::NONE);
     Report found = {total, bad, 0.0, 0.0};
@@ -130,15 +155,59 @@ namespace {
     *arg.ended = 0;    // for the next launch
   }
 
-  __global__ void add_weight_forces(int n, const double *f, const double *gradient,
-                                    const DeviceForces forces, const Factor factor)
+  // w: [n]; gradient: [n][3]
+  template <class X>
+  __global__ void __launch_bounds__(THREADS)
+      weigh_atoms(const __grid_constant__ SmoothRegion region, int n, const X *x, double *w,
+                  double *gradient)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
+    const double3 p = position_of(x, k);
+    const double at[3] = {p.x, p.y, p.z};
+    double strain[6];
+    region_weight(region, at, w[k], gradient + 3 * static_cast<std::size_t>(k), strain);
+  }
+
+  // Also computes the strains, which few evaluations need.
+  template <class X>
+  __global__ void __launch_bounds__(THREADS)
+      sum_region(const __grid_constant__ SmoothRegion region, const __grid_constant__ Arguments arg,
+                 const X *x, double *sums_on_host)
+  {
+    double mine[NREGION_SUMS] = {};
+    for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
+      if (!is_selected(arg, k)) continue;
+      const double3 p = position_of(x, k);
+      const double at[3] = {p.x, p.y, p.z};
+      double w, gradient[3], strain[6];
+      region_weight(region, at, w, gradient, strain);
+      mine[0] += w;
+      for (int c = 0; c < 6; ++c) {
+        mine[1 + c] += strain[c];
+        mine[7 + c] += arg.f[k] * strain[c];
+      }
+    }
+    bool is_last = false;
+    for (int row = 0; row < NREGION_SUMS; ++row)
+      is_last = store_block_sum(arg, row, mine[row], row == NREGION_SUMS - 1);
+    if (!is_last) return;
+    for (int row = 0; row < NREGION_SUMS; ++row) {
+      const double total = add_blocks(arg, row);
+      if (threadIdx.x == 0) sums_on_host[row] = total;
+    }
+    if (threadIdx.x == 0) *arg.ended = 0;
+  }
+
+  __global__ void add_weight_forces(const __grid_constant__ Arguments arg, const double *gradient,
+                                    double mean, const DeviceForces forces, const Factor factor)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k >= arg.n || !is_selected(arg, k)) return;
     double by = factor.host;
     if (factor.device) by *= *factor.device;
     if (factor.second) by *= *factor.second;
-    by *= f[k];
+    by *= arg.f[k] - mean;
     if (by == 0.0) return;    // the gradient of an atom without f may be unset
     const double *const g = gradient + 3 * static_cast<std::size_t>(k);
     subtract(forces, k, by * g[0], by * g[1], by * g[2]);
@@ -182,9 +251,10 @@ namespace {
         upload_program(compile_custom(options.expression, "s"), instructions, constants);
       else if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
         upload_program(compile_custom(sigma->options().expression), instructions, constants);
-      block_sums.reserve(MAX_BLOCKS);
+      block_sums.reserve(NREGION_SUMS * MAX_BLOCKS);
       report.reserve(1);
       report_host.reserve(1);
+      sums_host.reserve(NREGION_SUMS);
       send_table(std::vector<int>{Report::NONE}, bad);
       send_table(std::vector<unsigned>{0}, ended);
     }
@@ -208,6 +278,21 @@ namespace {
       copy(masks.data(), atoms.mask, nlocal, cudaMemcpyDeviceToDevice, stream_of_copy);
     }
     void set_weights(const AtomWeights &weights_in) override { weights = weights_in; }
+    void set_region(const SmoothRegion &region_in, const DeviceAtoms &atoms,
+                    DeviceStream stream_in) override
+    {
+      region = region_in;
+      atoms_of_region = atoms;
+      w_values.reserve(nlocal);
+      gradients.reserve(3 * static_cast<std::size_t>(nlocal));
+      weights = {w_values.data(), gradients.data()};
+      if (nlocal == 0) return;
+      with_positions(atoms, [&](const auto *x) {
+        weigh_atoms<<<blocks_of(nlocal), THREADS, 0, stream_in>>>(
+            region, nlocal, x, w_values.data(), gradients.data());
+      });
+      check(cudaGetLastError(), "launching weigh_atoms");
+    }
     double *s() override { return s_values.data(); }
     double *dSds() override { return derivatives.data(); }
 
@@ -252,12 +337,29 @@ namespace {
     }
     template <class Use> void with_expression(const Use &use) const { use(Custom{constants}); }
 
-    void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream_in) override
+    void add_forces(const DeviceForces &forces, Factor factor, double mean,
+                    DeviceStream stream_in) override
     {
       if (!weights.gradient || nlocal == 0) return;
-      add_weight_forces<<<blocks_of(nlocal), THREADS, 0, stream_in>>>(
-          nlocal, f_values.data(), weights.gradient, forces, factor);
+      add_weight_forces<<<blocks_of(nlocal), THREADS, 0, stream_in>>>(arg, weights.gradient, mean,
+                                                                      forces, factor);
       check(cudaGetLastError(), "launching add_weight_forces");
+    }
+
+    RegionSums region_sums(DeviceStream stream_in) override
+    {
+      with_positions(atoms_of_region, [&](const auto *x) {
+        sum_region<<<std::clamp(blocks_of(nlocal), 1u, MAX_BLOCKS), THREADS, 0, stream_in>>>(
+            region, arg, x, sums_host.data());
+      });
+      check(cudaGetLastError(), "launching sum_region");
+      wait(stream_in);
+      copied += NREGION_SUMS * static_cast<std::int64_t>(sizeof(double));
+      RegionSums sums;
+      sums.w = sums_host[0];
+      std::copy_n(&sums_host[1], 6, sums.strain);
+      std::copy_n(&sums_host[7], 6, sums.f_strain);
+      return sums;
     }
 
     const double *sum() const override { return &report.data()->value; }
@@ -319,8 +421,8 @@ namespace {
     std::size_t bytes() const override
     {
       return s_values.bytes() + f_values.bytes() + derivatives.bytes() + owner_indices.bytes() +
-          masks.bytes() + block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() +
-          instructions.bytes();
+          masks.bytes() + w_values.bytes() + gradients.bytes() + block_sums.bytes() +
+          ended.bytes() + bad.bytes() + report.bytes() + instructions.bytes();
     }
 
    private:
@@ -355,6 +457,9 @@ namespace {
     int nlocal = 0, nall = 0, bits = 0;
     bool is_all = true;    // there are no masks
     AtomWeights weights;
+    SmoothRegion region;
+    DeviceAtoms atoms_of_region;
+    DeviceBuffer<double> w_values, gradients;    // of the region
     DeviceBuffer<double> s_values, f_values, derivatives;
     DeviceBuffer<int> masks, owner_indices;
     Arguments arg = {};
@@ -364,6 +469,7 @@ namespace {
     DeviceBuffer<int> bad;
     DeviceBuffer<Report> report;
     PinnedBuffer<Report> report_host;
+    PinnedBuffer<double> sums_host;
     Event reported;
   };
 

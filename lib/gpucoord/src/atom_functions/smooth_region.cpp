@@ -85,8 +85,8 @@ void evaluate_region(const SmoothRegion &region, std::int64_t n, const int *row,
 {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096)
   for (std::int64_t k = 0; k < n; ++k)
-    region_weight(region, x + 3 * static_cast<std::int64_t>(row[k]), out.w[k],
-                  out.gradient + 3 * k, out.strain + 6 * k);
+    region_weight(region, x + 3 * static_cast<std::int64_t>(row[k]), out.w[k], out.gradient + 3 * k,
+                  out.strain + 6 * k);
 }
 
 }    // namespace gpucoord

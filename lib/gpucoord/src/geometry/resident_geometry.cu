@@ -13,6 +13,7 @@
 
 #include "gpucoord/resident_geometry.h"
 
+#include "device_members.cuh"
 #include "geometry_formulas.h"
 
 #include "../gpu/device_status.h"
@@ -70,34 +71,12 @@ namespace {
     double *sums;                              // [n][4]
   };
 
-  __device__ double weight_of(const DeviceMembers &members, const Group &group, int row)
-  {
-    if (!group.by_mass) return 1.0;
-    const int k = members.mass_is_by_type ? members.atoms.type[row] : row;
-    return members.mass_is_float ? static_cast<const float *>(members.mass)[k]
-                                 : static_cast<const double *>(members.mass)[k];
-  }
-
-  __device__ bool has_flag_at_limit(const ImageFlags &image, int row)
-  {
-    const int end = 1 << (image.bits - 1);
-    for (int axis = 0; axis < 3 && image.packed; ++axis) {
-      const int flag = image_flag(image, row, axis);
-      if (flag >= end - 1 || flag <= -end) return true;
-    }
-    return false;
-  }
-
   // Sets the position of an atom relative to the reference of a point.
   template <class X>
   __device__ void find_member(const X *x, const GeometryBox &box, const Points &points, int row,
                               int point, double *d)
   {
-    const double3 p = position_of(x, row);
-    const double at[3] = {p.x, p.y, p.z};
-    const ImageFlags &image = points.members.image;
-    relative_position(box, points.unwrap, at, image, row, points.reference + 3 * point, d);
-    if (points.unwrap == Unwrap::IMAGE && has_flag_at_limit(image, row)) d[0] = nan("");
+    find_member(x, box, points.unwrap, points.members.image, row, points.reference + 3 * point, d);
   }
 
   // Adds the sums of all threads of the block. Returns sum c in thread c.
@@ -162,7 +141,7 @@ namespace {
       if (!(mask & (group[0].bit | group[1].bit))) continue;
       for (int g = 0; g < GROUPS; ++g) {
         if (!(mask & group[g].bit)) continue;
-        const double weight = weight_of(points.members, group[g], row);
+        const double weight = weight_of(points.members, group[g].by_mass, row);
         double d[3];
         find_member(x, box, points, row, group[g].point, d);
         for (int c = 0; c < 3; ++c) sums[4 * g + c] += weight * d[c];
@@ -357,7 +336,7 @@ namespace {
     bool is_member = false;
     for (int k = 0; k < points.ngroups; ++k) {
       if (!(mask & points.group[k].bit)) continue;
-      const double weight = weight_of(points.members, points.group[k], row);
+      const double weight = weight_of(points.members, points.group[k].by_mass, row);
       for (int c = 0; c < 3; ++c) f[c] += weight * of_points[3 * points.group[k].point + c];
       is_member = true;
     }

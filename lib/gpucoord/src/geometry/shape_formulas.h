@@ -47,6 +47,12 @@ GPUCOORD_HD void add_to_moments(double w, const double *v, double *sums)
   for (int k = 0; k < 6; ++k) sums[3 + k] += w * v[axis_a(k)] * v[axis_b(k)];
 }
 
+// Returns GeometryFlags::first_singular.
+GPUCOORD_HD int index_of_singular(unsigned flags)
+{
+  return flags & ShapeTerm::SINGULAR ? 0 : flags & ShapeTerm::NOT_UNIQUE ? 1 : -1;
+}
+
 // y: null for GYRATION
 GPUCOORD_HD void add_to_sums(double w, const double *v, const double *y, double *sums)
 {

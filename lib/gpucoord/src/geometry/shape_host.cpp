@@ -88,8 +88,8 @@ GeometryFlags Shape::evaluate(const GeometryBox &box, const double *sums, const 
 GeometryFlags Shape::geometry_flags() const
 {
   GeometryFlags flags;
-  flags.nsingular = term.flags & (ShapeTerm::SINGULAR | ShapeTerm::NOT_UNIQUE) ? 1 : 0;
-  flags.first_singular = flags.nsingular - 1;
+  flags.first_singular = index_of_singular(term.flags);
+  flags.nsingular = flags.first_singular >= 0 ? 1 : 0;
   return flags;
 }
 

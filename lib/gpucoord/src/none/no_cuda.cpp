@@ -12,10 +12,12 @@
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
 #include "gpucoord/resident_expression.h"
+#include "gpucoord/resident_forces.h"
 #include "gpucoord/resident_function.h"
 #include "gpucoord/resident_geometry.h"
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
+#include "gpucoord/resident_shape.h"
 
 namespace gpucoord {
 
@@ -73,6 +75,11 @@ std::unique_ptr<ResidentAtoms> make_resident_atoms()
   throw DeviceError(NOT_BUILT);
 }
 
+std::unique_ptr<ResidentForces> make_resident_forces()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
 std::unique_ptr<ResidentBias> make_resident_bias()
 {
   throw DeviceError(NOT_BUILT);
@@ -107,6 +114,12 @@ make_resident_expression(const std::string &, const std::vector<std::string> &, 
 }
 
 std::unique_ptr<ResidentMembers> make_resident_geometry(const GeometryOptions &)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentMembers> make_resident_shape(const ShapeOptions &,
+                                                     const std::vector<std::int64_t> &)
 {
   throw DeviceError(NOT_BUILT);
 }
