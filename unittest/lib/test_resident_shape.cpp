@@ -192,7 +192,7 @@ TEST(ResidentShape, equals_the_host)
     }
 }
 
-// Small RMSDs, which take the second sum. S of a stretched copy is exact to the rounding of positions.
+// Small RMSDs, which take the second sum. Its digits end at the rounding of positions.
 TEST(ResidentShape, small_values)
 {
   for (const int nmembers : {10, 3000})

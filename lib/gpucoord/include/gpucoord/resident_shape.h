@@ -14,8 +14,8 @@
 namespace gpucoord {
 
 // The resident form of a Shape, whose only point is a group. ids: ascending, of the atoms with the
-// reference positions of RMSD. S is NaN if another atom is in the group. Throws OptionError as Shape
-// does, and DeviceError.
+// reference positions of RMSD. S is NaN if another atom is in the group. Throws OptionError as
+// Shape does, and DeviceError.
 GPUCOORD_API std::unique_ptr<ResidentMembers>
 make_resident_shape(const ShapeOptions &, const std::vector<std::int64_t> &ids);
 

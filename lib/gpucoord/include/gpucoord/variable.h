@@ -113,8 +113,8 @@ class GPUCOORD_API ResidentMembers : public ResidentVariable {
   // Enqueues the values and dS_k/dx at the sums over all ranks, which are read before the function
   // returns. The atoms are those of the last sum().
   virtual void evaluate_at(const GeometryBox &, const double *sums, DeviceStream) = 0;
-  // If MemberVariable::nsums_again() asks for more sums after evaluate_at(): waits and returns those
-  // of this rank. evaluate_again() then takes those over all ranks, which are read before it
+  // If MemberVariable::nsums_again() asks for more sums after evaluate_at(): waits and returns
+  // those of this rank. evaluate_again() then takes those over all ranks, which are read before it
   // returns.
   virtual const double *sum_again(DeviceStream) { return nullptr; }
   virtual void evaluate_again(const double * /*sums*/, DeviceStream) {}

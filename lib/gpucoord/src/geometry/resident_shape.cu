@@ -1,9 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Radius of gyration and RMSD on a GPU.
 //
 // Launches, all of them early:
-//   sum_shape         256 threads per block, whose threads take the rows in turn, at most MAX_BLOCKS
-//                     blocks. The last block to finish adds all blocks, always in the same order,
-//                     and on one rank one of its threads evaluates.
+//   sum_shape         256 threads per block, whose threads take the rows in turn, at most
+//                     MAX_BLOCKS blocks. The last block to finish adds all blocks, always in the
+//                     same order, and on one rank one of its threads evaluates.
 //   evaluate_term     one thread, on several ranks
 //   sum_residuals     as sum_shape. Its blocks return at once unless the first sums have canceled.
 //   add_shape_forces  one thread per row, for each factor
