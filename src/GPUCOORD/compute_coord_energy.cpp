@@ -117,8 +117,7 @@ void ComputeCoordEnergy::finish(const double * /*sums*/)
   known_value = energy->compute_scalar();
   if (is_in_setup && !std::isfinite(known_value)) return;
   const bool needs_atoms = wanted & gpucoord::ATOM_VIRIAL;
-  if ((wanted & gpucoord::VIRIAL) &&
-      (!needs_atoms || update->vflag_global == update->ntimestep)) {
+  if ((wanted & gpucoord::VIRIAL) && (!needs_atoms || update->vflag_global == update->ntimestep)) {
     pressure->compute_vector();
     const double volume =
         domain->xprd * domain->yprd * (domain->dimension == 3 ? domain->zprd : 1.0);
@@ -161,10 +160,11 @@ void ComputeCoordEnergy::add_atom_virial(const gpucoord::ItemFactors &factors, d
 {
   for (const Compute *other : modify->get_compute_list())
     if (other->pressatomflag & 2)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: compute {} of style {} needs the centroid stress of a bias on the energy, which "
-                 "is unknown - use compute stress/atom",
-                 name, other->id, other->style);
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "{}: compute {} of style {} needs the centroid stress of a bias on the energy, which "
+          "is unknown - use compute stress/atom",
+          name, other->id, other->style);
   stress->compute_peratom();
   const double factor = factors.host_factor() / force->nktv2p;
   for (int i = 0; i < atom->nlocal; ++i)

@@ -63,7 +63,7 @@ class ComputeCoordEnergy : public CoordVariable, public ScaledForces {
 
   // Computes of LAMMPS that only this compute knows.
   std::unique_ptr<Compute> energy, pressure, stress;
-  double virial[6];              // W
+  double virial[6];    // W
 };
 
 }    // namespace LAMMPS_NS

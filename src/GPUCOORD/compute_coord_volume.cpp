@@ -42,10 +42,11 @@ ComputeCoordVolume::ComputeCoordVolume(LAMMPS *lmp, int narg, char **arg) :
 void ComputeCoordVolume::init()
 {
   if (domain->nonperiodic)
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: the box must be periodic in all directions, because at other boundaries a change "
-               "of the volume is no strain - use boundary p p p",
-               name);
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "{}: the box must be periodic in all directions, because at other boundaries a change "
+        "of the volume is no strain - use boundary p p p",
+        name);
   CoordVariable::init();
 }
 

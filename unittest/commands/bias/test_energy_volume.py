@@ -96,6 +96,24 @@ class Forces(unittest.TestCase):
         self.assertLess(coordtest.error_of(with_bias, 1.4 * forces), LAST_DIGITS + coordtest.FORCES)
 
 
+class TwoDimensions(unittest.TestCase):
+    def test_area(self):
+        """S is the area, and its bias shifts the pressure in the plane."""
+        lines = ["units lj", "dimension 2", "lattice sq2 0.8", "region box block 0 6 0 5 -0.5 0.5", "create_box 1 box",
+                 "create_atoms 1 box", "mass 1 1.0", "displace_atoms all random 0.1 0.1 0 4711 units box", "pair_style lj/cut 2.5",
+                 "pair_coeff * * 1.0 1.0", "compute p all pressure NULL virial", *VARIABLES]
+        output = ["thermo_style custom step vol c_v pe c_u c_p[1] c_p[2] c_p[4] c_v[1] c_v[2] c_v[3]",
+                  "thermo_modify norm no format float %.17g"]
+        tables = [coordtest.run_lammps(lines + fix + output + ["run 0"]).tables[0] for fix in
+                  ([], ["fix b all coord/bias c_v c_u linear k 0.3 0.5"])]
+        without, biased = ({name: column[0] for name, column in table.items()} for table in tables)
+        area = without["Volume"]
+        self.assertLess(abs(without["c_v"] - area), LAST_DIGITS * area)
+        self.assertLess(coordtest.error_of([without[f"c_v[{k}]"] for k in (1, 2, 3)], [-area, -area, 0]), LAST_DIGITS)
+        for name, shift in ("c_p[1]", -0.3), ("c_p[2]", -0.3), ("c_p[4]", 0):
+            self.assertAlmostEqual(biased[name], 1.5 * without[name] + shift, delta=coordtest.DOUBLE * abs(without["c_p[1]"]))
+
+
 # Bonds, angles, charges with Ewald sums, and a tail of the pair energy.
 MOLECULES = """
 units lj
@@ -223,6 +241,19 @@ class Runs(unittest.TestCase):
                 expected = expected or found
                 for name in expected:
                     self.assertLess(coordtest.error_of(found[name], expected[name]), SAME, f"{ranks}, {newton}: {name}")
+
+    @unittest.skipUnless(coordtest.KOKKOS, "it is about KOKKOS")
+    def test_style_without_kokkos(self):
+        """In a run with KOKKOS, the style without KOKKOS has the same results."""
+        runs = []
+        for before, after in ([], []), (["suffix off"], ["suffix on"]):
+            lines = []
+            for line in self.script(new_hills()):
+                lines += before + [line] + after if line.startswith("compute u") else [line]
+            runs.append(coordtest.run_lammps(crystal() + lines + ["run 60"]))
+        found, expected = map(state, runs)
+        for name in expected:
+            self.assertLess(coordtest.error_of(found[name], expected[name]), SAME, name)
 
     def test_restart(self):
         """A run in pieces, and one with pre no, equal one run. The order of sums differs."""

@@ -56,6 +56,8 @@ ARGUMENTS = [
      "a file in another folder after outfile"),
     ("c_cv plumedfile [{file}]", ": {file}, line 2: OPES_METAD needs the temperature - give it by keyword temp, or by TEMP=",
      S + "m: OPES_METAD ARG=s PACE=5 SIGMA=0.1 BARRIER=20\n"),
+    ("c_cv plumedfile [{file}]", ": {file}, line 2: ECV_MULTITHERMAL needs the temperature - give it by keyword temp, or by TEMP=",
+     S + "e: ECV_MULTITHERMAL ARG=s TEMP_MIN=300 TEMP_MAX=400\n"),
     ("c_cv plumedfile {file} temp [-300]", "temp is -300 but must be > 0"),
     *((f"c_cv plumedfile {{file}} temp [{bad}]", f"temp must be a number, not '{bad}'") for bad in ("hot", "1e400", "nan", "3,0")),
     ("[c_cv,c_cw] plumedfile {file}", ": variables are separated by blanks, not by commas: "
@@ -108,9 +110,9 @@ RUNS = {
     "no file": (S + "EXTERNAL ARG=s FILE=nix.grid\n", r"PLUMED: .*nix.grid cannot be found"),
     "no folder": (S + R + "PRINT ARG=s FILE=nix/COLVAR\n", r"PLUMED: .*(nix/COLVAR|uninitialized File)"),
     "ENERGY": (S + R + "e: ENERGY\nRESTRAINT ARG=e AT=1 KAPPA=1\n",
-               r"PLUMED's ENERGY is not available, which PLUMED file {file} uses - "),
+               r"PLUMED's ENERGY is not available, which PLUMED file {file} uses - use compute coord/energy, and read it by EXTRACV"),
     "ENERGY in a formula": (S + "e: ENERGY\nq: CUSTOM ARG=e,s FUNC=x*y PERIODIC=NO\nBIASVALUE ARG=q\n",
-                            r"PLUMED's ENERGY is not available, which PLUMED file {file} uses - "),
+                            r"PLUMED's ENERGY is not available, which PLUMED file {file} uses - use compute coord/energy, and read it by EXTRACV"),
     "beyond the last atom": (S + "d: DISTANCE ATOMS=1,65\nRESTRAINT ARG=d AT=1 KAPPA=1\n", r"PLUMED: .*atom 65 out of range"),
     # In the course of a run.
     "outside the grid": (S + GRID, r"PLUMED: .*outside the grid", "run 1000"),

@@ -377,7 +377,7 @@ class Session:
         slopes = [self.lmp.extract_fix(words[1], 0, 1, stride * k + 1) for k in range(len(computes))]
         print(f"    largest force {np.abs(force).max():.2g}, dV/dS {' '.join('%.2g' % slope for slope in slopes)}: {line}")
         assert all(slope != 0 and np.isfinite(slope) for slope in slopes), f"dV/dS is {slopes}: {line}"
-        has_gradient = not self.volumes.issuperset(computes)
+        has_gradient = not computes or not self.volumes.issuperset(computes)
         assert (np.abs(force).max() > SMALLEST) == has_gradient, f"the largest force is {np.abs(force).max()}: {line}"
         if beyond != line:
             self.lmp.command(f"unfix {words[1]}")

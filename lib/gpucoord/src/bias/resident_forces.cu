@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Forces on the atoms of one rank that are kept on a GPU.
 //
-// Launches: one thread per component of a force, 256 threads per block, no shared memory. For packed
-// forces, adjacent threads access adjacent memory. Both kernels are limited by memory: a copy reads
-// and writes each component once, and adding reads two and writes one.
+// Launches: one thread per component of a force, 256 threads per block, no shared memory. For
+// packed forces, adjacent threads access adjacent memory. Both kernels are limited by memory: a
+// copy reads and writes each component once, and adding reads two and writes one.
 
 #include "gpucoord/resident_forces.h"
 
@@ -14,8 +14,7 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  template <class Force>
-  __device__ Force &component(const DeviceForces &forces, unsigned t)
+  template <class Force> __device__ Force &component(const DeviceForces &forces, unsigned t)
   {
     return static_cast<Force *>(
         forces.f)[forces.atom_stride * (t / 3) + forces.axis_stride * (t % 3)];
