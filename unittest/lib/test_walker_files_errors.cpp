@@ -4,12 +4,37 @@
 #include "walkers_by_files.h"
 
 #include <csignal>
+#include <optional>
+#include <set>
 
 #include <sys/resource.h>
 
 namespace {
 
 using WalkersByFilesErrors = WalkersByFiles;
+
+// While it exists, no file of this process can be longer: a disk without room.
+class FullDisk {
+ public:
+  explicit FullDisk(std::size_t longest_file)
+  {
+    getrlimit(RLIMIT_FSIZE, &before);
+    rlimit small = before;
+    small.rlim_cur = longest_file;
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FullDisk()
+  {
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+  }
+  FullDisk(const FullDisk &) = delete;
+  FullDisk &operator=(const FullDisk &) = delete;
+
+ private:
+  rlimit before;
+  void (*const handler)(int) = std::signal(SIGXFSZ, SIG_IGN);
+};
 
 TEST_F(WalkersByFilesErrors, one_name_for_each)
 {
@@ -82,7 +107,10 @@ TEST_F(WalkersByFilesErrors, a_full_disk)
   fs::create_directory(shared);
   fs::create_symlink("/dev/full", file_of("a"));
   EXPECT_EQ(error_of_begin(make("a")), "");
-  EXPECT_EQ(error_of_run("a", 0, 7), "cannot write hills file S/a.w: No space left on device");
+  EXPECT_EQ(
+      error_of_run("a", 0, 7),
+      "cannot write hills file S/a.w: No space left on device - make room, or allow writing, in "
+      "its folder, and start the run again");
   // A library may try again.
   fs::rename(file_of("a"), file_of("c"));
   make("a").bias->begin({});
@@ -100,20 +128,112 @@ TEST_F(WalkersByFilesErrors, a_disk_that_gets_full)
   begin({"a"});
   run({"a"}, 0, 12);
   const std::string two = content(file_of("a"));
-  rlimit before, small;
-  getrlimit(RLIMIT_FSIZE, &before);
-  small = before;
-  small.rlim_cur = two.size() + 20;
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &small);
-  const std::string message = error_of_run("a", 12, 15);
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  const FullDisk full(two.size() + 20);
   EXPECT_EQ(
-      message,
+      error_of_run("a", 12, 15),
       "cannot write hills file S/a.w: File too large - it has all hills before this one; make "
       "room, and continue from the last restart file");
   EXPECT_EQ(content(file_of("a")), two);
+}
+
+// Its length at which it is full goes through all files. After each error, the run continues from
+// its last restart, or starts again, and makes the same files as one that was never interrupted.
+TEST_F(WalkersByFilesErrors, a_disk_that_is_full_at_any_byte)
+{
+  const std::string grid = (folder / "G").string();
+  const Words more = {"grid", "0", "4", "bins", "12", "write_grid", "10", grid};
+  begin({"a"}, more);
+  put("b", header() + hill(1.0) + hill(1.1));
+  const Words files = {journal_of("a"), file_of("a"), grid};
+  std::optional<ArchiveParts> parts;
+  const auto run_all = [&] {
+    std::string error = error_of_begin(make("a", more));
+    if (error.empty()) error = error_of_run("a", 0, 12);
+    if (error.empty()) parts = saved("a");
+    return error.empty() ? error_of_run("a", 12, 22) : error;
+  };
+  const auto contents = [&] {
+    Words result;
+    for (const auto &file : files) result.push_back(fs::exists(file) ? content(file) : "");
+    return result;
+  };
+  ASSERT_EQ(run_all(), "");
+  const Words expected = contents();
+  const std::string in_folder = "make room, or allow writing, in its folder, and ",
+                    from_restart = "continue from the last restart file",
+                    h = "cannot write hills file H.a: File too large - ";
+  std::set<std::string> errors;
+  const std::size_t longest = std::max(expected[0].size(), expected[2].size());
+  ASSERT_GT(expected[2].size(), expected[0].size());
+  for (std::size_t size = 0; size < longest; size += 5) {
+    jobs.clear();
+    for (const auto &name : fs::directory_iterator(folder))
+      if (name.path() != shared) fs::remove(name.path());
+    fs::remove(file_of("a"));
+    parts.reset();
+    std::string error;
+    {
+      const FullDisk full(size);
+      error = run_all();
+    }
+    errors.insert(error);
+    jobs.clear();
+    if (parts) {
+      if (lines(journal_of("a")).size() > 4) {    // later hills must be moved
+        Job &job = make("a", more);
+        auto copy = *parts;
+        job.bias->load(copy);
+        const Words before = contents();
+        const FullDisk full(20);
+        EXPECT_EQ(error_of_begin(job, true),
+                  "cannot write bck.0.H.a: File too large - H.a is unchanged; " + in_folder +
+                      "start the run again");
+        EXPECT_EQ(contents(), before);
+        EXPECT_FALSE(fs::exists(folder / "bck.0.H.a"));
+      }
+      jobs.clear();
+      restart("a", *parts, more);
+      run({"a"}, 12, 22);
+    } else
+      EXPECT_EQ(run_all(), "");
+    EXPECT_EQ(contents(), expected) << size;
+  }
+  EXPECT_EQ(
+      errors,
+      (std::set<std::string>{h + in_folder + "start the run again",
+                             h + "it has all hills before this one; make room, and " + from_restart,
+                             "cannot write G: File too large - all hills are in H.a; " + in_folder +
+                                 from_restart}));
+}
+
+// A new run on a full disk leaves those of an earlier one.
+TEST_F(WalkersByFilesErrors, earlier_files_get_their_names_back)
+{
+  begin({"a"});
+  run({"a"}, 0, 12);
+  const auto error = [](const std::string &file) {
+    return "cannot write hills file " + file +
+        ": File too large - make room, or allow writing, in its folder, and start the run again";
+  };
+  const std::string journal = content(journal_of("a")), own = content(file_of("a"));
+  jobs.clear();
+  {
+    const FullDisk full(50);
+    EXPECT_EQ(error_of_begin(make("a")), error("H.a"));
+    EXPECT_EQ(content(journal_of("a")), journal);
+  }
+  fs::remove(journal_of("a"));
+  {
+    const FullDisk full(50);
+    EXPECT_EQ(error_of_begin(make("a")), error("H.a"));
+    EXPECT_FALSE(fs::exists(journal_of("a")));
+  }
+  fs::create_symlink("/dev/null", journal_of("a"));
+  EXPECT_EQ(error_of_begin(make("a")), "");
+  const FullDisk full(50);
+  EXPECT_EQ(error_of_run("a", 0, 7), error("S/a.w"));
+  EXPECT_EQ(content(file_of("a")), own);
+  EXPECT_EQ(std::distance(fs::directory_iterator(shared), fs::directory_iterator()), 1);
 }
 
 // A process that goes on after an error would lose the hills that were read.
@@ -125,15 +245,11 @@ TEST_F(WalkersByFilesErrors, no_step_after_a_write_that_failed)
   const std::string before = content(journal_of("a"));
   put("b", header() + hill(1.0) + hill(1.1) + hill(1.2));
   for (const std::size_t room : {5, 30, 80}) {    // within the line that names b, and two hills
-    rlimit limit, small;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    small = limit;
-    small.rlim_cur = before.size() + room;
-    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &small);
-    const std::string message = error_of_run("a", 9, 10);
-    setrlimit(RLIMIT_FSIZE, &limit);
-    std::signal(SIGXFSZ, handler);
+    std::string message;
+    {
+      const FullDisk full(before.size() + room);
+      message = error_of_run("a", 9, 10);
+    }
     EXPECT_EQ(
         message,
         "cannot write hills file H.a: File too large - it has all hills before this one; make "

@@ -1,36 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Walkers in independent jobs: hills of others that this walker has no
 // room for, or that would end it. They are left out with a warning, and it goes on.
 
+#include "limited_memory.h"
 #include "walkers_by_files.h"
-
-#include <atomic>
-#include <cstdint>
-#include <cstdlib>
-#include <new>
-
-#ifdef __GNUC__
-// If GCC inlines only one of the operators new and delete, it takes them for different allocators.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#endif
-
-static std::atomic<std::size_t> largest_allocation(SIZE_MAX);
-
-void *operator new(std::size_t size)
-{
-  void *const memory = size <= largest_allocation ? malloc(size ? size : 1) : nullptr;
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-
-void operator delete(void *memory) noexcept
-{
-  free(memory);
-}
-
-void operator delete(void *memory, std::size_t) noexcept
-{
-  free(memory);
-}
 
 namespace {
 

@@ -283,8 +283,10 @@ TEST_F(SharedBias, the_file_of_walker_0)
   path = good;
   begin();
   for (const auto &walker : walkers)
-    EXPECT_EQ(walker->error,
-              "walker 0: cannot write hills file /dev/full: No space left on device");
+    EXPECT_EQ(
+        walker->error,
+        "walker 0: cannot write hills file /dev/full: No space left on device - make room, or "
+        "allow writing, in its folder, and start the run again");
 }
 
 TEST_F(SharedBias, a_walker_ends_early)

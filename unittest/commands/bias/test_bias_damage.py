@@ -218,7 +218,8 @@ class FullDisk(unittest.TestCase):
         """A device is not renamed."""
         put_files()
         os.symlink("/dev/full", "H")
-        for keyword, message in (("", "cannot write hills file H: No space left on device"),
+        for keyword, message in (("", "cannot write hills file H: No space left on device - make room, or allow writing, in its "
+                                  "folder, and start the run again"),
                                  (" append yes", "cannot read hills file H: it is not a regular file")):
             with self.subTest(keyword):
                 code, output = run_script(SYSTEM + FIX + METAD + keyword + "\nrun 20\n", 2)
@@ -275,7 +276,8 @@ class FullDisk(unittest.TestCase):
         state = read("S")
         os.symlink("/dev/full", "S.part")
         message, _ = error_of(lmp, "run 20")
-        self.assertEqual(message, "Fix coord/bias b: cannot write S: No space left on device")
+        self.assertEqual(message, "Fix coord/bias b: cannot write S: No space left on device - all kernels are in K; make room, or "
+                                  "allow writing, in its folder, and continue from the last restart file")
         self.assertEqual(read("S"), state)
         self.assertEqual(sum(line[:1] not in (b"", b"#") for line in read("K").split(b"\n")), 3)
         if os.path.islink("S.part"):

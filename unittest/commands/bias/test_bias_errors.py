@@ -399,9 +399,9 @@ RUNS = {
     "a hills file that other walkers would read": (FIX + METAD.replace("file H", "file ./S/H.w") + " walkers files S w1 20\nrun 0",
         "hills file ./S/H.w would be that of a walker of this folder - give a name in another folder, or one that does not end in .w"),
     "a folder of walkers in a file": ("shell touch nix\n" + FIX + METAD + " walkers files nix/S w1 20\nrun 0",
-        "cannot make the folder of walkers nix/S: Not a directory - give another name, of a folder or of none"),
+        "cannot make the folder of walkers nix/S: Not a directory - make room, or give another name, of a folder or of none"),
     "a folder of walkers that is a file": ("shell touch nix\n" + FIX + METAD + " walkers files nix w1 20\nrun 0",
-        "cannot make the folder of walkers nix: Not a directory - give another name, of a folder or of none"),
+        "cannot make the folder of walkers nix: Not a directory - make room, or give another name, of a folder or of none"),
     "a file of walkers partitions": (FIX + METAD + " walkers partitions\nrun 20\nunfix b\n" + FIX + METAD +
         " append yes walkers files S w1 20\nrun 0",
         "hills file H, line 6: no line before it names a walker, as in a file of walkers partitions - use walkers partitions, or "
@@ -459,7 +459,8 @@ RUNS = {
         ("gridsums", 8, "'# checksums grid 0' in place of '# checksums hills X grid Y'"),
         ("gridless", 9, "no line '# hills N' says how many hills are in it"))},
     "grid file in no folder": (FIX + METAD + " grid 0 90 bins 900 write_grid 10 nix/G\nrun 10",
-        "cannot write nix/G: No such file or directory"),
+        "cannot write nix/G: No such file or directory - all hills are in H; make room, or allow writing, in its folder, and "
+        "continue from the last restart file"),
 }
 
 # These errors differ between ranks, so one rank could stop alone or wait forever. The executable

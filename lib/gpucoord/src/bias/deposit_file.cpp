@@ -23,6 +23,9 @@ namespace gpucoord {
 // Version of the file format. Files of PLUMED do not state it.
 static constexpr int FORMAT = 1;
 
+static const char *const START_AGAIN =
+    "make room, or allow writing, in its folder, and start the run again";
+
 std::vector<std::pair<std::string, std::string>> DepositFormat::ends_of_periods() const
 {
   std::vector<std::pair<std::string, std::string>> result;
@@ -115,7 +118,7 @@ void DepositFile::write(const std::string &text, const std::string &way_out)
   }
   const std::string why = last_error();
   shorten(file, size);    // remove the incomplete line, if possible
-  throw std::runtime_error("cannot write " + name + ": " + why + way_out);
+  throw std::runtime_error("cannot write " + name + ": " + why + " - " + way_out);
 }
 
 void DepositFile::check_lock()
@@ -139,8 +142,23 @@ std::string DepositFile::create()
     throw std::runtime_error("cannot rename " + name +
                              ", which already exists: " + e.code().message());
   }
-  open();
-  write(header(), "");
+  bool is_open = false;
+  try {
+    open();
+    is_open = true;
+    write(header(), START_AGAIN);
+  } catch (const std::exception &) {
+    if (file) std::fclose(file);
+    file = nullptr;
+    // The file of the earlier run gets its name back, unless another program has taken that.
+    std::error_code none;
+    const bool is_free = is_open ? fs::is_regular_file(path, none) : !fs::exists(path, none);
+    if (is_free && !backup.empty())
+      fs::rename(backup, path, none);
+    else if (is_free)
+      fs::remove(path, none);
+    throw;
+  }
   return backup;
 }
 
@@ -232,7 +250,7 @@ void DepositFile::append(const Deposit &deposit, const Known &known)
   for (; n < walkers.size() && static_cast<int>(n) <= deposit.walker; ++n)
     text += walker_line(n, walkers[n]);
   write(text + line_of(deposit, format),
-        " - it has all " + plural +
+        "it has all " + plural +
             " before this one; make room, and continue from the last restart file");
   nnamed = n;
 }
@@ -325,14 +343,18 @@ std::string DepositFile::resume()
   std::string backup;
   if (end_of_later_deposits > size) {
     backup = free_backup_name(path);
-    NewFile saved(backup);
-    saved.add(header());
-    read_back(size, end_of_later_deposits, &saved);
-    saved.finish();
+    try {
+      NewFile saved(backup);
+      saved.add(header());
+      read_back(size, end_of_later_deposits, &saved);
+      saved.finish();
+    } catch (const std::runtime_error &e) {
+      throw std::runtime_error(e.what() + (" - " + path + " is unchanged; " + START_AGAIN));
+    }
   }
   if (is_cut && !shorten(file, size))
     throw std::runtime_error("cannot shorten " + name + ": " + last_error());
-  if (size == 0) write(header(), "");
+  if (size == 0) write(header(), START_AGAIN);
   return backup;
 }
 

@@ -252,7 +252,7 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   last_step = step.timestep;
   const bool writes = sum_file.every && step.timestep % sum_file.every == 0 && file;
   if (deposits.empty()) {
-    if (writes) write_sum(sum_file.path);
+    if (writes) write_sum_file();
     return before;
   }
   if (rounds && rounds->is_first() && deposits.size() > 1 && !has_compared_walkers)
@@ -261,8 +261,20 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   const double v = sum(s, dVdS);
   check_finite(v, s, dVdS);
   now.work += v - before;
-  if (writes) write_sum(sum_file.path);
+  if (writes) write_sum_file();
   return v;
+}
+
+void DepositingBias::write_sum_file() const
+{
+  try {
+    write_sum(sum_file.path);
+  } catch (const std::runtime_error &e) {
+    throw std::runtime_error(
+        e.what() +
+        (" - all " + plural + " are in " + path +
+         "; make room, or allow writing, in its folder, and continue from the last restart file"));
+  }
 }
 
 void DepositingBias::add_deposits(const std::vector<Deposit> &deposits)

@@ -129,6 +129,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   // Returns the height in V.
   virtual double height_in_bias(const Deposit &deposit) const { return deposit.height(); }
   virtual void write_sum(const std::string & /*path*/) const {}
+  void write_sum_file() const;
 
   double potential(const Step &, const double *s, double *dVdS) override;
   bool is_deposit_due(const Step &) const;

@@ -71,7 +71,8 @@ void WalkerFiles::open(const std::string &journal, const DepositFormat &format_i
   fs::create_directories(folder, error);
   if (error)
     throw std::runtime_error("cannot make the folder of walkers " + folder + ": " +
-                             error.message() + " - give another name, of a folder or of none");
+                             error.message() +
+                             " - make room, or give another name, of a folder or of none");
   absolute_folder = fs::absolute(folder).string();
   // Of a call that has failed
   others.clear();
