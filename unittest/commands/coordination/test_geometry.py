@@ -74,7 +74,8 @@ class Values(unittest.TestCase):
         system.commands("compute t all coord/geometry distances ga", "run 0")
         before = system.values()
         system.commands("group ga id 20 21", "run 0")
-        np.testing.assert_array_equal(system.values(), before)
+        # LAMMPS maps atoms into the box again.
+        self.assertLess(coordtest.error_of(system.values(), before), SAME)
         self.assertEqual(len(before), 6)
 
     def test_changes(self):

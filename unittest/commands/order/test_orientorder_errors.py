@@ -218,7 +218,8 @@ class Errors(errortest.InProcess):
         self.lmp.command("compute ke all ke")
         self.assertEqual(error_of(self.lmp, "fix b all coord/bias c_ke harmonic k 1 s0 2")[0],
                          "Fix coord/bias biases collective variables (computes of style coord/gpu, coord/orientorder, "
-                         "coord/envsim, coord/pairentropy or coord/custom), but compute ke is of style ke")
+                         "coord/envsim, coord/pairentropy, coord/geometry, coord/shape, coord/energy, coord/volume or coord/custom), "
+                         "but compute ke is of style ke")
 
 
 if __name__ == "__main__":
