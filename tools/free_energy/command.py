@@ -1,6 +1,7 @@
 """The command: options, and the way from files to results."""
 
 import argparse
+import glob
 import os
 import re
 import sys
@@ -124,6 +125,14 @@ def without_backups(paths):
     return result
 
 
+def note_of_one_walker(paths):
+    """A walker of 'walkers files' has a file DIR/NAME.w of its own hills only."""
+    folder, name = os.path.split(paths[0])
+    walkers = [os.path.basename(path) for path in glob.glob(os.path.join(glob.escape(folder), "*.w"))]
+    if len(paths) == 1 and name in walkers and any(not other.startswith("bck.") for other in walkers if other != name):
+        note(f"{paths[0]} has the hills of one walker only - give {os.path.join(folder, '*.w')} for the bias of all")
+
+
 def note(text):
     print("NOTE: " + text, file=sys.stderr)
 
@@ -150,6 +159,7 @@ class Job:
                 if any(is_same(path, other) for other in arguments.files[:k]):
                     raise Failure(f"{path} is given twice - give each file once")
             arguments.files = without_backups(arguments.files)
+            note_of_one_walker(arguments.files)
             found = [read_table(path, note, len(arguments.files) > 1)
                      for path in arguments.files]
             self.tables = [table for table in found if table is not None]

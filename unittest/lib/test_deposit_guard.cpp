@@ -222,7 +222,9 @@ TEST_F(Guard, a_weight_that_overflows)
   EXPECT_EQ(error("2", {"limits", "0", "2"}),
             "V = 2 is 1000 kT at temp 2, more than 700 kT - check height and temp, which are in "
             "units none");
-  EXPECT_EQ(error("3", {"limits", "0", "2"}), "");    // 2/0.003 = 667
+  EXPECT_EQ(centers().size(), 1u);                    // the second hill is not written
+  EXPECT_EQ(error("5", {"limits", "0", "2"}), "");    // 3/0.005 = 600
+  EXPECT_EQ(centers().size(), 3u);
   EXPECT_EQ(error("2", {}), "");
 }
 

@@ -47,8 +47,8 @@ TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
       if (grid.empty()) expect_sum_of_journal(name);
     }
     EXPECT_EQ(jobs["b"].messages,
-              (Words{"adds the hills of walker a in S/a.w, now 2",
-                     "adds the hills of walker c in S/c.w, now 1"}));
+              (Words{"adds 2 hills of walker a in S/a.w, and its later ones",
+                     "adds 1 hill of walker c in S/c.w, and its later ones"}));
     EXPECT_NE(content(journal_of("b")).find("height biasf clock\n"), std::string::npos);
     EXPECT_NE(content(journal_of("b")).find("\n# walker 0 is b\n"), std::string::npos);
     EXPECT_NE(content(journal_of("b")).find("\n# walker 2 is c\n"), std::string::npos);
@@ -237,7 +237,7 @@ TEST_F(WalkersByFiles, a_second_set_of_jobs)
   EXPECT_EQ(centers(journal_of("a")), of({{'b', 5}, {'b', 10}, {'b', 15}, {'b', 20}}));
   const Words expected = {
       "hills file H.a of an earlier run is now bck.0.H.a",
-      "adds the hills of walker b in S/b.w, now 4",
+      "adds 4 hills of walker b in S/b.w, and its later ones",
       "hills file S/a.w of an earlier run is now S/bck.0.a.w",
       "4 hills of other walkers act from the start, but those of this walker do not: they are in "
       "S/bck.0.a.w - use another folder for a new set of jobs, or append yes to continue"};
@@ -443,7 +443,7 @@ TEST_F(WalkersByFiles, damaged_and_other_files)
   put("b", good);
   run({"a"}, 0, 10);
   Words &messages = jobs["a"].messages;
-  const std::string left_out = "; until then, new hills in it are left out";
+  const std::string left_out = "; new hills in it are left out until it can be read";
   const std::string repair = " - repair it, or move the file to another folder";
   const std::string same =
       " - use the same variables, periods and units for all walkers of a folder";
@@ -510,7 +510,7 @@ TEST_F(WalkersByFiles, another_biasfactor)
   put("z", header() + hill(1.0, " 0.5 3 3\n"));
   run({"a"}, 0, 10);
   EXPECT_EQ(jobs["a"].messages,
-            (Words{"adds the hills of walker z in S/z.w, now 1",
+            (Words{"adds 1 hill of walker z in S/z.w, and its later ones",
                    "hills file S/z.w has hills with biasfactor 3, but the fix has biasfactor 5 - "
                    "heights are converted with the biasfactor of the file"}));
   auto hills = lines(journal_of("a"));
@@ -548,8 +548,8 @@ TEST_F(WalkersByFiles, heights_that_are_too_large)
   put("y", header() + hill(1.0, " 1e-100 1e150 -1\n"));
   put("z", header() + hill(1.0, " 0.5 1e308 -1\n") + hill(1.0, " 0.5 1e308 -1\n"));
   run({"a"}, 0, 42);
-  const std::string end =
-      " is too large - move the file to another folder; until then, new hills in it are left out";
+  const std::string end = " is too large - move the file to another folder; new hills in it are "
+                          "left out until it can be read";
   const Words expected = {"hills file S/y.w of walker y, line 6: height 1e+150 at sigma 1e-100" +
                               end,
                           "hills file S/z.w of walker z, line 6: height 1e+308 at sigma 0.5" + end};
@@ -571,7 +571,7 @@ TEST_F(WalkersByFiles, a_file_without_units)
   EXPECT_EQ(jobs["a"].messages,
             (Words{"hills file S/z.w does not give the units of its heights - they are assumed to "
                    "be in units none",
-                   "adds the hills of walker z in S/z.w, now 1"}));
+                   "adds 1 hill of walker z in S/z.w, and its later ones"}));
 }
 
 TEST_F(WalkersByFiles, the_guard_is_for_own_hills)

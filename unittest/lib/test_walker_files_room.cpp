@@ -8,7 +8,7 @@ namespace {
 
 class Room : public WalkersByFiles {
  protected:
-  static constexpr const char *LEFT_OUT = "; until then, new hills in it are left out";
+  static constexpr const char *LEFT_OUT = "; new hills in it are left out until it can be read";
   void TearDown() override
   {
     largest_allocation = SIZE_MAX;
@@ -26,12 +26,12 @@ TEST_F(Room, hills_that_the_grid_cannot_hold_together)
   put("z", header() + hill(1.1));
   run({"a"}, 7, 42);
   const Words expected = {
-      "adds the hills of walker x in S/x.w, now 1",
+      "adds 1 hill of walker x in S/x.w, and its later ones",
       "hills file S/y.w of walker y: the grid cannot grow to a hill at s = 6000000: it would have "
       "120000053 points, more than 1e8 - use fewer bins, a wall that limits the variable, or "
       "keyword interval, beyond which the bias is constant" +
           std::string(LEFT_OUT),
-      "adds the hills of walker z in S/z.w, now 1"};
+      "adds 1 hill of walker z in S/z.w, and its later ones"};
   EXPECT_EQ(jobs["a"].messages, expected);
   EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 ");
   EXPECT_EQ(centers(journal_of("a"), 2), "1.100000 ");
@@ -48,7 +48,7 @@ TEST_F(Room, hills_that_memory_cannot_hold_together)
   largest_allocation = 50000;    // for 3,125 points: those up to one of them, but not up to both
   run({"a"}, 7, 22, at_2);
   EXPECT_EQ(jobs["a"].messages,
-            (Words{"adds the hills of walker y in S/y.w, now 1",
+            (Words{"adds 1 hill of walker y in S/y.w, and its later ones",
                    "hills file S/z.w of walker z: no memory for the hills - use a smaller grid" +
                        std::string(LEFT_OUT)}));
   EXPECT_EQ(centers(journal_of("a"), 1), "-200.000000 ");
@@ -113,10 +113,10 @@ TEST_F(Room, a_walker_that_fills_the_bias)
           std::string(LEFT_OUT);
       ASSERT_EQ(jobs["a"].messages.size(), 2u);
       EXPECT_EQ(jobs["a"].messages[0], "hills file S/y.w of walker y: V = 4 is 400" + end);
-      EXPECT_EQ(jobs["a"].messages[1].rfind(ngood == 1
-                                                ? "adds the hills of walker z in S/z.w, now 1"
-                                                : "hills file S/z.w of walker z: V = 3.8",
-                                            0),
+      EXPECT_EQ(jobs["a"].messages[1].rfind(
+                    ngood == 1 ? "adds 1 hill of walker z in S/z.w, and its later ones"
+                               : "hills file S/z.w of walker z: V = 3.8",
+                    0),
                 0u)
           << jobs["a"].messages[1];
       EXPECT_EQ(lines(journal_of("a")).size(), ngood + 1u + 3 + (ngood == 1));

@@ -259,8 +259,12 @@ class Deposits(Case):
         self.assertEqual(self.errors, "NOTE: S/bck.0.b.w: left out, because it has hills that a restart or a new run has moved "
                                       "out of S/b.w\n")
         np.testing.assert_array_equal(self.numbers(), self.numbers("expected.dat"))
-        self.run_tool("S/bck.0.b.w --temp 300")
+        self.run_tool("S/b.w --temp 300")
+        self.assertEqual(self.errors, "NOTE: S/b.w has the hills of one walker only - give S/*.w for the bias of all\n")
+        os.remove(self.at("S/a.w"))
+        self.run_tool("S/b.w --temp 300")
         self.assertEqual(self.errors, "")
+        self.write("S/a.w", HEADER + "".join(lines[::2]))
         for name in "a", "b":
             self.write("HILLS." + name, HEADER.replace("biasf", "biasf clock") + f"# walker 0 is {name}\n"
                        + "".join(line.replace("\n", " 0\n") for line in lines))

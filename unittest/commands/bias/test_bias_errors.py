@@ -399,9 +399,9 @@ RUNS = {
     "a hills file that other walkers would read": (FIX + METAD.replace("file H", "file ./S/H.w") + " walkers files S w1 20\nrun 0",
         "hills file ./S/H.w would be that of a walker of this folder - give a name in another folder, or one that does not end in .w"),
     "a folder of walkers in a file": ("shell touch nix\n" + FIX + METAD + " walkers files nix/S w1 20\nrun 0",
-        "cannot make the folder of walkers nix/S: Not a directory - make room, or give another name, of a folder or of none"),
+        "cannot make the folder of walkers nix/S: Not a directory - make room, or give the name of a folder, or a new name"),
     "a folder of walkers that is a file": ("shell touch nix\n" + FIX + METAD + " walkers files nix w1 20\nrun 0",
-        "cannot make the folder of walkers nix: Not a directory - make room, or give another name, of a folder or of none"),
+        "cannot make the folder of walkers nix: Not a directory - make room, or give the name of a folder, or a new name"),
     "a file of walkers partitions": (FIX + METAD + " walkers partitions\nrun 20\nunfix b\n" + FIX + METAD +
         " append yes walkers files S w1 20\nrun 0",
         "hills file H, line 6: no line before it names a walker, as in a file of walkers partitions - use walkers partitions, or "

@@ -129,8 +129,32 @@ void DepositFile::check_lock()
   file = nullptr;
 }
 
+namespace {
+
+  // Locks the folder of a file, where the file system can.
+  class FolderLock {
+   public:
+    explicit FolderLock(const fs::path &path) :
+        handle(lock_folder(fs::absolute(path).parent_path().string()))
+    {
+    }
+    ~FolderLock()
+    {
+      if (handle >= 0) unlock_folder(handle);
+    }
+    FolderLock(const FolderLock &) = delete;
+    FolderLock &operator=(const FolderLock &) = delete;
+
+   private:
+    const int handle;
+  };
+
+}    // namespace
+
 std::string DepositFile::create()
 {
+  // Of two runs that start at once, the second one then finds the new file of the first one locked.
+  const FolderLock lock(path);
   std::string backup;
   try {
     if (fs::is_regular_file(path)) {

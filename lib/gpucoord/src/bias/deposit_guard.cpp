@@ -43,7 +43,7 @@ std::string DepositGuard::in_words() const
 DepositGuard::Reason DepositGuard::reason(const double *s) const
 {
   for (std::size_t v = 0; v < limits.size(); ++v) {
-    // Of a periodic variable, some image must be between the limits.
+    // Some image of a periodic variable must be between the limits.
     const double x = Period{limits[v].lo, periods[v].length}.wrapped(s[v]);
     if (x < limits[v].lo || x > limits[v].hi)
       return {labels[v] + " = " + shortest_text(s[v]) + " is beyond limits " +

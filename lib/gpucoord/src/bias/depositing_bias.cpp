@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace gpucoord {
@@ -44,10 +45,12 @@ DepositingBias::DepositingBias(const Words &words, std::string noun_in, std::str
   add_output("number of " + plural, own(COUNT));
 }
 
-// Returns the first multiple of n above a number, for messages.
+// Returns the first multiple of n above a number, or the last one below it if that is too large for
+// a keyword, for messages.
 static std::string next_multiple(int n, int number)
 {
-  return std::to_string((number / n + 1) * n);
+  const int below = number / n * n;
+  return std::to_string(below > std::numeric_limits<int>::max() - n ? below : below + n);
 }
 
 void DepositingBias::parse_pace(const Words &words)
@@ -234,16 +237,18 @@ double DepositingBias::evaluate_and_deposit(const Step &step, const double *s, d
   if (files && !is_sharing && is_deposit_due(step)) begin_sharing(false);
   const double before = sum(s, dVdS);
   check_finite(before, s, dVdS);
-  // Not before, so that a command that is wrong leaves the folder as it is.
-  if (is_sharing && !has_own_file) begin_own_file();
+  // The own file begins after V of the setup, so that a wrong command leaves the folder unchanged.
+  if (must_open_file()) begin_own_file();
   if (!is_deposit_due(step)) return before;
-  if (guard.is_on() || rounds)
-    check_weight(before, "check " + too_large() + " and temp, which are in units " + context.units);
+  const std::string advice =
+      "check " + too_large() + " and temp, which are in units " + context.units;
+  if (guard.is_on() || rounds) check_weight(before, advice);
   std::vector<Deposit> mine;
   if (can_deposit() && !guard.skips(s)) {
     mine = {propose(step.time, s, before)};
     // A later run could not read an infinite height.
     check_finite(before + mine[0].height(), s, dVdS);
+    if (guard.is_on() || rounds) check_weight(before + added_at_center(mine[0]), advice);
     guard.count_deposit();
   }
   const auto deposits = round_of(step, mine);
@@ -333,9 +338,9 @@ std::vector<Deposit> DepositingBias::read_others(const std::vector<Deposit> &min
 {
   const auto nknown = static_cast<int>(files->names().size());
   const std::string move = "move the file to another folder";
-  const auto check_room_for = [this](const std::vector<Deposit> &deposits) {
+  const auto with_memory = [this](const auto &work) {
     try {
-      check_room(deposits);
+      work();
     } catch (const std::bad_alloc &) {
       throw std::runtime_error("no memory for the " + plural + memory_advice());
     }
@@ -349,17 +354,30 @@ std::vector<Deposit> DepositingBias::read_others(const std::vector<Deposit> &min
         throw std::runtime_error("height " + shortest_text(deposit.height()) + " at sigma " +
                                  shortest_text(sigma) + " is too large - " + move);
     }
-    check_room_for({deposit});
+    with_memory([&] {
+      check_room({deposit});
+    });
   };
   const auto check_all = [&](const std::vector<Deposit> &others, std::size_t first) {
-    auto all = others;
-    all.insert(all.end(), mine.begin(), mine.end());
-    check_room_for(all);
     // Half of the V that ends this walker, because V may be larger between the centers.
     constexpr double LARGEST_OF_OTHERS = 350.0;
-    if (guard.is_on()) check_weight(largest_sum(others, first), move, LARGEST_OF_OTHERS);
+    with_memory([&] {
+      auto all = others;
+      all.insert(all.end(), mine.begin(), mine.end());
+      check_room(all);
+      if (guard.is_on()) check_weight(largest_sum(others, first), move, LARGEST_OF_OTHERS);
+    });
   };
-  const auto deposits = files->read(check, check_all);
+  std::vector<Deposit> deposits;
+  try {
+    deposits = files->read(check, check_all);
+  } catch (const std::bad_alloc &) {
+    failure_of_files = "out of memory" + memory_advice();
+    throw;
+  } catch (const std::exception &e) {
+    failure_of_files = e.what();
+    throw;
+  }
   std::map<int, std::vector<Deposit>> of_new;    // walkers
   for (const auto &deposit : deposits)
     if (deposit.walker >= nknown) of_new[deposit.walker].push_back(deposit);
@@ -381,7 +399,7 @@ void DepositingBias::write(std::vector<Deposit> &deposits)
       if (files) files->add(deposit, known);
     }
   } catch (const std::exception &e) {
-    // Those of others are read and perhaps written, but not in V.
+    // The deposits of others have been read, and perhaps written, but are not in V.
     if (files) failure_of_files = e.what();
     throw;
   }
@@ -402,14 +420,15 @@ void DepositingBias::set_last(const Deposit &deposit)
 }
 
 // exp(V/kT) is the weight of S in averages of the unbiased system.
-// largest: in kT; exp(710) overflows
+// largest: magnitude of V in kT; exp(710) overflows
 void DepositingBias::check_weight(double v, const std::string &way_out, double largest) const
 {
   const double kt = context.boltzmann * temp;
-  if (!(temp > 0.0) || !(v > largest * kt)) return;
+  if (!(temp > 0.0) || !(std::fabs(v) > largest * kt)) return;
   throw std::runtime_error("V = " + shortest_text(v) + " is " + short_text(v / kt, 4) +
-                           " kT at temp " + shortest_text(temp) + ", more than " +
-                           short_text(largest) + " kT - " + way_out);
+                           " kT at temp " + shortest_text(temp) +
+                           (v > 0.0 ? ", more than " : ", below -") + short_text(largest) +
+                           " kT - " + way_out);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -505,9 +524,11 @@ std::string DepositingBias::summary()
   if (ndeposits() != count) text += ", of " + std::to_string(ndeposits()) + " in " + path;
   for (int v = 0; v < nvariables(); ++v) {
     const auto &variable = statistics.variable(v);
-    text += ", " + labels()[v] + " " + short_text(variable.lowest(), 4) + " to " +
-        short_text(variable.highest(), 4) + " with " + text_of_crossings(variable.ncrossings()) +
-        ", " + short_text(std::floor(statistics.neffective(v))) + " independent values";
+    text += period(v).exists() ? ", distance of " + labels()[v] + " from its first value "
+                               : ", " + labels()[v] + " ";
+    text += short_text(variable.lowest(), 4) + " to " + short_text(variable.highest(), 4) +
+        " with " + text_of_crossings(variable.ncrossings()) + ", " +
+        short_text(std::floor(statistics.neffective(v))) + " independent values";
   }
   const double change = statistics.change_in_second_half([this](const double *at) {
     return sum_at(at);

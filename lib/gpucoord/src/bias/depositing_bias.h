@@ -102,7 +102,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual void complete(std::vector<Deposit> &) {}
   // Throws std::runtime_error if deposits of other walkers cannot be added, and std::bad_alloc.
   virtual void check_room(const std::vector<Deposit> &) const {}
-  // Returns the largest V at the centers of deposits from a number on, with all of them added.
+  // Returns the V of largest magnitude, to a few percent, at the centers of deposits from a number
+  // on, with all of them added.
   virtual double largest_sum(const std::vector<Deposit> &, std::size_t /*first*/) const
   {
     return 0.0;
@@ -126,6 +127,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual void warn_of_other_constants(const std::map<std::string, std::string> &) const {}
   // Returns all deposits, if the sum keeps them.
   virtual std::optional<std::vector<Deposit>> kept_deposits() const { return {}; }
+  // Returns what a deposit adds to V at its center, or 0 if the kind limits V.
+  virtual double added_at_center(const Deposit &) const { return 0.0; }
   // Returns the height in V.
   virtual double height_in_bias(const Deposit &deposit) const { return deposit.height(); }
   virtual void write_sum(const std::string & /*path*/) const {}
@@ -136,6 +139,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   bool continues(const BiasStart &start) const { return start.is_restarted || append; }
   std::int64_t ndeposits() const { return static_cast<std::int64_t>(now.own[COUNT]); }
   bool has_begun() const { return is_ready; }    // on this rank
+  // The file of this walker is opened by the first evaluation on the host.
+  bool must_open_file() const { return is_sharing && !has_own_file; }
 
   // Indices in BiasState::own, which all ranks know. HEIGHT and CENTER belong to the last deposit;
   // CENTER is the first of one element per variable.

@@ -57,7 +57,7 @@ void DepositingBias::begin_own_file()
 // Returns the deposits of the earlier run, if there is one.
 std::vector<Deposit> DepositingBias::begin_file(const BiasStart &start)
 {
-  // Of a call that has failed
+  // An earlier call may have failed.
   file.reset();
   order.clear();
   failure_of_files.clear();

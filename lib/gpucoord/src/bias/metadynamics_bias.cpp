@@ -7,7 +7,9 @@
 #include "depositing_bias.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 
 namespace gpucoord {
@@ -37,7 +39,7 @@ namespace {
     std::string summary() override;
     bool needs_host(const Step &step) const override
     {
-      return options.grid.empty() || !has_begun() || is_deposit_due(step);
+      return options.grid.empty() || !has_begun() || must_open_file() || is_deposit_due(step);
     }
     void on_device(const Step &, DeviceTerms &) const override;
     // That of the first hill, at its center: later hills together are flatter.
@@ -87,6 +89,10 @@ namespace {
                                 const std::string &of_file) const override;
     std::optional<std::vector<Deposit>> kept_deposits() const override;
     double height_in_bias(const Deposit &deposit) const override { return hill_of(deposit).height; }
+    double added_at_center(const Deposit &deposit) const override
+    {
+      return height_in_bias(deposit);
+    }
     void write_sum(const std::string &path) const override { metad->write_grid(path); }
     std::string too_large() const override { return "height"; }
     double sigma_of_basin(int v) const override { return options.sigma[v]; }
@@ -317,26 +323,52 @@ namespace {
                        : "";
   }
 
+  // Hills of one sigma whose centers are within a quarter of it act as one at their mean center.
+  // Otherwise, the time would grow with the square of their number.
   double MetadynamicsBias::largest_sum(const std::vector<Deposit> &deposits,
                                        std::size_t first) const
   {
-    constexpr std::size_t MANY = 1000;
-    const auto hills = hills_of(deposits);
-    MetadynamicsOptions of_new = options;
-    if (hills.size() < MANY) of_new.grid.clear();    // a sum is faster than another grid
-    Metadynamics added(of_new);
-    added.add(hills);
-    double largest = 0.0;
-    for (std::size_t h = first; h < hills.size(); ++h) {
+    struct Group {
+      Hill hill;
+      double count = 0.0;
+      bool is_checked = false;
+    };
+    // By the index of a quarter of a sigma, and the sigma, of each variable
+    std::map<std::array<double, 2 * MAX_SAMPLED_VARIABLES>, Group> groups;
+    for (std::size_t d = 0; d < deposits.size(); ++d) {
+      const Hill hill = hill_of(deposits[d]);
+      std::array<double, 2 *MAX_SAMPLED_VARIABLES> key = {};
+      for (int v = 0; v < nvariables(); ++v) {
+        key[2 * v] = std::floor(4.0 * hill.center[v] / hill.sigma[v]);
+        key[2 * v + 1] = hill.sigma[v];
+      }
+      Group &group = groups[key];
+      if (group.count++ == 0.0)
+        group.hill = hill;
+      else {
+        for (int v = 0; v < nvariables(); ++v)
+          group.hill.center[v] += (hill.center[v] - group.hill.center[v]) / group.count;
+        group.hill.height += hill.height;
+      }
+      group.is_checked = group.is_checked || d >= first;
+    }
+    MetadynamicsOptions of_sum = options;
+    of_sum.grid.clear();
+    Metadynamics added(of_sum);
+    for (const auto &[key, group] : groups) added.add(group.hill);
+    double result = 0.0;
+    for (const auto &[key, group] : groups) {
+      if (!group.is_checked) continue;
       double s[MAX_SAMPLED_VARIABLES], dVdS[MAX_SAMPLED_VARIABLES];
       for (int v = 0; v < nvariables(); ++v) {
-        s[v] = hills[h].center[v];
+        s[v] = group.hill.center[v];
         if (options.grid.empty() || options.grow || period(v).exists()) continue;
         s[v] = std::min(std::max(s[v], options.grid[v].lo), options.grid[v].hi);
       }
-      largest = std::max(largest, metad->evaluate(s, dVdS) + added.evaluate(s, dVdS));
+      const double v = metad->evaluate(s, dVdS) + added.evaluate(s, dVdS);
+      if (std::fabs(v) > std::fabs(result)) result = v;
     }
-    return largest;
+    return result;
   }
 
   void MetadynamicsBias::warn_of_other_deposits(const std::vector<Deposit> &deposits,

@@ -72,9 +72,9 @@ void WalkerFiles::open(const std::string &journal, const DepositFormat &format_i
   if (error)
     throw std::runtime_error("cannot make the folder of walkers " + folder + ": " +
                              error.message() +
-                             " - make room, or give another name, of a folder or of none");
+                             " - make room, or give the name of a folder, or a new name");
   absolute_folder = fs::absolute(folder).string();
-  // Of a call that has failed
+  // An earlier call may have failed.
   others.clear();
   missing.clear();
   if (!is_loaded) walkers = {{walkers[0].name}};
@@ -295,7 +295,7 @@ std::vector<Deposit> WalkerFiles::read(const Check &check, const CheckAll &check
     } catch (const std::runtime_error &e) {
       result.resize(nbefore);
       if (!other.is_bad)
-        warn(e.what() + ("; until then, new " + format.noun + "s in it are left out"));
+        warn(e.what() + ("; new " + format.noun + "s in it are left out until it can be read"));
       other.is_bad = true;
       continue;
     }
@@ -305,8 +305,9 @@ std::vector<Deposit> WalkerFiles::read(const Check &check, const CheckAll &check
     if (!news->deposits.empty() && other.number < 0) {
       other.number = static_cast<int>(walkers.size());
       walkers.push_back({name});
-      print("adds the " + format.noun + "s of walker " + name + " in " + path_of(name) + ", now " +
-            std::to_string(news->deposits.size()));
+      const std::size_t n = news->deposits.size();
+      print("adds " + std::to_string(n) + " " + format.noun + (n == 1 ? "" : "s") + " of walker " +
+            name + " in " + path_of(name) + ", and its later ones");
     }
     for (std::size_t k = nbefore; k < result.size(); ++k) {
       result[k].walker = other.number;

@@ -68,7 +68,7 @@ void Words::parse(std::vector<Keyword> known)
           begins_with(word, "v_") || word == "pi";
     };
     const bool is_special = any_word && at < end && words[at] == keyword->special;
-    // Of a wrong first value, the next ones would be unknown keywords.
+    // Otherwise the values after a wrong first one would be reported as unknown keywords.
     if (!keyword->special.empty() && at < end && !is_special && words[at] != keyword->usual)
       fail_at(at,
               name + " must be " + keyword->usual + " or " + keyword->special + ", not '" +
