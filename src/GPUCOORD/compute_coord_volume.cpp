@@ -15,7 +15,6 @@
 #include "compute_coord_volume.h"
 
 #include "atom.h"
-#include "atom_masks.h"
 #include "domain.h"
 #include "error.h"
 
@@ -35,8 +34,8 @@ ComputeCoordVolume::ComputeCoordVolume(LAMMPS *lmp, int narg, char **arg) :
   if (narg > 3)
     error->all(FLERR, 3, "Compute coord/volume: unknown keyword {} - there are none", arg[3]);
   set_outputs(6, 3);
-  kokkosable = lmp->kokkos ? 1 : 0;    // it uses no atoms
-  datamask_read = datamask_modify = EMPTY_MASK;
+  kokkosable = lmp->kokkos ? 1 : 0;
+  datamask_read = datamask_modify = 0;    // it uses no atom data
 }
 
 void ComputeCoordVolume::init()
