@@ -100,7 +100,7 @@ void ComputeCoordEnergy::need_forces()
 {
   const bool has_forces = step_of_forces == update->ntimestep &&
       forces.size() == 3 * static_cast<std::size_t>(atom->nlocal);
-  const int mine = has_forces ? 1 : 0;
+  int mine = has_forces ? 1 : 0;
   int all;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, world);
   if (!all)
