@@ -41,7 +41,7 @@ class ComputeCoordVolume : public CoordVariable {
                      int /*first_column*/) const override
   {
   }
-  double bytes_copied() const override { return 0.0; }
+  double bytes_copied() const override { return lmp->kokkos ? 0.0 : -1.0; }
 };
 
 }    // namespace LAMMPS_NS

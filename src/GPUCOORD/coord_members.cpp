@@ -121,8 +121,10 @@ void CoordMembers::start(bool is_for_forces)
   sums_again.clear();
   box.box = current_box(lmp, name);
   get_box_edges(domain, box.edges);
-  for (int c = 0; c < 3; ++c)
-    box.fixed[c] = domain->boxlo[c] + 0.5 * (box.edges[0][c] + box.edges[1][c] + box.edges[2][c]);
+  for (int c = 0; c < 3; ++c) {
+    box.fixed[c] = 0.5 * (domain->boxlo[c] + domain->boxhi[c]);
+    box.fixed_in_shear[c] = domain->boxlo[c];
+  }
   const auto build = std::make_pair(neighbor->ncalls, neighbor->lastcall);
   const bool is_first = last_build.first < 0;
   if (is_for_forces && !is_first && dynamic_group().empty() &&
@@ -263,7 +265,7 @@ void CoordMembers::check_extent()
       error->warning(FLERR,
                      "{}: by image flags, an atom of group {} is {:.6g} away from the atom with "
                      "the smallest ID, and as nearest image {:.6g} at most - if image flags are "
-                     "missing in the data file, use unwrap nearest",
+                     "missing in the data or dump file, use unwrap nearest",
                      name, points[p].group, by_flags, nearest);
   }
 }

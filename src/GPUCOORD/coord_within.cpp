@@ -195,8 +195,7 @@ void CoordWithin::begin(const std::vector<int> &rows)
 void CoordWithin::set_sums(double value, double sum_of_w)
 {
   if (!is_mean) return;
-  const double sums[2] = {value, sum_of_w};
-  double all[2];
+  double sums[2] = {value, sum_of_w}, all[2];
   MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, world);
   sum_of_weights = all[1];
   mean_of_f = all[1] > 0.0 ? all[0] / all[1] : 0.0;

@@ -213,7 +213,7 @@ void GeometryArguments::read_distances(const std::string &name, const Fail &fail
   std::vector<tagint> mine, ids(natoms);
   for (int i = 0; i < atom->nlocal; ++i)
     if (atom->mask[i] & group->bitmask[which]) mine.push_back(atom->tag[i]);
-  const int n = static_cast<int>(mine.size());
+  int n = static_cast<int>(mine.size());
   std::vector<int> counts(comm->nprocs), begins(comm->nprocs, 0);
   MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, world);
   std::partial_sum(counts.begin(), counts.end() - 1, begins.begin() + 1);
@@ -298,6 +298,6 @@ std::string GeometryArguments::description() const
                         center->by_mass ? "centers of mass" : "geometric centers",
                         options.unwrap == Unwrap::IMAGE ? "by image flags" : "as nearest images");
   if (has(Kind::POSITION))
-    text += ", virial of positions for strains that leave the center of the box in place";
+    text += ", virial of positions for a barostat that leaves the center of the box in place";
   return text;
 }

@@ -193,8 +193,8 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     keeps_gradients = resident && is_for_forces && !(this->wanted & Base::ON_HOST);
     Style::start(is_for_forces);
     if (!keeps_gradients) return;
-    if (this->wanted & gpucoord::ATOM_VIRIAL) {
-      this->atomKK->sync(Host, TYPE_MASK | RMASS_MASK);
+    if (this->wanted & gpucoord::ATOM_VIRIAL) {    // the host computes it
+      this->atomKK->sync(Host, X_MASK | IMAGE_MASK | TYPE_MASK | RMASS_MASK);
       this->set_weights();
     }
     attempt([this] {

@@ -106,7 +106,10 @@ inline GeometrySystem::GeometrySystem(const BoxShape &shape_in, int natoms, std:
     first_member.push_back(i);
   }
   npoints = natoms;
-  for (int c = 0; c < 3; ++c) box.fixed[c] = 1.5 + c;
+  for (int c = 0; c < 3; ++c) {
+    box.fixed[c] = 1.5 + c;
+    box.fixed_in_shear[c] = 0.25 - c;
+  }
 }
 
 // Differences of fourth order.
@@ -120,15 +123,16 @@ template <class Shifted> std::vector<double> differences(const Shifted &shifted)
   return all;
 }
 
-// Moves the atoms and the box by x_a' = x_a + e x_b, relative to the fixed point.
+// Moves the atoms and the box by x_a' = x_a + e x_b, relative to what stays in place.
 inline GeometrySystem strained(const GeometrySystem &from, int a, int b, double e)
 {
   GeometrySystem to = from;
   for (int k = 0; k < 3; ++k) to.shape.edges[k][a] += e * from.shape.edges[k][b];
   to.box = box_of(to.shape);
   std::copy_n(from.box.fixed, 3, to.box.fixed);
-  for (std::size_t i = 0; i < to.x.size(); i += 3)
-    to.x[i + a] += e * (from.x[i + b] - from.box.fixed[b]);
+  std::copy_n(from.box.fixed_in_shear, 3, to.box.fixed_in_shear);
+  const double origin = a == b ? from.box.fixed[b] : from.box.fixed_in_shear[b];
+  for (std::size_t i = 0; i < to.x.size(); i += 3) to.x[i + a] += e * (from.x[i + b] - origin);
   return to;
 }
 

@@ -97,7 +97,10 @@ inline System make_system(const BoxShape &shape, int natoms, unsigned seed)
   System s;
   s.shape = shape;
   s.box = box_of(shape);
-  for (int c = 0; c < 3; ++c) s.box.fixed[c] = 1.5 + c;
+  for (int c = 0; c < 3; ++c) {
+    s.box.fixed[c] = 1.5 + c;
+    s.box.fixed_in_shear[c] = 0.25 - c;
+  }
   s.natoms = natoms;
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> around(-0.15, 0.15), mass(1.0, 200.0);

@@ -310,7 +310,7 @@ thermo_modify norm no
         """A group without image flags across a face."""
         words = "compute t all coord/geometry distance 4 g {}\nthermo_style custom step c_t\nrun 2"
         text = ("Compute coord/geometry t: by image flags, an atom of group g is 8.5 away from the atom with the smallest ID, and as nearest image "
-                "1.5 at most - if image flags are missing in the data file, use unwrap nearest")
+                "1.5 at most - if image flags are missing in the data or dump file, use unwrap nearest")
         for ranks in 1, 2:
             self.assertEqual(self.warnings(words.format(""), ranks), [text])
             self.assertEqual(self.warnings(words.format("unwrap nearest"), ranks), [])

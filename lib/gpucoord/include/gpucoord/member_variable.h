@@ -24,9 +24,9 @@ enum class Unwrap { IMAGE, NEAREST };
 struct GeometryBox {
   Box box;
   double edges[3][3];    // edge vectors as rows, distance
-  // The point that a strain of the box leaves in place, distance. Only virials of positions depend
-  // on it.
-  double fixed[3] = {};
+  // What the strain e in x_a' = x_a + e_ab x_b leaves in place, distance: the plane fixed[a] if a = b,
+  // and fixed_in_shear[b] otherwise. Only virials of positions depend on it.
+  double fixed[3] = {}, fixed_in_shear[3] = {};
 };
 
 // Image flags of atoms. An atom takes one integer with the flags of x, y and z in 'bits' bits each,

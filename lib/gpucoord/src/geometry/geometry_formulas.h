@@ -111,9 +111,9 @@ GPUCOORD_HD bool set_dihedral(GeometryTerm &t)
   return true;
 }
 
-// Returns the term of an item. x: [npoints][3] positions of all points; fixed: see GeometryBox
-GPUCOORD_HD GeometryTerm evaluate_item(const GeometryItem &item, const Box &box, bool nearest,
-                                       const double *fixed, const double *x)
+// Returns the term of an item. x: [npoints][3] positions of all points
+GPUCOORD_HD GeometryTerm evaluate_item(const GeometryItem &item, const GeometryBox &of,
+                                       bool nearest, const double *x)
 {
   using Kind = GeometryItem::Kind;
   GeometryTerm t;
@@ -121,13 +121,22 @@ GPUCOORD_HD GeometryTerm evaluate_item(const GeometryItem &item, const Box &box,
     for (int c = 0; c < 3; ++c) t.d[b][c] = t.slope[b][c] = 0.0;
   for (int b = 0; b < bonds_of(item.kind); ++b) {
     const GeometryBond bond = bond_of(item.kind, b);
-    const double *const from = bond.from < 0 ? fixed : x + 3 * item.point[bond.from];
+    const double *const to = x + 3 * item.point[bond.to];
     double *const d = t.d[b];
-    for (int c = 0; c < 3; ++c) d[c] = x[3 * item.point[bond.to] + c] - from[c];
-    if (!nearest || bond.from < 0) continue;
-    minimum_image(box, d[0], d[1], d[2]);
-    for (int k = 0; k < box.nperiodic; ++k)
-      if (fabs(dot_product(d, box.dual[k])) > FAR_COMPONENT) t.flags |= GeometryTerm::FAR;
+    if (bond.from < 0) {
+      for (int c = 0; c < 3; ++c)
+        d[c] = to[c] - (c == item.axis ? of.fixed[c] : of.fixed_in_shear[c]);
+      continue;
+    }
+    for (int c = 0; c < 3; ++c) d[c] = to[c] - x[3 * item.point[bond.from] + c];
+    if (!nearest) continue;
+    minimum_image(of.box, d[0], d[1], d[2]);
+    for (int k = 0; k < of.box.nperiodic; ++k) {
+      // Other images may have the same component.
+      const bool matters = item.kind != Kind::COMPONENT || of.box.lattice[k][item.axis] != 0.0;
+      if (matters && fabs(dot_product(d, of.box.dual[k])) > FAR_COMPONENT)
+        t.flags |= GeometryTerm::FAR;
+    }
   }
   bool is_regular = true;
   switch (item.kind) {

@@ -92,7 +92,7 @@ GeometryFlags Geometry::evaluate(const GeometryBox &box, const double *sums,
   int next = 0;    // value
   for (int k = 0; k < static_cast<int>(terms.size()); ++k) {
     const GeometryItem &item = given.items[k];
-    terms[k] = evaluate_item(item, box.box, given.nearest, box.fixed, points.data());
+    terms[k] = evaluate_item(item, box, given.nearest, points.data());
     next += values_of(item.kind, given.sincos, given.scale, terms[k].value, &values[next],
                       &slopes[next]);
     if (terms[k].flags & GeometryTerm::SINGULAR && flags.nsingular++ == 0) flags.first_singular = k;

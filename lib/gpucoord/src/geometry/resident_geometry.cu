@@ -214,7 +214,7 @@ namespace {
       find_point(x, box, points, arg.has_sums, item.point[p], at[p]);
       item.point[p] = p;
     }
-    const GeometryTerm t = evaluate_item(item, box.box, arg.nearest, box.fixed, at[0]);
+    const GeometryTerm t = evaluate_item(item, box, arg.nearest, at[0]);
     double value[2], slope[2];
     const int nvalues = values_of(item.kind, arg.sincos, arg.scale, t.value, value, slope);
     bool is_finite = isfinite(t.value);
