@@ -408,7 +408,7 @@ RUNS = {
         "cannot make the folder of walkers nix: Not a directory - make room, or give the name of a folder, or a new name"),
     "a file of walkers files": (FIX + METAD + " walkers files S w1 20\nrun 20\nunfix b\n" + FIX + METAD +
         " append yes walkers partitions\nrun 0",
-        "hills file H, line 6: it names walker w1, as in a file of walkers files - use walkers files, or give another file"),
+        "walker 0: hills file H, line 4: it names walker w1, as in a file of walkers files - use walkers files, or give another file"),
     "a file of walkers partitions": (FIX + METAD + " walkers partitions\nrun 20\nunfix b\n" + FIX + METAD +
         " append yes walkers files S w1 20\nrun 0",
         "hills file H, line 6: no line before it names a walker, as in a file of walkers partitions - use walkers partitions, or "
