@@ -179,9 +179,20 @@ class Job:
         for table in self.tables:
             for k in range(0, len(periods), 3):
                 table.set_period(*periods[k:k + 3])
+                self.check_period(table, periods[k])
         if self.kind in ("samples", "windows"):
             for table in self.tables:
                 self.check_times(table)
+
+    @staticmethod
+    def check_period(table, name):
+        """Samples beyond the period are taken as their images, which is wrong if LO or HI is."""
+        low, high = table.period(name)
+        s = table.column(name)
+        beyond = np.count_nonzero((s < low - 1e-6 * (high - low)) | (s > high + 1e-6 * (high - low)))
+        if beyond:
+            note(f"{beyond} of {len(s)} samples of {table.path} have {name} beyond --periodic {low:g} "
+                 f"{high:g}, from {s.min():g} to {s.max():g} - they count as their images within it")
 
     def check_times(self, table):
         """A file to which a run that continues appends has the samples after its restart twice."""

@@ -226,6 +226,9 @@ TEST_F(Guard, a_weight_that_overflows)
   EXPECT_EQ(error("5", {"limits", "0", "2"}), "");    // 3/0.005 = 600
   EXPECT_EQ(centers().size(), 3u);
   EXPECT_EQ(error("2", {}), "");
+  std::filesystem::remove(path);
+  EXPECT_EQ(error("1", {"limits", "0", "2"}).rfind("V = 1 is 1000 kT at temp 1, ", 0), 0u);
+  EXPECT_EQ(centers().size(), 0u);
 }
 
 }    // namespace

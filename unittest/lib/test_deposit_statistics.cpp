@@ -386,6 +386,32 @@ TEST_F(ObservedBias, a_jump_of_s)
                    "or a smoother variable"}));
 }
 
+// Adaptive kernels have no keyword sigma.
+TEST_F(ObservedBias, a_jump_of_s_with_adaptive_kernels)
+{
+  const auto bias = make("opes barrier 10 temp 1 pace 10 sigma/adaptive 10 file FILE");
+  bias->begin({});
+  std::vector<double> s = series(0.3, 0.1, 25);
+  s.insert(s.end(), {5.0, 5.0, 5.0, 5.0, 5.0, 9.0});
+  run(*bias, s);
+  ASSERT_EQ(warned.size(), 1u);
+  EXPECT_NE(warned[0].find(" - use a larger sigma/min, a smaller timestep or stride, or a "),
+            std::string::npos)
+      << warned[0];
+}
+
+TEST_F(ObservedBias, summary_of_a_period)
+{
+  const auto bias = make("metad sigma 0.5 height 1e-3 pace 1 file FILE", 1, {0.0, 10.0});
+  bias->begin({});
+  std::vector<double> s;
+  for (int k = 0; k <= 120; ++k) s.push_back(std::fmod(3.0 + 0.1 * k, 10.0));
+  run(*bias, s);
+  EXPECT_NE(bias->summary().find(", distance of c_a from its first value 0 to 5 with "),
+            std::string::npos)
+      << bias->summary();
+}
+
 TEST_F(ObservedBias, periods_are_no_jumps)
 {
   const auto bias = make("metad sigma 0.3 height 0.1 pace 1 file FILE", 1, {0.0, 10.0});

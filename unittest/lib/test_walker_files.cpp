@@ -67,6 +67,20 @@ TEST_F(WalkersByFiles, hills_of_the_others_by_their_names)
   }
 }
 
+// A GPU evaluates a grid, but the file of the walker begins on the host.
+TEST_F(WalkersByFiles, the_host_is_needed_for_the_first_evaluation)
+{
+  Job &job = make("a", {"grid", "0", "4", "bins", "40"});
+  Step setup;
+  setup.phase = Step::Phase::SETUP;
+  job.bias->begin({});
+  EXPECT_FALSE(fs::exists(file_of("a")));
+  EXPECT_TRUE(job.bias->needs_host(setup));
+  at(*job.bias, 2.0);
+  EXPECT_TRUE(fs::exists(file_of("a")));
+  EXPECT_FALSE(job.bias->needs_host(setup));
+}
+
 // Alone, it has the bits of a bias without the keyword.
 TEST_F(WalkersByFiles, one_walker)
 {

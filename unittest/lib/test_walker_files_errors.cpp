@@ -3,11 +3,26 @@
 
 #include "walkers_by_files.h"
 
+#include <chrono>
 #include <csignal>
+#include <functional>
+#include <future>
 #include <optional>
 #include <set>
 
+#include <fcntl.h>
 #include <sys/resource.h>
+
+static std::function<void()> before_rename;    // called once
+
+// Replaces that of the C library, which std::filesystem calls.
+extern "C" int rename(const char *from, const char *to) noexcept
+{
+  const auto call = std::move(before_rename);
+  before_rename = nullptr;
+  if (call) call();
+  return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
 
 namespace {
 
@@ -63,6 +78,35 @@ TEST_F(WalkersByFilesErrors, two_that_begin_at_once)
   std::swap(second, jobs["a"]);
   EXPECT_EQ(error_of_run("a", 0, 0),
             "hills file S/a.w is being written by another fix or run - use one file for each");
+}
+
+// The second one starts when the first one is about to rename the earlier file.
+TEST_F(WalkersByFilesErrors, two_that_rename_at_once)
+{
+  begin({"a"});
+  run({"a"}, 0, 12);
+  const std::string earlier = content(file_of("a"));
+  jobs.clear();
+  const DepositFormat format = hills_format(options(1, 8, false));
+  DepositFile first(file_of("a"), format, "LAMMPS", "test");
+  DepositFile second(file_of("a"), format, "LAMMPS", "test");
+  std::future<std::string> other;
+  before_rename = [&] {
+    other = std::async(std::launch::async, [&] {
+      try {
+        return second.create();
+      } catch (const std::runtime_error &e) {
+        return shortened(e.what());
+      }
+    });
+    // If it does not wait for the first one, it has ended by then.
+    other.wait_for(std::chrono::milliseconds(500));
+  };
+  EXPECT_EQ(shortened(first.create()), "S/bck.0.a.w");
+  ASSERT_TRUE(other.valid());
+  EXPECT_EQ(other.get(),
+            "hills file S/a.w is being written by another fix or run - use one file for each");
+  EXPECT_EQ(content(shared + "/bck.0.a.w"), earlier);
 }
 
 // A command that fails at its first S

@@ -84,6 +84,79 @@ TEST_F(Room, own_hills_come_first)
   EXPECT_NEAR(at(*jobs["a"].bias, -200.0), 1.0, 1e-12);
 }
 
+// With limits, V is checked at the hills of others. This needs no second grid.
+TEST_F(Room, many_hills_on_a_large_grid)
+{
+  const Words more = {"grid", "0", "4", "bins", "70000", "temp", "1", "limits", "0", "9"};
+  begin({"a"}, more);
+  run({"a"}, 0, 2, at_2);
+  std::string many = header();
+  for (int k = 0; k < 1500; ++k) many += hill(1.0 + 1e-3 * k, " 0.001 0.1 -1\n");
+  put("x", many);
+  put("y", header() + hill(2.0));
+  largest_allocation = 500000;    // the grid has 1.1 MB
+  run({"a"}, 2, 7, at_2);
+  EXPECT_EQ(jobs["a"].messages, Words());
+  run({"a"}, 7, 12, at_2);
+  EXPECT_EQ(jobs["a"].messages,
+            (Words{"adds 1500 hills of walker x in S/x.w, and its later ones",
+                   "adds 1 hill of walker y in S/y.w, and its later ones"}));
+}
+
+// Hills of b would be lost if the run went on after that of c: they count as read, but do not act.
+TEST_F(Room, no_step_after_a_read_that_failed)
+{
+  begin({"a"});
+  run({"a"}, 0, 7, at_2);
+  std::string many = header();
+  for (int k = 0; k < 1500; ++k) many += hill(1.0);
+  put("b", header() + hill(1.0));
+  put("c", many);
+  const auto parts = saved("a");
+  largest_allocation = 20000;
+  EXPECT_THROW(run({"a"}, 7, 12, at_2), std::bad_alloc);
+  largest_allocation = SIZE_MAX;
+  EXPECT_EQ(error_of_run("a", 12, 22), "out of memory - use keyword grid");
+  EXPECT_EQ(centers(journal_of("a"), 1), "");
+  restart("a", parts);
+  run({"a"}, 7, 12, at_2);
+  EXPECT_EQ(centers(journal_of("a"), 1), "1.000000 ");
+  EXPECT_EQ(lines(journal_of("a")).size(), 1503u);
+}
+
+// The same if the hills are written, but cannot be added.
+TEST_F(Room, no_step_after_hills_that_could_not_be_added)
+{
+  begin({"a"}, {"grid", "0", "4", "bins", "70000"});
+  run({"a"}, 0, 7, at_2);
+  put("b", header() + hill(2.0));
+  const auto parts = saved("a");
+  largest_allocation = 200000;    // less than indices of 61,950 points
+  EXPECT_THROW(run({"a"}, 7, 12, at_2), std::bad_alloc);
+  largest_allocation = SIZE_MAX;
+  EXPECT_EQ(error_of_run("a", 12, 22), "out of memory - use a smaller grid");
+  EXPECT_EQ(lines(journal_of("a")).size(), 3u);
+  restart("a", parts, {"grid", "0", "4", "bins", "70000"});
+  run({"a"}, 7, 12, at_2);
+  EXPECT_NEAR(at(*jobs["a"].bias, 2.0), 3.0, 1e-12);
+}
+
+// Of two walkers, the other one lowers V. Here, kT is 0.01.
+TEST_F(Room, a_walker_that_lowers_the_bias)
+{
+  boltzmann = 0.001;
+  begin({"a"}, {"temp", "10", "limits", "4", "5", "max_skip", "100"});
+  run({"a"}, 0, 7, at_2);
+  put("x", header() + hill(1.0, " 0.5 -3 -1\n"));    // -300 kT
+  put("y", header() + hill(3.0, " 0.5 -4 -1\n"));
+  run({"a"}, 7, 12, at_2);
+  EXPECT_EQ(jobs["a"].messages,
+            (Words{"adds 1 hill of walker x in S/x.w, and its later ones",
+                   "hills file S/y.w of walker y: V = -4 is -400 kT at temp 10, below -350 kT - "
+                   "move the file to another folder" +
+                       std::string(LEFT_OUT)}));
+}
+
 // V above 700 kT ends a walker with limits. Here, kT is 0.01.
 TEST_F(Room, a_walker_that_fills_the_bias)
 {

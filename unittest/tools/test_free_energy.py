@@ -396,6 +396,10 @@ class Samples(Case):
             self.assertNotIn("mean of phi", printed)
             results.append(self.numbers())
         np.testing.assert_array_equal(*results)
+        self.assertEqual(self.errors, "")
+        self.run_tool("series --temp 1 --units lj --s phi --bins 40 --periodic phi 0 pi")
+        self.assertEqual(self.errors, f"NOTE: {np.sum(s < 0)} of 40000 samples of series have phi beyond --periodic 0 3.14159, from "
+                                      f"{s.min():g} to {s.max():g} - they count as their images within it\n")
         phi, f, error = results[0]
         edges = np.linspace(-np.pi, np.pi, 41)
         cdf = [0.5 * (1 + math.erf((x - np.pi) / 0.6 / math.sqrt(2))) for x in np.append(edges, edges + 2 * np.pi)]

@@ -175,6 +175,9 @@ ARGUMENTS = [
      "metad interval of c_cv from 2 to 9.5 reaches beyond the grid from 1 to 9 - widen keyword grid"),
     ("c_cv c_cw c_cx c_cy [metad] sigma 1 1 1 1 height 1 pace 10 file H",
      "metad takes 1 to 3 variables, not 4 - use several fixes"),
+    ("c_cv metad sigma 1 height 1 pace [2000000000] stride 1500000000 file H",
+     "metad pace 2000000000 is not a multiple of stride 1500000000: hills are added where the bias is evaluated - use pace "
+     "1500000000"),
     (METAD + " append [maybe]", "metad append must be yes or no, not 'maybe'"),
     (METAD + " grid 0 9 bins 90 write_grid [15] G",
      "metad write_grid every 15 steps is not a multiple of pace 10: it is written when a hill is added - use 20"),
@@ -184,9 +187,10 @@ ARGUMENTS = [
     (METAD + " deposit_if [temp]", "metad deposit_if must be a variable, v_name, not 'temp'"),
     (METAD + " [max_skip] 3", "metad keyword max_skip needs keyword limits or deposit_if"),
     (METAD + " limits 0 5 max_skip [0]", "metad max_skip must be a number of hills from 1 to 2147483647, not '0'"),
-    (METAD + " walkers [cluster]", "metad walkers must be partitions or files, not 'cluster' - use walkers partitions, or walkers files"),
+    (METAD + " walkers [cluster]",
+     "metad walkers must be partitions or files, not 'cluster' - use walkers partitions, or walkers files DIR NAME N"),
     (METAD + " walkers [file] S w1 500",
-     "metad walkers must be partitions or files, not 'file' - use walkers partitions, or walkers files"),
+     "metad walkers must be partitions or files, not 'file' - use walkers partitions, or walkers files DIR NAME N"),
     (METAD + " [walkers]", "metad keyword walkers takes 1 value, partitions, or 4 values, files DIR NAME N, but has 0"),
     (METAD + " [walkers] files S w1",
      "metad keyword walkers takes 4 values, files, a folder, the name of this walker and a number of steps, but has 3: files S w1"),
@@ -402,6 +406,9 @@ RUNS = {
         "cannot make the folder of walkers nix/S: Not a directory - make room, or give the name of a folder, or a new name"),
     "a folder of walkers that is a file": ("shell touch nix\n" + FIX + METAD + " walkers files nix w1 20\nrun 0",
         "cannot make the folder of walkers nix: Not a directory - make room, or give the name of a folder, or a new name"),
+    "a file of walkers files": (FIX + METAD + " walkers files S w1 20\nrun 20\nunfix b\n" + FIX + METAD +
+        " append yes walkers partitions\nrun 0",
+        "walker 0: hills file H, line 4: it names walker w1, as in a file of walkers files - use walkers files, or give another file"),
     "a file of walkers partitions": (FIX + METAD + " walkers partitions\nrun 20\nunfix b\n" + FIX + METAD +
         " append yes walkers files S w1 20\nrun 0",
         "hills file H, line 6: no line before it names a walker, as in a file of walkers partitions - use walkers partitions, or "

@@ -38,8 +38,9 @@ GPUCOORD_API std::string warning_of_equal_walkers(const std::vector<int> &number
 // The following ones are about deposits. plural: of a deposit, "hills"
 GPUCOORD_API std::string warning_without_thermostat(const std::string &plural);
 
-// change: of S between two evaluations of the bias
-GPUCOORD_API std::string warning_of_jump(const std::string &label, double change, double sigma);
+// change: of S between two evaluations of the bias. keyword: that makes sigma larger
+GPUCOORD_API std::string warning_of_jump(const std::string &label, double change, double sigma,
+                                         const std::string &keyword);
 
 // fluctuation: DepositStatistics::fluctuation()
 GPUCOORD_API std::string warning_of_sigma(const std::string &label, double sigma,

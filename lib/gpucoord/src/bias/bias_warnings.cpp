@@ -91,12 +91,13 @@ std::string warning_without_thermostat(const std::string &plural)
       " heat the system, but no fix is a thermostat - use one, such as fix nvt or fix langevin";
 }
 
-std::string warning_of_jump(const std::string &label, double change, double sigma)
+std::string warning_of_jump(const std::string &label, double change, double sigma,
+                            const std::string &keyword)
 {
   if (!(std::fabs(change) > MAX_JUMP * sigma)) return "";
   return label + " changed by " + text(std::fabs(change)) +
       " between two evaluations of the bias, more than a third of sigma " + short_text(sigma, 6) +
-      " - use a larger sigma, a smaller timestep or stride, or a smoother variable";
+      " - use a larger " + keyword + ", a smaller timestep or stride, or a smoother variable";
 }
 
 std::string warning_of_sigma(const std::string &label, double sigma, double fluctuation,

@@ -85,6 +85,10 @@ void DepositLines::read_comment(const std::vector<std::string> &words, Line &res
       result.problem = "it names walker " + printable(words[4]) + " twice";
     else
       walkers.push_back(words[4]);
+  } else if (!format->walker_column.empty() && words.size() == 5 && words[0] == "#" &&
+             words[1] == "walker" && words[3] == "is") {
+    result.problem = "it names walker " + printable(words[4]) + ", as in a file of walkers files";
+    result.way_out = "use walkers files, or give another file";
   }
 }
 

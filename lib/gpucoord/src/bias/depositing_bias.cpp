@@ -284,7 +284,9 @@ void DepositingBias::write_sum_file() const
 
 void DepositingBias::add_deposits(const std::vector<Deposit> &deposits)
 {
-  add_round(deposits);
+  or_stop([&] {
+    add_round(deposits);
+  });
   set_last(deposits.back());
   now.own[COUNT] += static_cast<double>(deposits.size());
   saved_checksum = checksum();
@@ -369,15 +371,9 @@ std::vector<Deposit> DepositingBias::read_others(const std::vector<Deposit> &min
     });
   };
   std::vector<Deposit> deposits;
-  try {
+  or_stop([&] {
     deposits = files->read(check, check_all);
-  } catch (const std::bad_alloc &) {
-    failure_of_files = "out of memory" + memory_advice();
-    throw;
-  } catch (const std::exception &e) {
-    failure_of_files = e.what();
-    throw;
-  }
+  });
   std::map<int, std::vector<Deposit>> of_new;    // walkers
   for (const auto &deposit : deposits)
     if (deposit.walker >= nknown) of_new[deposit.walker].push_back(deposit);
@@ -390,7 +386,7 @@ void DepositingBias::write(std::vector<Deposit> &deposits)
   const auto known = [this] {
     return known_deposits();
   };
-  try {
+  or_stop([&] {
     if (!deposits.empty()) complete(deposits);
     if (files) file->name_walkers(files->names());
     for (const auto &deposit : deposits) {
@@ -398,8 +394,19 @@ void DepositingBias::write(std::vector<Deposit> &deposits)
       if (rounds || files) order.push_back(deposit.walker);
       if (files) files->add(deposit, known);
     }
+  });
+}
+
+// Does a part of a deposit. With walkers files, no step follows if it fails: deposits of others may
+// have been read and written that are not in V.
+void DepositingBias::or_stop(const std::function<void()> &work)
+{
+  try {
+    work();
+  } catch (const std::bad_alloc &) {
+    if (files) failure_of_files = "out of memory" + memory_advice();
+    throw;
   } catch (const std::exception &e) {
-    // The deposits of others have been read, and perhaps written, but are not in V.
     if (files) failure_of_files = e.what();
     throw;
   }
@@ -468,7 +475,7 @@ void DepositingBias::observe(const Step &step, const double *s, const Deposit &d
   const bool has_previous = step.timestep - stride() >= last_step;
   for (int v = 0; v < nvariables() && has_previous && !checked.jumps; ++v) {
     const std::string text = warning_of_jump(labels()[v], period(v).difference(s[v], now.s[v]),
-                                             deposit.row[nvariables() + v]);
+                                             deposit.row[nvariables() + v], keyword_of_sigma());
     if (!text.empty()) context.warn(text);
     checked.jumps = !text.empty();
   }

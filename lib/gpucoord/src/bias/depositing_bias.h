@@ -20,6 +20,7 @@
 #include "words.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,7 +37,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
     return {"limits",
             {"deposit_if", 1},
             "max_skip",
-            {"walkers", 1, "files", 4, "partitions"},
+            {"walkers", 1, "files", 4, "partitions", " DIR NAME N"},
             "patience"};
   }
 
@@ -96,6 +97,8 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   virtual Deposit propose(double time, const double *s, double v) const = 0;
   // Returns the user's sigma if it should be about the fluctuation of S in a basin, or 0.
   virtual double sigma_of_basin(int /*variable*/) const { return 0.0; }
+  // Returns the keyword by which the user makes the sigma of deposits larger.
+  virtual std::string keyword_of_sigma() const { return "sigma"; }
   // Returns whether a deposit can be made yet.
   virtual bool can_deposit() const { return true; }
   // Completes deposits that depend on each other, before they are written and added.
@@ -159,6 +162,7 @@ class GPUCOORD_TEST_API DepositingBias : public Bias {
   std::vector<Deposit> round_of(const Step &, const std::vector<Deposit> &mine);
   std::vector<Deposit> read_others(const std::vector<Deposit> &mine);
   void write(std::vector<Deposit> &);
+  void or_stop(const std::function<void()> &work);
   void add_deposits(const std::vector<Deposit> &);
   std::optional<std::vector<Deposit>> known_deposits() const;
   void begin_sharing(bool is_restarted);

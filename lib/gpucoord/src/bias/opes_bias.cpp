@@ -111,6 +111,10 @@ namespace {
     {
       return options.explore || options.is_adaptive() ? 0.0 : options.sigma[v];
     }
+    std::string keyword_of_sigma() const override
+    {
+      return options.is_adaptive() ? "sigma/min" : "sigma";
+    }
     bool can_deposit() const override { return opes->is_ready(); }
     void load_shared(ArchiveParts &) override;
     std::size_t nremoved() const override    // averages that nobody needs

@@ -73,7 +73,7 @@ void Words::parse(std::vector<Keyword> known)
       fail_at(at,
               name + " must be " + keyword->usual + " or " + keyword->special + ", not '" +
                   printable(words[at]) + "' - use " + name + " " + keyword->usual + ", or " + name +
-                  " " + keyword->special);
+                  " " + keyword->special + keyword->values_of_special);
     const int nwords = is_special ? keyword->nwords_of_special : keyword->nwords;
     const int last = any_word ? std::min(end, at + nwords) : end;
     const auto is_known = [&known](const std::string &word) {

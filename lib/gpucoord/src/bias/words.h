@@ -31,11 +31,13 @@ class GPUCOORD_TEST_API Words {
     std::string special;
     int nwords_of_special = -1;
     std::string usual;
+    std::string values_of_special;    // for messages: " DIR NAME N"
     Keyword(const char *name_in, int nwords_in = -1, const char *special_in = "",
-            int nwords_of_special_in = -1, const char *usual_in = "") :
+            int nwords_of_special_in = -1, const char *usual_in = "",
+            const char *values_of_special_in = "") :
         name(name_in),
         nwords(nwords_in), special(special_in), nwords_of_special(nwords_of_special_in),
-        usual(usual_in)
+        usual(usual_in), values_of_special(values_of_special_in)
     {
     }
   };
