@@ -24,8 +24,8 @@ enum class Unwrap { IMAGE, NEAREST };
 struct GeometryBox {
   Box box;
   double edges[3][3];    // edge vectors as rows, distance
-  // What the strain e in x_a' = x_a + e_ab x_b leaves in place, distance: the plane fixed[a] if a = b,
-  // and fixed_in_shear[b] otherwise. Only virials of positions depend on it.
+  // Plane that a strain e in x_a' = x_a + e_ab x_b leaves in place, distance: fixed[a] if a = b,
+  // fixed_in_shear[b] otherwise. Only virials of positions depend on it.
   double fixed[3] = {}, fixed_in_shear[3] = {};
 };
 
