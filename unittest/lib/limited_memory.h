@@ -22,6 +22,23 @@ void *operator new(std::size_t size)
   return memory;
 }
 
+// A library of a sanitizer, which is loaded first, has operators for arrays that do not call those
+// above.
+void *operator new[](std::size_t size)
+{
+  return operator new(size);
+}
+
+void operator delete[](void *memory) noexcept
+{
+  free(memory);
+}
+
+void operator delete[](void *memory, std::size_t) noexcept
+{
+  free(memory);
+}
+
 void operator delete(void *memory) noexcept
 {
   free(memory);
