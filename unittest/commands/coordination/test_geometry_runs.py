@@ -321,7 +321,7 @@ thermo_modify norm no
                                     "compute u all coord/geometry distances g angle 1 2 4 distance 2 4\nrun 0").text
         path = "atoms and derivatives resident on the GPU" if coordtest.ON_KOKKOS_GPU else "owned atoms"
         for line in ("Compute coord/geometry t: position x g, dihedral 1 2 4 5, sine and cosine of angles, lengths times 0.1, nearest images "
-                     "between points, centers of mass of groups joined by image flags, virial of positions for strains that leave the center of "
+                     "between points, centers of mass of groups joined by image flags, virial of positions for a barostat that leaves the center of "
                      f"the box in place, {path}", "Compute coord/geometry t: S 0.416667 0 1",
                      f"Compute coord/geometry u: 5 items, distance 1 2 to distance 2 4, nearest images between points, {path}"):
             self.assertIn("\n" + line + "\n", text)
