@@ -8,10 +8,17 @@
 // out-of-line copy for a newer processor.
 #if defined(__CUDACC__)
 #define GPUCOORD_HD __host__ __device__ __forceinline__
+#define GPUCOORD_UNROLL _Pragma("unroll")
 #elif defined(__GNUC__)
 #define GPUCOORD_HD inline __attribute__((always_inline))
 #else
 #define GPUCOORD_HD inline
+#endif
+
+// Before a loop of few iterations: a GPU then indexes no array at run time, which would put it in
+// memory.
+#if !defined(GPUCOORD_UNROLL)
+#define GPUCOORD_UNROLL
 #endif
 
 #endif

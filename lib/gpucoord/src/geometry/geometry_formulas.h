@@ -119,6 +119,7 @@ GPUCOORD_HD GeometryTerm evaluate_item(const GeometryItem &item, const GeometryB
   GeometryTerm t;
   for (int b = 0; b < 3; ++b)
     for (int c = 0; c < 3; ++c) t.d[b][c] = t.slope[b][c] = 0.0;
+  GPUCOORD_UNROLL
   for (int b = 0; b < bonds_of(item.kind); ++b) {
     const GeometryBond bond = bond_of(item.kind, b);
     const double *const to = x + 3 * item.point[bond.to];

@@ -35,6 +35,7 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ITEM_THREADS = 64;
+  constexpr int LANES = 4;    // of an item: the largest number of its points
   // Results depend on the number of blocks, so it is the same for all GPUs.
   constexpr unsigned MAX_BLOCKS = 512;
   constexpr int GROUPS = 2, SUMS = 4 * GROUPS;    // of a block
@@ -176,16 +177,15 @@ namespace {
     const GeometryItem *item;    // [n]
     const int *first_value;      // [n]
     double *values, *slopes;     // [nvalues] slope: derivative with respect to the term of the item
-    double *gradients;           // [n][4][3] of the term
+    double *gradients;           // [n][LANES][3] of the term
     Report *report;
     Seen *seen;
   };
 
   template <class X>
   __device__ void find_point(const X *x, const GeometryBox &box, const Points &points,
-                             bool has_sums, int p, double *to)
+                             bool has_sums, int p, int row, double *to)
   {
-    const int row = points.row[p];
     double d[3], weight = 1.0;
     if (has_sums || row == GROUP) {
       for (int c = 0; c < 3; ++c) d[c] = points.sums[4 * p + c];
@@ -198,34 +198,31 @@ namespace {
       to[c] = weight > 0.0 ? d[c] / weight + points.reference[3 * p + c] : nan("");
   }
 
-  template <class X>
-  __global__ void __launch_bounds__(ITEM_THREADS)
-      evaluate_items(const X *x, const __grid_constant__ GeometryBox box,
-                     const __grid_constant__ Points points, const __grid_constant__ Items arg)
+  // Sets values, slopes and gradients of item k, whose points are at 'at'. Each of the lanes p of an
+  // item stores the gradient of its point. The kind is known at compile time, so that no array is
+  // indexed at run time.
+  template <GeometryItem::Kind KIND>
+  __device__ void evaluate_kind(const Items &arg, const GeometryBox &box, int k, int p, int axis,
+                                const double (&at)[LANES][3])
   {
-    const int k = blockIdx.x * ITEM_THREADS + threadIdx.x;
     GeometryItem item = {};
-    if (k < arg.n) item = arg.item[k];
-    wait_for_previous_kernel();
-    launch_dependents();
-    if (k >= arg.n) return;
-    double at[4][3];
-    for (int p = 0; p < points_of(item.kind); ++p) {
-      find_point(x, box, points, arg.has_sums, item.point[p], at[p]);
-      item.point[p] = p;
-    }
+    item.kind = KIND;
+    item.axis = axis;
+    for (int q = 0; q < LANES; ++q) item.point[q] = q;
     const GeometryTerm t = evaluate_item(item, box, arg.nearest, at[0]);
     double value[2], slope[2];
-    const int nvalues = values_of(item.kind, arg.sincos, arg.scale, t.value, value, slope);
+    const int nvalues = values_of(KIND, arg.sincos, arg.scale, t.value, value, slope);
     bool is_finite = isfinite(t.value);
-    for (int p = 0; p < points_of(item.kind); ++p) {
+#pragma unroll
+    for (int q = 0; q < points_of(KIND); ++q) {
       double g[3] = {};
-      add_gradient(item.kind, t, p, 1.0, g);
+      add_gradient(KIND, t, q, 1.0, g);
       for (int c = 0; c < 3; ++c) {
         is_finite = is_finite && isfinite(g[c]);
-        arg.gradients[12 * static_cast<std::size_t>(k) + 3 * p + c] = g[c];
+        if (q == p) arg.gradients[12 * static_cast<std::size_t>(k) + 3 * q + c] = g[c];
       }
     }
+    if (p != 0) return;
     for (int v = 0; v < nvalues; ++v) {
       arg.values[arg.first_value[k] + v] = is_finite ? value[v] : nan("");
       arg.slopes[arg.first_value[k] + v] = slope[v];
@@ -239,6 +236,44 @@ namespace {
     if (t.flags & GeometryTerm::FAR) {
       atomicMin(&arg.report->first_far, k);
       arg.seen->far = 1;
+    }
+  }
+
+  // Takes LANES lanes for each item, which read one point each.
+  template <class X>
+  __global__ void __launch_bounds__(ITEM_THREADS)
+      evaluate_items(const X *x, const __grid_constant__ GeometryBox box,
+                     const __grid_constant__ Points points, const __grid_constant__ Items arg)
+  {
+    using Kind = GeometryItem::Kind;
+    const int thread = blockIdx.x * ITEM_THREADS + threadIdx.x;
+    const int k = thread / LANES, p = thread % LANES;
+    GeometryItem item = {};
+    int npoints = 0, point = 0;
+    if (k < arg.n) {
+      item = arg.item[k];
+      npoints = points_of(item.kind);
+      if (p < npoints) point = arg.item[k].point[p];
+    }
+    const int row = p < npoints ? points.row[point] : NOT_HERE;
+    wait_for_previous_kernel();
+    launch_dependents();
+    double own[3] = {}, at[LANES][3];
+    if (p < npoints) find_point(x, box, points, arg.has_sums, point, row, own);
+    for (int q = 0; q < LANES; ++q)
+      for (int c = 0; c < 3; ++c) at[q][c] = __shfl_sync(ALL_LANES, own[c], q, LANES);
+    if (k >= arg.n) return;
+    switch (item.kind) {
+      case Kind::DISTANCE:
+        return evaluate_kind<Kind::DISTANCE>(arg, box, k, p, item.axis, at);
+      case Kind::COMPONENT:
+        return evaluate_kind<Kind::COMPONENT>(arg, box, k, p, item.axis, at);
+      case Kind::POSITION:
+        return evaluate_kind<Kind::POSITION>(arg, box, k, p, item.axis, at);
+      case Kind::ANGLE:
+        return evaluate_kind<Kind::ANGLE>(arg, box, k, p, item.axis, at);
+      case Kind::DIHEDRAL:
+        return evaluate_kind<Kind::DIHEDRAL>(arg, box, k, p, item.axis, at);
     }
   }
 
@@ -270,20 +305,35 @@ namespace {
     for (int c = 0; c < 3; ++c) g[c] += factor * from[c];
   }
 
+  // What a lane adds for a point if there are few factors: the value of the lane.
+  struct LaneUse {
+    int value, item;
+    int points;    // bit p: point p of the item is this point
+  };
+  // Reads tables only, so that it may be called before the preceding kernel ends.
+  __device__ LaneUse use_of_lane(const Gradients &arg, int point)
+  {
+    const int lane = threadIdx.x % WARP;
+    LaneUse found = {};
+    if (!arg.is_few || lane >= arg.n || arg.value[lane] == ItemFactors::NO_ITEM) return found;
+    found.value = arg.value[lane];
+    found.item = arg.item_of[found.value];
+    const GeometryItem item = arg.item[found.item];
+    for (int p = 0; p < LANES; ++p)
+      if (p < points_of(item.kind) && item.point[p] == point) found.points |= 1 << p;
+    return found;
+  }
+
   // Adds the sum of factor dS_k/dx for a point. All lanes of a warp must call this function, and
   // all get the sum, whose order is fixed.
-  __device__ void add_gradients_of_point(const Gradients &arg, int point, double *sum)
+  __device__ void add_gradients_of_point(const Gradients &arg, int point, const LaneUse &own,
+                                         double *sum)
   {
     const int lane = threadIdx.x % WARP;
     double g[3] = {};
     if (arg.is_few) {
-      const int value = lane < arg.n ? arg.value[lane] : ItemFactors::NO_ITEM;
-      if (value != ItemFactors::NO_ITEM) {
-        const int k = arg.item_of[value];
-        const GeometryItem &item = arg.item[k];
-        for (int p = 0; p < points_of(item.kind); ++p)
-          if (item.point[p] == point) add_value(arg, lane, {value, k, p}, g);
-      }
+      for (int p = 0; p < LANES; ++p)
+        if (own.points >> p & 1) add_value(arg, lane, {own.value, own.item, p}, g);
     } else
       for (int u = arg.begin[point] + lane; u < arg.begin[point + 1]; u += WARP) {
         const Use use = arg.use[u];
@@ -298,13 +348,22 @@ namespace {
                       const __grid_constant__ Points points, const __grid_constant__ Gradients arg)
   {
     const int k = (blockIdx.x * THREADS + threadIdx.x) / WARP;
+    int row = NOT_HERE, end = k;    // of the points of this row
+    LaneUse own = {};
+    if (k < points.natoms) {
+      row = points.row_of_atom[k];
+      if (k == 0 || points.row_of_atom[k - 1] != row)
+        while (end < points.natoms && points.row_of_atom[end] == row) ++end;
+      own = use_of_lane(arg, points.point_of_atom[k]);
+    }
     wait_for_previous_kernel();
-    if (k >= points.natoms) return;
-    const int row = points.row_of_atom[k];
-    if (k > 0 && points.row_of_atom[k - 1] == row) return;
+    if (end == k) return;
     double f[3] = {};
-    for (int same = k; same < points.natoms && points.row_of_atom[same] == row; ++same)
-      add_gradients_of_point(arg, points.point_of_atom[same], f);
+    add_gradients_of_point(arg, points.point_of_atom[k], own, f);
+    for (int same = k + 1; same < end; ++same) {
+      const int point = points.point_of_atom[same];
+      add_gradients_of_point(arg, point, use_of_lane(arg, point), f);
+    }
     if (threadIdx.x % WARP == 0) subtract(forces, row, f[0], f[1], f[2]);
   }
 
@@ -314,11 +373,13 @@ namespace {
                     double *of_points)
   {
     const int p = (blockIdx.x * THREADS + threadIdx.x) / WARP;
+    LaneUse own = {};
+    if (p < points.n) own = use_of_lane(arg, p);
     wait_for_previous_kernel();
     launch_dependents();
     if (p >= points.n) return;
     double g[3] = {};
-    add_gradients_of_point(arg, p, g);
+    add_gradients_of_point(arg, p, own, g);
     if (threadIdx.x % WARP != 0) return;
     const double weight = points.row[p] == GROUP ? points.sums[4 * p + 3] : 1.0;
     for (int c = 0; c < 3; ++c) of_points[3 * p + c] = g[c] / weight;
@@ -599,8 +660,10 @@ namespace {
       arg.seen = seen.data();
       with_positions(points.members.atoms, [&](const auto *x) {
         using X = std::remove_cv_t<std::remove_pointer_t<decltype(x)>>;
-        launch_kernel("launching evaluate_items", evaluate_items<X>, true,
-                      {blocks_of(arg.n, ITEM_THREADS), ITEM_THREADS}, stream, x, box, points, arg);
+        launch_kernel(
+            "launching evaluate_items", evaluate_items<X>, true,
+            {blocks_of(static_cast<std::size_t>(LANES) * arg.n, ITEM_THREADS), ITEM_THREADS},
+            stream, x, box, points, arg);
       });
     }
 
