@@ -130,10 +130,13 @@ def geometry(bench):
         for name, items, words, plumed in variables:
             with open(os.path.join(folder, "geometry.dat"), "w") as file:
                 file.write(plumed)
-            took, copied = compared(bench, folder, [setup, groups, f"compute v all coord/geometry {items}", f"thermo {steps}"],
-                                    [f"coord/bias {words}", "coord/plumed plumedfile geometry.dat outfile geometry.log"], steps)
-            table.row(natoms, name, statistics.median(took[0]), median_difference(took[0], took[1]), copied[1],
-                      median_difference(took[0], took[2]), copied[2])
+            row = []
+            for fix, n in ((f"coord/bias {words}", steps), ("coord/plumed plumedfile geometry.dat outfile geometry.log", max(20, steps // 10))):
+                lines = [setup, groups, f"compute v all coord/geometry {items}", f"thermo {n}"]
+                took, copied = compared(bench, folder, lines, [fix], n)
+                row += [] if row else [statistics.median(took[0])]
+                row += [median_difference(took[0], took[1]), copied[1]]
+            table.row(natoms, name, *row)
 
 
 def compared_with_fix_plumed(bench):

@@ -34,7 +34,7 @@ ORDERS = re.findall(r'^GPUCOORD_ORDER_PARAMETER\((\w+), (\w+), ([\w/]+),',
 # Public headers by the folder that implements them.
 PUBLIC = {
     "core": {"archive", "box", "bytes_of", "counters", "device_value", "export", "member_variable", "option_error", "period", "printable",
-             "resident_numbers", "types"},
+             "resident_numbers", "side_stream", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
     "atom_functions": {"atom_function", "atom_functions", "resident_function", "smooth_region"},
     "pairs": {"contribution", "pair_pass", "pairs", "variable"},

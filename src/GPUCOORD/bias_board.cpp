@@ -21,6 +21,9 @@
 #include "error.h"
 #include "fix.h"
 #include "modify.h"
+#include "update.h"
+
+#include "gpucoord/counters.h"
 
 #include <algorithm>
 #include <iterator>
@@ -103,6 +106,7 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Phase 
 void BiasBoard::announce_all(VariableUser *caller, int vflag, gpucoord::Step::Phase phase,
                              int level)
 {
+  GPUCOORD_COUNT_TIMESTEP(update->ntimestep);
   has_taken_forces = false;
   std::vector<VariableUser *> due;
   for (VariableUser *user : users) {

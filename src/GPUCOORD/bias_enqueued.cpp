@@ -67,7 +67,6 @@ void EnqueuedBias::call(const std::function<void()> &work)
 
 void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
 {
-  stream = variables[0].compute->stream();
   State seen = {};
   call([&] {
     if (!resident) resident = gpucoord::make_resident_bias();
@@ -82,6 +81,7 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
   for (const VariableRef &variable : variables)
     values.push_back(variable.compute->enqueue().item(variable.item));
   call([&] {
+    choose_stream();
     bias.on_device(step, terms);
     if (holder == Holder::HOST) {
       const gpucoord::BiasState &known = bias.state();
@@ -97,8 +97,21 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
       resident->set(state, stream);
     }
     resident->evaluate(values, terms, strength, stream);
+    for (const VariableRef &variable : variables) variable.compute->join_stream();
   });
   holder = Holder::DEVICE;
+}
+
+// A bias whose variables are all evaluated beside the other forces is, too.
+void EnqueuedBias::choose_stream()
+{
+  stream = variables[0].compute->own_stream();
+  const bool is_common = std::all_of(variables.begin(), variables.end(), [this](const auto &one) {
+    return one.compute->own_stream() == stream;
+  });
+  if (is_common) return;
+  for (const VariableRef &variable : variables) variable.compute->join_stream();
+  stream = variables[0].compute->stream();
 }
 
 void EnqueuedBias::add_forces(double strength)

@@ -50,6 +50,7 @@ class EnqueuedBias : protected Pointers {
 
  private:
   using State = gpucoord::ResidentBias::State;
+  void choose_stream();
   void set_state(const State &);
   void raise_errors(const State &);
   void call(const std::function<void()> &);

@@ -457,6 +457,7 @@ gpucoord::DeviceValue ComputeCoordCustom::enqueue()
     child_values.push_back(child.compute->enqueue().item(child.item));
   if (state != State::ENQUEUED) {
     try {
+      for (const VariableRef &child : variables) child.compute->join_stream();
       resident->evaluate(child_values, stream());
     } catch (const gpucoord::DeviceError &e) {
       error->all(FLERR, Error::NOLASTLINE, gpu_failure(name, e.what()));

@@ -161,9 +161,13 @@ class CollectiveVariable {
   virtual bool is_resident() const { return false; }
   // Returns whether enqueue() can evaluate the announced outputs without a wait of the host.
   virtual bool can_enqueue() const { return false; }
-  // Enqueues the evaluation on stream(), unless it is already enqueued.
+  // Enqueues the evaluation on own_stream(), unless it is already enqueued.
   virtual gpucoord::DeviceValue enqueue() { return {}; }
-  virtual gpucoord::DeviceStream stream() const { return nullptr; }
+  virtual gpucoord::DeviceStream stream() const { return nullptr; }    // of LAMMPS
+  // Returns the stream of the evaluation of this timestep: stream(), or one beside it.
+  virtual gpucoord::DeviceStream own_stream() const { return stream(); }
+  // What stream() gets from now on waits for all work of own_stream() so far.
+  virtual void join_stream() {}
   // Called after a wait. Raises an error or warns about problems that the GPU found in enqueued
   // evaluations.
   virtual void raise_device_errors(bool /*has_moved*/, bool /*is_not_finite*/) {}

@@ -175,6 +175,15 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
   }
 
   bool is_resident() const override { return resident != nullptr; }
+  // Other forces do not change the positions.
+  gpucoord::DeviceStream own_stream() const override
+  {
+    return is_beside ? this->device->begin_beside() : this->stream();
+  }
+  void join_stream() override
+  {
+    if (is_beside) this->device->join_beside();
+  }
   double bytes_copied() const override
   {
     return resident ? static_cast<double>(resident->bytes_copied()) : -1.0;
@@ -198,7 +207,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
       this->set_weights();
     }
     attempt([this] {
-      select();
+      select(this->stream());
       resident->sum(this->box, members_on_device(), this->stream());
       resident->enqueue_result(this->stream());
     });
@@ -233,8 +242,10 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     keeps_gradients = true;
     Style::start(true);
     if (!this->problem.empty()) this->evaluate_now(gpucoord::VALUE);    // raises the error
-    select();
-    resident->evaluate(this->box, members_on_device(), this->stream());
+    is_beside = this->device->can_be_beside();
+    const auto on = own_stream();
+    select(on);
+    resident->evaluate(this->box, members_on_device(), on);
   }
 
   bool needs_members() const override
@@ -284,7 +295,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
                                  std::any_of(points.begin(), points.end(), is_by_mass),
                                  std::any_of(points.begin(), points.end(), has_own_references));
   }
-  void select()
+  void select(gpucoord::DeviceStream on)
   {
     const auto now = std::make_pair(this->device->version(), this->members_version);
     if (now == selected) return;
@@ -296,7 +307,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     }
     chosen.bit = this->groupbits;
     chosen.reference = this->references;
-    resident->select(chosen, this->stream());
+    resident->select(chosen, on);
     selected = now;
   }
   // Runs work unless this rank has failed.
@@ -316,6 +327,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
   std::unique_ptr<gpucoord::ResidentMembers> resident;
   std::pair<std::int64_t, std::int64_t> selected;    // versions of the rows and references
   bool keeps_gradients = false;    // the gradients of this evaluation are on the GPU alone
+  bool is_beside = false;          // the enqueued evaluation is beside the other forces
 };
 
 // The style on one device of KOKKOS. Style: CoordVariableKokkos or a class derived from it

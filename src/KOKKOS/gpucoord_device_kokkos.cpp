@@ -22,13 +22,16 @@
 #include "atom_vec_ellipsoid_kokkos.h"
 #include "comm.h"
 #include "error.h"
+#include "fix.h"
 #include "kokkos.h"
+#include "modify.h"
 #include "neighbor.h"
 #include "update.h"
 
 #include "gpucoord/counters.h"
 
 #include <cstddef>
+#include <cstring>
 
 using namespace LAMMPS_NS;
 
@@ -189,6 +192,45 @@ std::shared_ptr<gpucoord::ResidentPairs> KokkosDevice::pairs(const gpucoord::Swi
   auto pairs = known.lock();
   if (!pairs) known = pairs = gpucoord::make_resident_pairs(table, precision, nullptr);
   return pairs;
+}
+
+// Other fixes may move atoms between post_integrate() and post_force().
+void KokkosDevice::begin_run()
+{
+  ++nruns;
+  known_step = begun_step = -1;
+  may_be_beside = comm->nprocs == 1 && strcmp(update->integrate_style, "verlet/kk") == 0;
+  for (int i = 0; i < modify->nfix; ++i)
+    if (modify->fmask[i] & (FixConst::POST_INTEGRATE | FixConst::PRE_FORCE) &&
+        !utils::strmatch(modify->fix[i]->style, "^coord/"))
+      may_be_beside = false;
+}
+
+void KokkosDevice::positions_are_known()
+{
+  if (!may_be_beside || known_step == update->ntimestep) return;
+  if (!side) side = gpucoord::make_side_stream();
+  side->mark(stream());
+  known_step = update->ntimestep;
+}
+
+bool KokkosDevice::can_be_beside() const
+{
+  return known_step == update->ntimestep && neighbor->ago > 0;
+}
+
+gpucoord::DeviceStream KokkosDevice::begin_beside()
+{
+  if (begun_step != known_step) beside = side->begin();
+  begun_step = known_step;
+  is_joined = false;
+  return beside;
+}
+
+void KokkosDevice::join_beside()
+{
+  if (!is_joined) side->join(stream());
+  is_joined = true;
 }
 
 std::int64_t KokkosDevice::version()

@@ -15,6 +15,7 @@
 
 #include "gpucoord/resident_coordination.h"
 #include "gpucoord/resident_multisite.h"
+#include "gpucoord/side_stream.h"
 #include "pointers.h"
 
 #include <map>
@@ -80,7 +81,15 @@ class KokkosDevice : protected Pointers {
   // Returns the version of the atoms' order and neighbor lists. It changes when LAMMPS rebuilds its
   // neighbor lists or a run begins.
   std::int64_t version();
-  void begin_run() { ++nruns; }
+  void begin_run();
+
+  // On one rank, variables of owned positions can be evaluated beside the other forces of a
+  // timestep. post_integrate() calls the first function, after which positions and rows only change
+  // where LAMMPS rebuilds its lists. May throw DeviceError, as the others do.
+  void positions_are_known();
+  bool can_be_beside() const;    // in this force evaluation
+  gpucoord::DeviceStream begin_beside();
+  void join_beside();
 
   // range: the owner's name for the range of its pairs, such as 'dmax'
   void warn_of_moved_atoms(const std::string &owner, const char *range) const;
@@ -93,6 +102,11 @@ class KokkosDevice : protected Pointers {
   std::map<std::tuple<int, int, double, bool>, std::weak_ptr<gpucoord::ResidentPairs>> known_pairs;
   std::tuple<std::int64_t, bigint, bigint, int, int> last;
   std::int64_t nruns = 0, nversions = 0, npositions = 1;
+  std::unique_ptr<gpucoord::SideStream> side;
+  gpucoord::DeviceStream beside = nullptr;    // stream of 'side'
+  bool may_be_beside = false;                 // in this run
+  bigint known_step = -1, begun_step = -1;    // of the last calls of these functions
+  bool is_joined = true;                      // stream() waits for all work beside it
 };
 
 }    // namespace LAMMPS_NS

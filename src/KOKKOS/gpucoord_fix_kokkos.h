@@ -17,6 +17,7 @@
 #include "atom_kokkos.h"
 #include "atom_masks.h"
 #include "comm.h"
+#include "error.h"
 #include "fix.h"
 
 #include <memory>
@@ -46,6 +47,18 @@ template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
     // The variables copy the data that they need.
     this->datamask_read = this->datamask_modify = EMPTY_MASK;
     BiasBoard::get(lmp)->use(std::make_unique<HostAtomsKokkos>(this->atomKK));
+    if (coord_is_cuda<DeviceType>()) device = KokkosDevice::get(lmp);
+  }
+
+  // Only on a GPU and on one rank.
+  void post_integrate() override
+  {
+    try {
+      device->positions_are_known();
+    } catch (const gpucoord::DeviceError &e) {
+      this->error->one(FLERR, Error::NOLASTLINE, "Fix {} {}: {} - use suffix off for its computes",
+                       this->style, this->id, e.what());
+    }
   }
 
   // post_neighbor() is called when the host waits for the GPU anyway. With several ranks, the host
@@ -57,8 +70,11 @@ template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
     int mask = Base::setmask();
     if (!coord_is_cuda<DeviceType>()) return mask;
     mask |= FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR;
-    return this->comm->nprocs == 1 ? mask : mask | FixConst::PRE_FORCE;
+    return mask | (this->comm->nprocs == 1 ? FixConst::POST_INTEGRATE : FixConst::PRE_FORCE);
   }
+
+ private:
+  std::shared_ptr<KokkosDevice> device;    // null: not on a GPU
 };
 
 }    // namespace LAMMPS_NS

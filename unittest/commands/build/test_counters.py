@@ -15,6 +15,13 @@ if not counters.has_counters(os.environ["GPUCOORD_BUILD"]):
     coordtest.skip("this build has no counters (configure with -D GPUCOORD_COUNTERS=ON)")
 
 
+# A setup evaluates S for its line of text, and then for the forces. Where the gradients are on a GPU, it evaluates them once more
+# on the host, for the advice about the largest k.
+WITH_LINE = 2
+ADVICE = int(coordtest.ON_KOKKOS_GPU)
+WITH_LINE_AND_ADVICE = WITH_LINE + ADVICE
+
+
 class Evaluations(unittest.TestCase):
     def count(self, case):
         path = os.path.join(coordtest.folder(), "counters")
@@ -25,10 +32,12 @@ class Evaluations(unittest.TestCase):
             del os.environ["GPUCOORD_COUNTERS_FILE"]
         return run, counters.Counts(path)
 
-    def once_a_timestep(self, case, steps=10):
+    def once_a_timestep(self, case, steps=10, setup=WITH_LINE_AND_ADVICE):
+        """setup: number of evaluations before the first timestep."""
         _, counts = self.count(case)
-        self.assertEqual({step: counts.evaluations(step) for step in range(steps + 1)}, dict.fromkeys(range(steps + 1), 1))
-        self.assertEqual(counts.evaluations(), steps + 1)
+        expected = {0: setup, **dict.fromkeys(range(1, steps + 1), 1)}
+        self.assertEqual({step: counts.evaluations(step) for step in range(steps + 1)}, expected)
+        self.assertEqual(counts.evaluations(), setup + steps)
         return counts
 
     def test_one_fix(self):
@@ -36,13 +45,14 @@ class Evaluations(unittest.TestCase):
 
     def test_two_fixes_on_one_variable(self):
         """They share one evaluation."""
-        counts = self.once_a_timestep("two fixes on one variable")
+        # The advice to the first fix makes the second one evaluate again.
+        counts = self.once_a_timestep("two fixes on one variable", setup=WITH_LINE + 3 * ADVICE)
         biases = counts.totals.get("restraints (host)", 0) + counts.totals.get("ResidentBias", 0)
         self.assertEqual(biases, 22)
 
     def test_expression(self):
         """With atoms resident on the GPU, the host waits and copies as often as without an expression."""
-        counts = self.once_a_timestep("expression")
+        counts = self.once_a_timestep("expression", setup=WITH_LINE_AND_ADVICE + 1)    # the line of the expression
         _, alone = self.count("one fix")
         for what in "stream waits", "event waits", "bytes to host":
             self.assertEqual([counts.steps[step].get(what, 0) for step in range(1, 11)],
@@ -56,14 +66,14 @@ class Evaluations(unittest.TestCase):
 
     def test_opes(self):
         """With atoms resident on the GPU, the host waits in timesteps of deposits only, also with adaptive sigma."""
-        counts = self.once_a_timestep("OPES with adaptive sigma", steps=20)
+        counts = self.once_a_timestep("OPES with adaptive sigma", steps=20, setup=WITH_LINE)
         if not coordtest.ON_KOKKOS_GPU:
             return
         _, alone = self.count("one fix")
         for step in range(9, 20):
             between = step % 4 > 1    # in the step after a deposit, the host looks whether its last copies are complete
             for what in ["stream waits"] + ["event waits"] * between if step % 4 else []:
-                self.assertEqual(counts.steps[step].get(what, 0), alone.steps[10].get(what, 0), (step, what))
+                self.assertEqual(counts.steps[step].get(what, 0), alone.steps[8].get(what, 0), (step, what))
 
     @unittest.skipUnless(coordtest.ON_KOKKOS_GPU, "without KOKKOS on a GPU, the host computes")
     def test_geometry(self):
@@ -78,27 +88,27 @@ class Evaluations(unittest.TestCase):
                 self.assertIn("atoms and derivatives resident on the GPU", run.text)
 
     def test_pair(self):
-        self.once_a_timestep("pair coord")
+        self.once_a_timestep("pair coord", setup=1)
 
     def test_run_0_twice(self):
         """A run begins with an evaluation, even if nothing has moved."""
         _, counts = self.count("run 0 twice")
-        self.assertEqual(counts.evaluations(), 2)
+        self.assertEqual(counts.evaluations(), 1 + 2 * (1 + ADVICE))
 
     def test_minimizations(self):
-        """Once for each force evaluation that LAMMPS counts, and once at the setup."""
-        for style in "cg", "fire":
+        """Once for each force evaluation that LAMMPS counts, and twice at the setup."""
+        for style in ["cg"] + ["fire"] * (not coordtest.ON_KOKKOS_GPU):    # a LAMMPS may lack fire/kk
             with self.subTest(style):
                 run, counts = self.count(f"min_style {style}")
                 forces = int(re.search(r"Iterations, force evaluations = \d+ (\d+)", run.text)[1])
                 self.assertGreater(forces, 9)
-                self.assertEqual(counts.evaluations(), forces + 1)
+                self.assertEqual(counts.evaluations(), forces + WITH_LINE)
 
     def test_respa(self):
-        """Once a timestep at the outermost level, and 2 * 2 times at the innermost, but once at the setup."""
+        """Once a timestep at the outermost level, and 2 * 2 times at the innermost."""
         self.once_a_timestep("respa, outer level")
         _, counts = self.count("respa, inner level")
-        self.assertEqual([counts.evaluations(step) for step in range(11)], [1, *[4] * 10])
+        self.assertEqual([counts.evaluations(step) for step in range(1, 11)], [4] * 10)
 
 
 if __name__ == "__main__":

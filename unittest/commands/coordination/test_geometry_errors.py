@@ -104,7 +104,9 @@ class Errors(unittest.TestCase):
             owner + "the atoms are found by their IDs - use atom_modify map array or hash, and leave out atom_modify id no")
 
     def test_not_finite(self):
-        self.assertEqual(self.run_errors(["thermo_style custom step f_b", "variable bad atom exp(1000)-exp(1000)", "run 0", "set atom 3 y v_bad"], "run 1 pre no"),
+        bad = ["fix n all nve", "thermo_style custom step f_b", "variable bad atom exp(1000)-exp(1000)", "group bad id 3",
+               "velocity bad set NULL v_bad NULL units box"]
+        self.assertEqual(self.run_errors(bad, "run 1"),
                          f"{OWNER} t: the position of atom ID 3 is not a finite number - the simulation is unstable, or positions were set wrongly")
 
     def test_nearest(self):

@@ -18,6 +18,7 @@
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
 #include "gpucoord/resident_shape.h"
+#include "gpucoord/side_stream.h"
 
 namespace gpucoord {
 
@@ -76,6 +77,11 @@ std::unique_ptr<ResidentAtoms> make_resident_atoms()
 }
 
 std::unique_ptr<ResidentForces> make_resident_forces()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<SideStream> make_side_stream()
 {
   throw DeviceError(NOT_BUILT);
 }
