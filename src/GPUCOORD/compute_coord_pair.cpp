@@ -83,7 +83,7 @@ void ComputeCoordPair::init()
     groupbit2 = group->bitmask[igroup2];
   }
   data.selected.set_groups(groupbit, groupbit2);
-  if (data.within) data.within->init();
+  if (data.within) data.within->init(id, style);
 
   evaluator->init_backend();
   data.paths.init();
@@ -120,6 +120,7 @@ bool ComputeCoordPair::begin_setup()
 {
   const bool has_atoms = kokkosable || !lmp->kokkos;
   is_in_setup = has_atoms && data.paths.last() != Path::PAIRS;
+  if (is_in_setup && data.center()) data.center()->begin_setup();
   return is_in_setup;
 }
 
@@ -128,6 +129,7 @@ bool ComputeCoordPair::begin_setup()
 void ComputeCoordPair::end_setup()
 {
   CoordVariable::end_setup();
+  if (data.center()) data.center()->end_setup();
   data.selected.begin_run();
   nevaluations[gpucoord::VALUE] = 0;
 }
@@ -194,7 +196,7 @@ void ComputeCoordPair::finish_local(LocalEvaluation &local)
   atoms_to_host();
   local.bad_atom = data.selected.select();
   evaluator->begin(local);
-  if (data.within) data.within->begin(data.numbers.rows);
+  if (data.within) data.within->begin(data.numbers.rows, local.is_for_forces);
   if (!local.bad_atom) {
     try {
       evaluator->evaluate(local);
@@ -397,7 +399,7 @@ void ComputeCoordPair::set_scale(double npairs_or_atoms)
 // The second atoms of pairs/file may be in any group.
 int ComputeCoordPair::groups() const
 {
-  const int center = data.within ? data.within->center_bit() : 0;
+  const int center = data.center() ? data.center()->groups() : 0;
   return data.args->groups == Groups::PAIRS_FILE ? group->bitmask[0]
                                                  : groupbit | data.selected.second_bit() | center;
 }

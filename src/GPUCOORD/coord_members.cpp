@@ -39,7 +39,8 @@ static constexpr int NOT_HERE = gpucoord::PointSelection::NOT_HERE;
 
 CoordMembers::CoordMembers(LAMMPS *lmp, int narg, char **arg) :
     CoordVariable(lmp, narg, arg), unwrap(gpucoord::Unwrap::IMAGE), box{}, members_version(0),
-    warned_singular(false), warned_far(false), last_build(-1, -1), warned_extent(false)
+    warned_singular(false), warned_far(false), is_defined(false), last_build(-1, -1),
+    warned_extent(false)
 {
 }
 
@@ -80,8 +81,7 @@ void CoordMembers::init()
   print_once(fmt::format("{}: {}, {}\n", name, description(), data_path()), sizes);
 }
 
-// Evaluates S if it must be printed; see ComputeCoordPair::setup(). The first evaluation of the run
-// then finds the members again.
+// Evaluates S if it must be printed; see ComputeCoordPair::setup().
 void CoordMembers::setup()
 {
   const bool has_atoms = kokkosable || !lmp->kokkos;
@@ -89,6 +89,11 @@ void CoordMembers::setup()
   begin_setup();
   evaluate_now(gpucoord::VALUE);
   end_setup();
+}
+
+void CoordMembers::end_setup()
+{
+  CoordVariable::end_setup();
   last_build = {-1, -1};
 }
 
@@ -206,8 +211,8 @@ void CoordMembers::find_members()
   if (problem.empty() && any_at_limit && unwrap == gpucoord::Unwrap::IMAGE)
     problem = fmt::format(
         "an image flag of atom ID {} has reached its limit, {} to {} - use reset_atoms image "
-        "between runs, unwrap nearest, or a LAMMPS with LAMMPS_SIZES=bigbig",
-        any_at_limit, -IMGMAX, IMGMAX - 1);
+        "between runs, {}or a LAMMPS with LAMMPS_SIZES=bigbig",
+        any_at_limit, -IMGMAX, IMGMAX - 1, is_part ? "" : "unwrap nearest, ");
   if (problem.empty()) problem = set_own_references();
   if (problem.empty()) check_extent();
 }
@@ -265,8 +270,9 @@ void CoordMembers::check_extent()
       error->warning(FLERR,
                      "{}: by image flags, an atom of group {} is {:.6g} away from the atom with "
                      "the smallest ID, and as nearest image {:.6g} at most - if image flags are "
-                     "missing in the data or dump file, use unwrap nearest",
-                     name, points[p].group, by_flags, nearest);
+                     "missing in the data or dump file, {}",
+                     name, points[p].group, by_flags, nearest,
+                     is_part ? "set them by set image" : "use unwrap nearest");
   }
 }
 
@@ -338,8 +344,8 @@ void CoordMembers::finish(const double *sums)
                "{}: {} is not a finite number - the simulation is unstable, or positions were set "
                "wrongly",
                name, text_of_bad_atom());
-  const bool can_evaluate = problem.empty() && !has_bad_atom;
-  if (can_evaluate) {
+  is_defined = problem.empty() && !has_bad_atom;
+  if (is_defined) {
     try {
       const auto flags = evaluate(sums + NHEADER);
       if (!is_in_setup) warn_of(flags);
@@ -366,8 +372,7 @@ void CoordMembers::finish(const double *sums)
   must_print_value = false;
   std::string mesg = fmt::format("{}: S", name);
   constexpr int MANY = 10;
-  for (int k = 0; k < MIN(size(), MANY); ++k)
-    mesg += fmt::format(" {:.6g}", can_evaluate ? value(k) : NAN);
+  for (int k = 0; k < MIN(size(), MANY); ++k) mesg += fmt::format(" {:.6g}", value(k));
   if (size() > MANY) mesg += fmt::format(" and {} more", size() - MANY);
   if (comm->me == 0) utils::logmesg(lmp, mesg + "\n");
 }

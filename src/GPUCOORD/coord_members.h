@@ -16,6 +16,7 @@
 #include "gpucoord/member_variable.h"
 #include "gpucoord/variable.h"
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,10 +49,11 @@ class CoordMembers : public CoordVariable {
   int size() const override { return function().nvalues(); }
   gpucoord::Period period(int item) const override { return function().period(item); }
   int nsums(unsigned /*want*/) const override { return NHEADER + function().nsums(); }
+  void end_setup() override;
   void start(bool is_for_forces) override;
   void get_local_sums(double *local_sums) override;
   void finish(const double *sums) override;
-  double value(int item = 0) const override { return function().value(item); }
+  double value(int item = 0) const override { return is_defined ? function().value(item) : NAN; }
   void add_forces(const gpucoord::ItemFactors &) override;
   void add_virial(const gpucoord::ItemFactors &, double *virial) const override;
   void add_atom_virial(const gpucoord::ItemFactors &, double **vatom) const override;
@@ -118,6 +120,7 @@ class CoordMembers : public CoordVariable {
   std::string text_of_bad_atom() const;
   gpucoord::GeometryAtoms member_atoms() const;
 
+  bool is_defined;                         // the values; false only in setup
   std::pair<bigint, bigint> last_build;    // of the members: Neighbor's ncalls and lastcall
   bool warned_extent;
 };

@@ -47,7 +47,7 @@ CoordPairData::~CoordPairData() = default;
 std::string CoordPairData::dynamic_group() const
 {
   if (group->dynamic[igroup]) return group->names[igroup];
-  for (const std::string &other : {args->group2, within ? within->center() : ""}) {
+  for (const std::string &other : {args->group2, within ? within->center_group() : ""}) {
     const int igroup_of_other = other.empty() ? -1 : group->find(other);
     if (igroup_of_other >= 0 && group->dynamic[igroup_of_other]) return other;
   }

@@ -46,6 +46,8 @@ class CoordPairData : protected Pointers {
   {
     return within ? within->weights() : gpucoord::AtomWeights();
   }
+  // Returns CoordWithin::center(), or null.
+  class CoordVariable *center() const { return within ? within->center() : nullptr; }
   // Returns the error text for a function that is not finite at the number s of an owned atom.
   std::string not_finite(int row, double s) const;
   std::string atom_text(int row) const;

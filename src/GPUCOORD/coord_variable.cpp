@@ -202,6 +202,7 @@ double CoordVariable::memory_usage()
 
 void CoordVariable::print_once(const std::string &text, const std::string &groups)
 {
+  if (is_part) return;
   if (text != printed && comm->me == 0) utils::logmesg(lmp, text);
   int changes = text != printed || groups != printed_groups ? 1 : 0;
   MPI_Bcast(&changes, 1, MPI_INT, 0, world);    // texts may differ between ranks

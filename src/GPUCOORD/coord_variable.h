@@ -43,6 +43,8 @@ class CoordVariable : public Compute, public CollectiveVariable {
   bool is_known() const override { return state == State::DEVICE || state == State::HOST; }
   double value(int /*item*/ = 0) const override { return known_value; }
   bool is_without_kokkos() const override { return !kokkosable; }
+  // Makes this variable a part of another one of the same name, which prints.
+  void be_part() { is_part = true; }
 
  protected:
   // The constructor of a style calls one of these; the last call counts. With several values, the
@@ -76,6 +78,7 @@ class CoordVariable : public Compute, public CollectiveVariable {
   double known_value;       // S
   bool must_print_value;    // the setup line has changed; the same on all ranks
   bool is_in_setup;         // between begin_setup() and end_setup()
+  bool is_part = false;     // of another variable
   GhostNumbers ghosts;      // for styles whose ghost atoms get numbers from their owners
 
  private:

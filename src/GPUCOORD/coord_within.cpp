@@ -14,6 +14,7 @@
 
 #include "coord_within.h"
 
+#include "coord_variable.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_parse.h"
 
@@ -25,10 +26,11 @@
 #include "domain.h"
 #include "error.h"
 #include "group.h"
+#include "modify.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
-#include <numeric>
 #include <utility>
 
 using namespace LAMMPS_NS;
@@ -69,6 +71,10 @@ WithinArguments WithinArguments::read(LAMMPS *lmp, const std::string &style, int
     else {
       args.center = arg[iarg];
       position["center"] = iarg;
+      if (utils::is_integer(args.center))
+        error->all(FLERR, iarg,
+                   "{} within center: {} must be a group whose name is not a number - rename it",
+                   style, args.center);
       if (lmp->group->find(args.center) < 0)
         error->all(FLERR, iarg,
                    "{} within center: group {} does not exist - define it before the compute",
@@ -106,15 +112,34 @@ CoordWithin::CoordWithin(LAMMPS *lmp, const std::string &owner_in, WithinArgumen
 {
 }
 
-void CoordWithin::init()
+CoordWithin::~CoordWithin() = default;
+
+// The style of the owner selects the variant of coord/geometry for KOKKOS. With its name, messages
+// are those of the owner.
+void CoordWithin::make_center(char *id, char *style)
 {
-  if (!args.center.empty()) {
-    const int igroup = group->find(args.center);
-    if (igroup < 0)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: group {} no longer exists - keep it while the compute uses it", owner,
-                 args.center);
-    bit = group->bitmask[igroup];
+  if (group->find(args.center) < 0)
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: group {} no longer exists - keep it while the compute uses it", owner,
+               args.center);
+  std::vector<std::string> words = {"all"};
+  for (const char *axis : {"x", "y", "z"})
+    words.insert(words.end(), {"position", axis, args.center});
+  std::vector<char *> arg = {id, words[0].data(), style};
+  for (std::size_t k = 1; k < words.size(); ++k) arg.push_back(words[k].data());
+  const char *const suffix = strstr(style, "/kk");
+  const auto make = modify->compute_map->at(std::string("coord/geometry") + (suffix ? suffix : ""));
+  center_of_mass.reset(
+      dynamic_cast<CoordVariable *>(make(lmp, static_cast<int>(arg.size()), arg.data())));
+  center_of_mass->be_part();
+}
+
+void CoordWithin::init(char *id, char *style)
+{
+  if (!center_of_mass && !args.center.empty()) make_center(id, style);
+  if (center_of_mass) {
+    center_of_mass->init();
+    center_of_mass->init_flags();    // LAMMPS does not know this compute
   }
   region();
 }
@@ -133,55 +158,34 @@ gpucoord::SmoothRegion CoordWithin::region() const
   get_box_edges(domain, box.edges);
   std::copy_n(domain->boxlo, 3, box.lower);
   for (int c = 0; c < 3; ++c) box.periodic[c] = domain->periodicity[c] != 0;
+  double center[3] = {};
+  for (int c = 0; c < 3 && center_of_mass; ++c) center[c] = center_of_mass->value(c);
   try {
-    return make_region(args.region, box, center_of_mass);
+    return make_region(args.region, box, center);
   } catch (const std::invalid_argument &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: within {}: {}", owner,
                Parse::name_of(args.region.kind, KINDS), e.what());
   }
 }
 
-/* ----------------------------------------------------------------------
-   the center, which image flags join
-------------------------------------------------------------------------- */
-
-double CoordWithin::mass_of(int i) const
-{
-  return atom->rmass ? atom->rmass[i] : atom->mass[atom->type[i]];
-}
-
-void CoordWithin::find_center()
-{
-  double mine[4] = {}, all[4], x[3];
-  for (int i = 0; i < atom->nlocal; ++i) {
-    if (!(atom->mask[i] & bit)) continue;
-    domain->unmap(atom->x[i], atom->image[i], x);
-    for (int c = 0; c < 3; ++c) mine[c] += mass_of(i) * x[c];
-    mine[3] += mass_of(i);
-  }
-  MPI_Allreduce(mine, all, 4, MPI_DOUBLE, MPI_SUM, world);
-  mass = all[3];
-  if (!(mass > 0.0))
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: within r: group {} has no center, because it has no atoms with a mass", owner,
-               args.center);
-  for (int c = 0; c < 3; ++c) center_of_mass[c] = all[c] / mass;
-}
-
-// Adds the derivatives by the position of the center to the atoms of its group.
-void CoordWithin::add_center(const double *force, unsigned want, double *peratom) const
-{
-  const std::size_t columns = gpucoord::peratom_columns(want);
-  for (int i = 0; i < atom->nlocal; ++i)
-    for (int c = 0; c < 3 && (atom->mask[i] & bit); ++c)
-      peratom[columns * i + 1 + c] += mass_of(i) / mass * force[c];
-}
-
 /* ---------------------------------------------------------------------- */
 
-void CoordWithin::begin(const std::vector<int> &rows)
+// The announcement of KOKKOS would make all variables read their positions again.
+void CoordWithin::find_center(bool is_for_forces)
 {
-  if (bit) find_center();
+  if (!center_of_mass) return;
+  const unsigned want = gpucoord::DERIVATIVES | CollectiveVariable::ON_HOST;
+  center_of_mass->CoordVariable::announce(want);
+  center_of_mass->start(is_for_forces);
+  std::vector<double> mine(center_of_mass->nsums(want)), all(mine.size());
+  center_of_mass->get_local_sums(mine.data());
+  MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_SUM, world);
+  center_of_mass->finish(all.data());
+}
+
+void CoordWithin::begin(const std::vector<int> &rows, bool is_for_forces)
+{
+  find_center(is_for_forces);
   const std::size_t n = rows.size();
   w.resize(n);
   gradient.resize(3 * n);
@@ -192,44 +196,64 @@ void CoordWithin::begin(const std::vector<int> &rows)
                     {w.data(), gradient.data(), strain.data()}, comm->nthreads);
 }
 
-void CoordWithin::set_sums(double value, double sum_of_w)
+// With S = A/B, A = sum of w f, B = sum of w: B dS = dA - S dB. The caller divides by B. The center
+// moves against the atoms.
+void CoordWithin::add_sums(double value, const gpucoord::RegionSums &sums,
+                           gpucoord::Contribution &mine)
 {
-  if (!is_mean) return;
-  double sums[2] = {value, sum_of_w}, all[2];
-  MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, world);
-  sum_of_weights = all[1];
-  mean_of_f = all[1] > 0.0 ? all[0] / all[1] : 0.0;
+  if (is_mean || center_of_mass) {
+    double here[8] = {value, sums.w}, all[8];
+    std::copy_n(sums.gradient, 3, here + 2);
+    std::copy_n(sums.f_gradient, 3, here + 5);
+    MPI_Allreduce(here, all, 8, MPI_DOUBLE, MPI_SUM, world);
+    sum_of_weights = all[1];
+    if (is_mean) mean_of_f = all[1] > 0.0 ? all[0] / all[1] : 0.0;
+    for (int c = 0; c < 3; ++c) of_center[c] = mean_of_f * all[2 + c] - all[5 + c];
+  }
+  for (int c = 0; c < 6; ++c) mine.virial[c] -= sums.f_strain[c] - mean_of_f * sums.strain[c];
 }
 
-// With S = A/B, A = sum of w f, B = sum of w: B dS = dA - S dB. The caller divides by B.
+gpucoord::ItemFactors CoordWithin::center_factors(double factor) const
+{
+  gpucoord::ItemFactors factors;
+  factors.host = factor;
+  factors.on_host = of_center;
+  factors.n = 3;
+  return factors;
+}
+
 void CoordWithin::add(const std::vector<int> &rows, const std::vector<double> &f, double value,
                       unsigned want, double *peratom, gpucoord::Contribution &mine)
 {
-  set_sums(value, std::accumulate(w.begin(), w.end(), 0.0));
-  if (!(want & (gpucoord::DERIVATIVES | gpucoord::VIRIAL))) return;
+  const std::size_t n = rows.size(), columns = gpucoord::peratom_columns(want);
+  gpucoord::RegionSums sums;
+  for (std::size_t k = 0; k < n; ++k) {
+    sums.w += w[k];
+    for (int c = 0; c < 3; ++c) {
+      sums.gradient[c] += gradient[3 * k + c];
+      sums.f_gradient[c] += f[k] * gradient[3 * k + c];
+    }
+    for (int c = 0; c < 6; ++c) {
+      sums.strain[c] += strain[6 * k + c];
+      sums.f_strain[c] += f[k] * strain[6 * k + c];
+    }
+  }
+  add_sums(value, sums, mine);
+  if (!peratom) return;
 
   std::vector<double> factor(f);
   for (double &one : factor) one -= mean_of_f;
-  const std::size_t n = rows.size(), columns = gpucoord::peratom_columns(want);
-  for (std::size_t k = 0; k < n; ++k)
-    for (int c = 0; c < 6; ++c) {
-      const double virial = -factor[k] * strain[6 * k + c];
-      mine.virial[c] += virial;
-      // Each atom of a pair has the virial of the whole pair.
-      if (peratom && columns > 4) peratom[columns * rows[k] + 4 + c] += 2.0 * virial;
-    }
-  if (peratom)
-    gpucoord::add_weight_gradients(static_cast<std::int64_t>(n), rows.data(), factor.data(),
-                                   weights(), static_cast<int>(columns), peratom);
-  if (!bit || !(want & gpucoord::DERIVATIVES)) return;
-  double force[3] = {}, all[3];
-  for (std::size_t k = 0; k < n; ++k)
-    for (int c = 0; c < 3; ++c) force[c] -= factor[k] * gradient[3 * k + c];
-  MPI_Allreduce(force, all, 3, MPI_DOUBLE, MPI_SUM, world);
-  if (peratom) add_center(all, want, peratom);
+  for (std::size_t k = 0; k < n && columns > 4; ++k)
+    for (int c = 0; c < 6; ++c)    // each atom of a pair has the virial of the whole pair
+      peratom[columns * rows[k] + 4 + c] -= 2.0 * factor[k] * strain[6 * k + c];
+  gpucoord::add_weight_gradients(static_cast<std::int64_t>(n), rows.data(), factor.data(),
+                                 weights(), static_cast<int>(columns), peratom);
+  double *of_atoms[] = {peratom, peratom + columns};
+  if (center_of_mass) center_of_mass->add_gradients(center_factors(1.0), of_atoms, 1);
 }
 
 double CoordWithin::memory_usage() const
 {
-  return static_cast<double>(gpucoord::bytes_of(w, gradient, strain));
+  return static_cast<double>(gpucoord::bytes_of(w, gradient, strain)) +
+      (center_of_mass ? center_of_mass->memory_usage() : 0.0);
 }

@@ -15,8 +15,10 @@
 
 #include "gpucoord/atom_function.h"
 #include "gpucoord/contribution.h"
+#include "gpucoord/device_value.h"
 #include "gpucoord/smooth_region.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,28 +42,32 @@ class CoordWithin : protected Pointers {
  public:
   // owner: beginning of messages, 'Compute coord/gpu ID'. is_mean: S is divided by the sum of w.
   CoordWithin(LAMMPS *, const std::string &owner, WithinArguments, bool is_mean);
+  ~CoordWithin();
 
-  // Collective. Called by init() of the compute. Raises an error if the center does not exist or
-  // the region does not fit into the box.
-  void init();
+  // Collective. Called by init() of the compute with this ID and style. Raises an error if the
+  // center does not exist or the region does not fit into the box.
+  void init(char *id, char *style);
   std::string description() const;
-  const std::string &center() const { return args.center; }
-  int center_bit() const { return bit; }    // 0: there is no center
+  const std::string &center_group() const { return args.center; }
+  // Returns the variable whose values are the coordinates of the center; null: there is none, or
+  // before init().
+  class CoordVariable *center() const { return center_of_mass.get(); }
 
-  // Collective. Evaluates the weights of these owned atoms in the current box.
-  void begin(const std::vector<int> &rows);
+  // Collective. Evaluates the center and the weights of these owned atoms in the current box.
+  void begin(const std::vector<int> &rows, bool is_for_forces);
   gpucoord::AtomWeights weights() const { return {w.data(), gradient.data()}; }
 
-  // For atoms that are resident on a GPU, which has no centers of groups.
-  bool can_be_resident() const { return args.center.empty(); }
-  gpucoord::SmoothRegion region() const;    // in the current box
-  // Collective. Sets the mean and the sum of the weights from this rank's sums of w f and w.
-  void set_sums(double value, double sum_of_w);
+  // Returns the region in the current box, around the center of begin().
+  gpucoord::SmoothRegion region() const;
+  // Collective. Adds the gradients of the weights to W. Sets the mean, the sum of the weights and
+  // the factors of the center. value, sums: of this rank, value is the sum of w f
+  void add_sums(double value, const gpucoord::RegionSums &sums, gpucoord::Contribution &);
   double mean() const { return mean_of_f; }    // S with norm mean, otherwise 0
+  // Returns the factors of the center in S, times this one. They remain valid until add_sums().
+  gpucoord::ItemFactors center_factors(double factor) const;
 
-  // Collective. Adds the gradients of the weights to the per-atom output and to W, and sets the sum
-  // of the weights. f: of the rows of begin(). value: this rank's sum of w f. peratom: null if this
-  // rank has none
+  // Collective. The same for the rows of begin(), with gradients in the per-atom output. f: of the
+  // rows. peratom: null if this rank has none
   void add(const std::vector<int> &rows, const std::vector<double> &f, double value, unsigned want,
            double *peratom, gpucoord::Contribution &);
   double sum() const { return sum_of_weights; }    // over all ranks, if is_mean
@@ -69,16 +75,14 @@ class CoordWithin : protected Pointers {
   double memory_usage() const;
 
  private:
-  double mass_of(int i) const;
-  void find_center();
-  void add_center(const double *force, unsigned want, double *peratom) const;
+  void find_center(bool is_for_forces);
+  void make_center(char *id, char *style);
 
   const std::string &owner;
   const WithinArguments args;
   const bool is_mean;
-  int bit = 0;
-  double mass = 0.0;    // of the group of the center
-  double center_of_mass[3] = {};
+  std::unique_ptr<CoordVariable> center_of_mass;
+  double of_center[3] = {};                   // dS/d(center), before norm
   std::vector<double> w, gradient, strain;    // RegionWeights of the rows
   double sum_of_weights = 0.0, mean_of_f = 0.0;
 };

@@ -86,7 +86,7 @@ gpucoord::DeviceValue ResidentEvaluator::device_value() const
 // Keyword check compares weights on the host.
 bool ResidentEvaluator::has_resident_weights() const
 {
-  return data.within->can_be_resident() && !data.args->check_every;
+  return !data.center() && !data.args->check_every;
 }
 
 void ResidentEvaluator::evaluate_function()
@@ -182,16 +182,14 @@ void ResidentEvaluator::fetch_function(LocalEvaluation &local)
 void ResidentEvaluator::add_within(LocalEvaluation &local)
 {
   const bool is_mean = data.args->norm == CoordArguments::Norm::MEAN;
-  gpucoord::ResidentFunction::RegionSums sums;
+  gpucoord::RegionSums sums;
   if (!local.peratom && (is_mean || (local.want & gpucoord::VIRIAL)))
     attempt(local, [&] {
       sums = function_on_device->region_sums(device->stream());
     });
   const bool is_valid = local.failed.empty() && !local.bad_atom;
   if (!local.peratom || !is_valid) {
-    data.within->set_sums(local.value, sums.w);
-    for (int c = 0; c < 6; ++c)
-      local.mine.virial[c] -= sums.f_strain[c] - data.within->mean() * sums.strain[c];
+    data.within->add_sums(local.value, sums, local.mine);
     return;
   }
   atoms_to_host(atomKK);
@@ -202,7 +200,7 @@ void ResidentEvaluator::add_within(LocalEvaluation &local)
     rows.push_back(i);
     f.push_back(data.numbers.f[i]);
   }
-  data.within->begin(rows);
+  data.within->begin(rows, local.is_for_forces);
   data.within->add(rows, f, local.value, local.want, local.peratom, local.mine);
 }
 

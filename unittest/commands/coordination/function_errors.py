@@ -33,7 +33,10 @@ RUNS.update({f"within, {what}": (f"{before}compute c a coord/gpu switch cubic dm
     ("box that has shrunk", "", "z 0 9.5 smear 0.5", "run 0\nchange_box all z scale 0.9 remap\n",
      "within z: the region from 0 to 9.5 is wider than 9, the period of the box - use a narrower one"),
     ("no center", "", "r 0 2 smear 0.2 center empty", "",
-     "within r: group empty has no center, because it has no atoms with a mass"),
+     "group empty has no atoms - use a group with atoms"),
+    ("center with image flags at the limit", "group solute id 1\nset atom 1 image 511 0 0\n", "r 0 2 smear 0.2 center solute", "",
+     "an image flag of atom ID 1 has reached its limit, -512 to 511 - use reset_atoms image between runs, or a LAMMPS with "
+     "LAMMPS_SIZES=bigbig"),
     ("center deleted", "group solute id 1\n", "r 0 2 smear 0.2 center solute", "group solute delete\n",
      "group solute no longer exists - keep it while the compute uses it"))})
 if coordtest.ON_KOKKOS_GPU:
@@ -102,6 +105,7 @@ def arguments(keywords, switches, takes):
             ("[within] r 1 2 smear 0.5", "within r needs the group whose center of mass is the center, for example: within r 1 2 "
              "smear 0.5 center solute"),
             ("within r 1 2 smear 0.5 center [nix]", "within center: group nix does not exist - define it before the compute"),
+            ("within r 1 2 smear 0.5 center [7]", "within center: 7 must be a group whose name is not a number - rename it"),
             ("within z 1 2 center [b] smear 0.5", "within z takes no center - leave center out, or use within r"),
             ("within z 2 [1] smear 1", "within z: the upper bound is 1 but must be above the lower bound 2"),
             ("within r [-1] 2 center b smear 1", "within r: the smallest distance is -1 but must be >= 0 - use 0 for a ball"),

@@ -157,6 +157,35 @@ class Values(unittest.TestCase):
                                         f"{ident}, {name}, {ranks} ranks, row {row}")
                 self.check_setup_lines(box, run.text)
 
+    def test_biased_ranks(self):
+        """Runs in which biases move the atoms of regions and their center."""
+        box = BOXES["tilted"]
+        x = coordtest.random_positions(np.random.default_rng(9), box, N, closest=0.6)
+        idents, tables = ("more_shell", "square_ball"), []
+        for ranks in 1, 2, 4:
+            lines = commands(box, x)
+            for ident in idents:
+                lines += [f"compute {ident} {computes(box)[ident]}", f"fix {ident} all coord/bias c_{ident} harmonic k 20.0 s0 9.0",
+                          f"fix_modify {ident} virial no"]
+            run = coordtest.run_lammps(lines + [
+                "velocity all create 1.0 4711 loop all", "fix move all nve", "timestep 0.005", "thermo 5",
+                "thermo_style custom step " + " ".join(f"c_{ident}" for ident in idents),
+                "thermo_modify format float %.17g norm no", "run 20"], ranks)
+            tables.append(np.array([run.tables[0][f"c_{ident}"] for ident in idents]))
+            self.assertGreater(np.abs(tables[0][:, -1] - tables[0][:, 0]).min(), 0.1)
+            self.assertLess(coordtest.error_of(tables[-1], tables[0]), coordtest.rounded(1e-9))
+
+    def test_missing_flags(self):
+        """A center whose image flags make it wider than the box gives a warning."""
+        box = BOXES["orthogonal"]
+        x = coordtest.random_positions(np.random.default_rng(9), box, N, closest=0.3)
+        x[SOLUTE] = [3, 3, 3] + 0.1 * np.arange(len(SOLUTE))[:, None]
+        run = coordtest.run_lammps(commands(box, x) + [
+            "set atom 5 image 1 0 0", f"compute c {computes(box)['more_ball']}", "fix b all coord/bias c_c harmonic k 1 s0 1", "run 0"])
+        self.assertIn("WARNING: Compute coord/gpu c: by image flags, an atom of group solute is 6.60151 away from the atom with the "
+                      "smallest ID, and as nearest image 0.866025 at most - if image flags are missing in the data or dump file, "
+                      "set them by set image", run.text)
+
 
 class Lammps(unittest.TestCase):
     """Tests with one LAMMPS in this process."""
@@ -208,6 +237,9 @@ class Derivatives(Lammps):
                               coordtest.error_of(-strain[:, k], virials[ident])]
                     worst = max(worst, *errors)
                     self.assertLess(max(errors), 1e-8)
+                    if ident.endswith(("_ball", "_shell")):    # the center has the counterforce
+                        total = np.abs(gradients[ident].sum(axis=0)).max()
+                        self.assertLess(total, 1e-12 * np.abs(gradients[ident]).sum())
             print(f"{name}: largest error of a derivative {worst:.1e}")
 
     def test_everywhere(self):
@@ -233,13 +265,17 @@ class Derivatives(Lammps):
         x = coordtest.random_positions(np.random.default_rng(6), box, N, closest=0.6)
         lmp = self.start(box, x, {norm: f"all coord/gpu {SMOOTH} norm {norm} within z 1000 1001 smear 0.1"
                                   for norm in ("sum", "mean")})
-        for norm in "sum", "mean":
+        for k, norm in enumerate(("sum", "mean")):
             self.assertEqual(coordtest.scalar_of(lmp, norm), 0)
             self.assertEqual(np.abs(coordtest.atoms_of(lmp, norm)[:, 1:4]).max(), 0)
+            for line in f"fix b{norm} all coord/bias c_{norm} harmonic k 1.0 s0 1.0", f"fix_modify b{norm} virial no", "run 0":
+                lmp.command(line)
+            self.assertAlmostEqual(lmp.get_thermo("pe") * N, 0.5 * (k + 1))    # all biases at S = 0
+            self.assertEqual(np.abs(coordtest.forces_of(lmp)).max(), 0)
 
 
 class Biased(Lammps):
-    IDS = "mean_once_narrow", "square_ball", "more_edge", "matched_shell"
+    IDS = "mean_once_narrow", "square_ball", "more_edge", "more_shell", "matched_shell", "dot_ball"
 
     def test_forces(self):
         """The force of a harmonic bias is -k (S - s0) dS/dx, also on the atoms of the center, and its virial is
@@ -247,7 +283,8 @@ class Biased(Lammps):
         box = BOXES["tilted"]
         x = coordtest.random_positions(np.random.default_rng(7), box, N, closest=0.6)
         for ident in self.IDS:
-            lmp = self.start(box, x, {ident: computes(box)[ident]})
+            orders = {"dot_ball": f"{ORDERS['dot']} {region_words(box, 'ball')}"}
+            lmp = self.start(box, x, {ident: {**computes(box), **orders}[ident]})
             s = coordtest.scalar_of(lmp, ident)
             for line in (f"fix b all coord/bias c_{ident} harmonic k 3.0 s0 {s - 0.4!r}",
                          "compute stress all stress/atom NULL fix", "compute sums all reduce sum c_stress[*]",

@@ -49,12 +49,8 @@ class GPUCOORD_API ResidentFunction : public ResidentNumbers {
   // weights. Throws DeviceError.
   virtual void add_forces(const DeviceForces &, Factor, double mean, DeviceStream) = 0;
 
-  // Sums over the selected atoms for a region.
-  struct RegionSums {
-    double w = 0.0;
-    double strain[6] = {}, f_strain[6] = {};    // of RegionWeights::strain, and of f(s_i) times it
-  };
-  // Waits, after an evaluation with the weights of a region. Throws DeviceError.
+  // Waits, after an evaluation with the weights of a region. Returns sums over the selected atoms,
+  // without those of gradients. Throws DeviceError.
   virtual RegionSums region_sums(DeviceStream) = 0;
 
   // S of the last evaluation, in device memory; NaN if an f or dS/ds is bad.

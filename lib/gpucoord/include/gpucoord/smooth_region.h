@@ -60,6 +60,13 @@ struct RegionWeights {
   double *strain;
 };
 
+// Sums over atoms, of the weights, of their derivatives, and of f(s_i) times these.
+struct RegionSums {
+  double w = 0.0;
+  double gradient[3] = {}, f_gradient[3] = {};
+  double strain[6] = {}, f_strain[6] = {};
+};
+
 // Evaluates the atoms row[k]. x: [..][3] positions, distance
 GPUCOORD_API void evaluate_region(const SmoothRegion &, std::int64_t n, const int *row,
                                   const double *x, const RegionWeights &, int nthreads);
