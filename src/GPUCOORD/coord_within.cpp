@@ -141,6 +141,7 @@ void CoordWithin::init(char *id, char *style)
     center_of_mass->init();
     center_of_mass->init_flags();    // LAMMPS does not know this compute
   }
+  center_on_device = nullptr;
   region();
 }
 
@@ -159,9 +160,12 @@ gpucoord::SmoothRegion CoordWithin::region() const
   std::copy_n(domain->boxlo, 3, box.lower);
   for (int c = 0; c < 3; ++c) box.periodic[c] = domain->periodicity[c] != 0;
   double center[3] = {};
-  for (int c = 0; c < 3 && center_of_mass; ++c) center[c] = center_of_mass->value(c);
+  for (int c = 0; c < 3 && center_of_mass && !center_on_device; ++c)
+    center[c] = center_of_mass->value(c);
   try {
-    return make_region(args.region, box, center);
+    gpucoord::SmoothRegion in_box = make_region(args.region, box, center);
+    in_box.center_on_device = center_on_device;
+    return in_box;
   } catch (const std::invalid_argument &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: within {}: {}", owner,
                Parse::name_of(args.region.kind, KINDS), e.what());
@@ -171,21 +175,29 @@ gpucoord::SmoothRegion CoordWithin::region() const
 /* ---------------------------------------------------------------------- */
 
 // The announcement of KOKKOS would make all variables read their positions again.
-void CoordWithin::find_center(bool is_for_forces)
+void CoordWithin::find_center(unsigned want, bool is_for_forces)
 {
   if (!center_of_mass) return;
-  const unsigned want = gpucoord::DERIVATIVES | CollectiveVariable::ON_HOST;
   center_of_mass->CoordVariable::announce(want);
   center_of_mass->start(is_for_forces);
   std::vector<double> mine(center_of_mass->nsums(want)), all(mine.size());
   center_of_mass->get_local_sums(mine.data());
   MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_SUM, world);
   center_of_mass->finish(all.data());
+  center_on_device = nullptr;
+}
+
+void CoordWithin::enqueue_center()
+{
+  if (!center_of_mass) return;
+  center_of_mass->CoordVariable::announce(gpucoord::DERIVATIVES);
+  center_on_device = center_of_mass->enqueue().sum;
+  center_of_mass->join_stream();
 }
 
 void CoordWithin::begin(const std::vector<int> &rows, bool is_for_forces)
 {
-  find_center(is_for_forces);
+  find_center(gpucoord::DERIVATIVES | CollectiveVariable::ON_HOST, is_for_forces);
   const std::size_t n = rows.size();
   w.resize(n);
   gradient.resize(3 * n);

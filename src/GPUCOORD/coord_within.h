@@ -53,11 +53,14 @@ class CoordWithin : protected Pointers {
   // before init().
   class CoordVariable *center() const { return center_of_mass.get(); }
 
+  // Collective. Evaluates the center; on a GPU, only its values are then on the host.
+  void find_center(unsigned want, bool is_for_forces);
+  void enqueue_center();
   // Collective. Evaluates the center and the weights of these owned atoms in the current box.
   void begin(const std::vector<int> &rows, bool is_for_forces);
   gpucoord::AtomWeights weights() const { return {w.data(), gradient.data()}; }
 
-  // Returns the region in the current box, around the center of begin().
+  // Returns the region in the current box, around the center that was found or enqueued.
   gpucoord::SmoothRegion region() const;
   // Collective. Adds the gradients of the weights to W. Sets the mean, the sum of the weights and
   // the factors of the center. value, sums: of this rank, value is the sum of w f
@@ -75,15 +78,15 @@ class CoordWithin : protected Pointers {
   double memory_usage() const;
 
  private:
-  void find_center(bool is_for_forces);
   void make_center(char *id, char *style);
 
   const std::string &owner;
   const WithinArguments args;
   const bool is_mean;
   std::unique_ptr<CoordVariable> center_of_mass;
-  double of_center[3] = {};                   // dS/d(center), before norm
-  std::vector<double> w, gradient, strain;    // RegionWeights of the rows
+  const double *center_on_device = nullptr;    // null: the values are on the host
+  double of_center[3] = {};                    // dS/d(center), before norm
+  std::vector<double> w, gradient, strain;     // RegionWeights of the rows
   double sum_of_weights = 0.0, mean_of_f = 0.0;
 };
 

@@ -114,24 +114,30 @@ bool ComputeCoordPairKokkos::checks_gradients() const
   return data.args->check_every != 0;
 }
 
-// The host divides S and the forces by the sum of the weights.
-bool ComputeCoordPairKokkos::can_enqueue() const
+// Biases and expressions have no common factor on the GPU.
+void ComputeCoordPairKokkos::add_forces(const gpucoord::ItemFactors &factors)
 {
-  const bool divides = data.within && data.args->norm == CoordArguments::Norm::MEAN;
-  return !divides && CoordVariableKokkos::can_enqueue();
+  const bool is_enqueued = state == State::ENQUEUED;
+  gpucoord::ItemFactors all = factors;
+  if (is_enqueued && resident->one_over_weights()) all.device = resident->one_over_weights();
+  CoordVariableKokkos::add_forces(all);
+  if (state != State::HOST && data.center() && !factors.are_zero())
+    resident->add_center_forces(factors.host_factor() * scale, is_enqueued);
 }
 
 void ComputeCoordPairKokkos::add_more_forces(const gpucoord::DeviceForces &forces,
                                              const gpucoord::ItemFactors &factors)
 {
-  if (data.within) resident->add_weight_forces(forces, factors.factor());
+  if (data.within) resident->add_weight_forces(forces, factors.factor(), state == State::ENQUEUED);
 }
 
 void ComputeCoordPairKokkos::enqueue_evaluation()
 {
   begin_evaluation(true);
+  if (data.within) data.within->enqueue_center();
   resident->enqueue({DERIVATIVES, true, device->positions()});
-  set_scale(static_cast<double>(resident->variable()->natoms_a()));
+  set_scale(resident->one_over_weights() ? 1.0
+                                         : static_cast<double>(resident->variable()->natoms_a()));
 }
 
 gpucoord::DeviceValue ComputeCoordPairKokkos::device_value() const
@@ -181,6 +187,7 @@ void ComputeCoordPairKokkos::reneighbored(bool due)
 void ComputeCoordPairKokkos::start_local(LocalEvaluation &local)
 {
   if (!is_resident(local.path)) return;
+  resident->find_center(local);
   state = State::UNKNOWN;          // overwrites enqueued results, and the gradients on the GPU
   if (data.args->check_every) {    // the reference reads atoms
     atoms_to_host();

@@ -54,7 +54,7 @@ class ComputeCoordPairKokkos : public CoordVariableKokkos<ComputeCoordPair>, pub
 
   void reneighbored(bool due) override;
   bool is_resident() const override;
-  bool can_enqueue() const override;
+  void add_forces(const gpucoord::ItemFactors &) override;
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
   double bytes_copied() const override;
 

@@ -16,6 +16,7 @@
 
 #include "coord_arguments.h"
 #include "coord_ghost_numbers.h"
+#include "coord_variable.h"
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
@@ -79,14 +80,29 @@ gpucoord::DeviceAtoms ResidentEvaluator::rebuild()
 gpucoord::DeviceValue ResidentEvaluator::device_value() const
 {
   gpucoord::DeviceValue value = variable()->device_value();
-  if (is_sum_of_function()) value.sum = function_on_device->sum();
+  if (is_sum_of_function())
+    value.sum = one_over_weights() ? function_on_device->mean() : function_on_device->sum();
   return value;
 }
 
 // Keyword check compares weights on the host.
 bool ResidentEvaluator::has_resident_weights() const
 {
-  return !data.center() && !data.args->check_every;
+  return !data.args->check_every && (!data.center() || data.center()->is_resident());
+}
+
+void ResidentEvaluator::find_center(LocalEvaluation &local) const
+{
+  if (data.within)
+    attempt(local, [&] {
+      data.within->find_center(gpucoord::DERIVATIVES, local.is_for_forces);
+    });
+}
+
+const double *ResidentEvaluator::one_over_weights() const
+{
+  const bool divides = data.within && data.args->norm == CoordArguments::Norm::MEAN;
+  return divides ? function_on_device->mean() + 1 : nullptr;
 }
 
 void ResidentEvaluator::evaluate_function()
@@ -98,9 +114,22 @@ void ResidentEvaluator::evaluate_function()
 }
 
 void ResidentEvaluator::add_weight_forces(const gpucoord::DeviceForces &forces,
-                                          const gpucoord::Factor &factor)
+                                          const gpucoord::Factor &factor, bool is_enqueued)
 {
-  function_on_device->add_forces(forces, factor, data.within->mean(), device->stream());
+  const bool has_mean = is_enqueued && one_over_weights();
+  function_on_device->add_forces(forces, factor, data.within->mean(),
+                                 has_mean ? function_on_device->mean() : nullptr, device->stream());
+}
+
+void ResidentEvaluator::add_center_forces(double factor, bool is_enqueued)
+{
+  gpucoord::ItemFactors factors = data.within->center_factors(factor);
+  if (is_enqueued) {
+    factors.host = 1.0;
+    factors.on_host = nullptr;
+    factors.on_device = function_on_device->center_factors();
+  }
+  data.center()->add_forces(factors);
 }
 
 void ResidentEvaluator::finish(LocalEvaluation &local)
@@ -183,7 +212,7 @@ void ResidentEvaluator::add_within(LocalEvaluation &local)
 {
   const bool is_mean = data.args->norm == CoordArguments::Norm::MEAN;
   gpucoord::RegionSums sums;
-  if (!local.peratom && (is_mean || (local.want & gpucoord::VIRIAL)))
+  if (!local.peratom && (is_mean || data.center() || (local.want & gpucoord::VIRIAL)))
     attempt(local, [&] {
       sums = function_on_device->region_sums(device->stream());
     });
@@ -228,7 +257,8 @@ std::string ResidentEvaluator::failure(const char *what) const
 double ResidentEvaluator::bytes_copied() const
 {
   return static_cast<double>(variable()->bytes_copied() +
-                             (data.function ? function_on_device->bytes_copied() : 0));
+                             (data.function ? function_on_device->bytes_copied() : 0)) +
+      (data.center() ? data.center()->bytes_copied() : 0.0);
 }
 
 double ResidentEvaluator::memory_usage() const

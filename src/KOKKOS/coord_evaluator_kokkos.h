@@ -64,8 +64,16 @@ class ResidentEvaluator : protected Pointers {
   // Rebuilds the pairs, unless they belong to the current neighbor lists. Returns the atoms.
   gpucoord::DeviceAtoms rebuild();
   gpucoord::DeviceValue device_value() const;
+  // Collective. Finds the center of the weights, before start().
+  void find_center(LocalEvaluation &) const;
+  // Returns 1 over the sum of the weights of an enqueued evaluation, in device memory, by which S
+  // and the forces are multiplied; null: they are not.
+  const double *one_over_weights() const;
   // Adds the forces of the gradients of the weights. May throw DeviceError.
-  void add_weight_forces(const gpucoord::DeviceForces &, const gpucoord::Factor &);
+  void add_weight_forces(const gpucoord::DeviceForces &, const gpucoord::Factor &,
+                         bool is_enqueued);
+  // Then adds those on the atoms of the center. factor: of S on the host
+  void add_center_forces(double factor, bool is_enqueued);
   // Returns the error message of a rank whose GPU failed.
   std::string failure(const char *what) const;
   void warn_of_moved_atoms();

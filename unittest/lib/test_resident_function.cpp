@@ -427,7 +427,7 @@ TEST(ResidentFunction, weights_and_their_gradients_equal_those_of_the_host)
       gpucoord::DeviceForces to;
       to.f = is_float ? static_cast<void *>(floats.data()) : forces.data();
       to.is_float = is_float;
-      device->add_forces(to, {0.5, two.data()}, 0.0, nullptr);
+      device->add_forces(to, {0.5, two.data()}, 0.0, nullptr, nullptr);
       std::vector<double> sums(3 * N);
       std::vector<float> float_sums(3 * N);
       cudaMemcpy(sums.data(), forces.data(), sums.size() * sizeof(double), cudaMemcpyDeviceToHost);
@@ -445,11 +445,11 @@ TEST(ResidentFunction, weights_and_their_gradients_equal_those_of_the_host)
   }
 }
 
-// Atoms of which two of three are selected, in slabs of a tilted box and in a ball: weights,
-// sums, and forces of a mean.
+// Atoms of which two of three are selected, more than threads, in slabs of a tilted box and in a
+// ball: weights, sums, and forces of a mean, also with the mean and the center on the GPU.
 TEST(ResidentFunction, weights_in_a_region_equal_those_of_the_host)
 {
-  constexpr int N = 3001;
+  constexpr int N = 270001;
   std::mt19937 random(6);
   std::uniform_real_distribution<double> u(0.0, 6.0);
   std::vector<double> s, x;
@@ -467,6 +467,8 @@ TEST(ResidentFunction, weights_in_a_region_equal_those_of_the_host)
   const RegionBox box = {
       {0.5, -1.0, 0.0}, {{6.0, 0.0, 0.0}, {2.0, 6.5, 0.0}, {-1.0, 1.5, 7.0}}, {true, true, false}};
   const double center[3] = {1.0, 5.0, 3.0}, mean = 1.7;
+  const OnGpu<double> center_on_gpu(std::vector<double>(center, center + 3)),
+      mean_on_gpu(std::vector<double>(1, mean));
   using Kind = RegionOptions::Kind;
   const auto n = static_cast<std::int64_t>(rows.size());
   for (const RegionOptions &options :
@@ -485,11 +487,16 @@ TEST(ResidentFunction, weights_in_a_region_equal_those_of_the_host)
       const auto device = make_resident_function({}, Precision::DOUBLE);
       device->select(atoms, 2, nullptr);
       cudaMemcpy(device->s(), s.data(), N * sizeof(double), cudaMemcpyHostToDevice);
-      device->set_region(region, atoms, nullptr);
+      SmoothRegion on_device = region;
+      if (is_float && options.kind == Kind::R) {
+        std::fill_n(on_device.center, 3, NAN);
+        on_device.center_on_device = center_on_gpu.data();
+      }
+      device->set_region(on_device, atoms, nullptr);
       device->evaluate(nullptr);
       const auto found_w = dSds_of(*device, N);    // f = s
       const auto sums = device->region_sums(nullptr);
-      double expected[14] = {};
+      long double expected[14] = {}, gradients[3] = {}, f_gradients[3] = {};
       std::vector<double> forces(3 * N, 1.0);
       for (int k = 0; k < n; ++k) {
         const int row = rows[k];
@@ -500,21 +507,38 @@ TEST(ResidentFunction, weights_in_a_region_equal_those_of_the_host)
           expected[1 + c] += strain[6 * k + c];
           expected[7 + c] += s[row] * strain[6 * k + c];
         }
-        for (int c = 0; c < 3; ++c)
+        for (int c = 0; c < 3; ++c) {
+          gradients[c] += gradient[3 * k + c];
+          f_gradients[c] += s[row] * gradient[3 * k + c];
           forces[3 * row + c] -= 0.5 * (s[row] - mean) * gradient[3 * k + c];
+        }
       }
+      const double limit = 1e-12 * N;
       EXPECT_GT(expected[0], 1.0);
-      EXPECT_NEAR(sums.w, expected[0], 1e-10);
-      EXPECT_NEAR(device->result().value, expected[13], 1e-9);
+      EXPECT_NEAR(sums.w, expected[0], limit);
+      EXPECT_NEAR(device->result().value, expected[13], limit);
       for (int c = 0; c < 6; ++c) {
-        EXPECT_NEAR(sums.strain[c], expected[1 + c], 1e-9);
-        EXPECT_NEAR(sums.f_strain[c], expected[7 + c], 1e-9);
+        EXPECT_NEAR(sums.strain[c], expected[1 + c], 10.0 * limit);
+        EXPECT_NEAR(sums.f_strain[c], expected[7 + c], 10.0 * limit);
       }
+      double means[2];
+      cudaMemcpy(means, device->mean(), sizeof(means), cudaMemcpyDeviceToHost);
+      EXPECT_NEAR(means[0], expected[13] / expected[0], 1e-12);
+      EXPECT_NEAR(means[1] * expected[0], 1.0, 1e-12);
       for (int row = 0; row < N; row += 3) ASSERT_EQ(found_w[row], 0.0);
       OnGpu<double> found(std::vector<double>(3 * N, 1.0));
-      device->add_forces({found.data()}, {0.5}, mean, nullptr);
+      device->add_forces({found.data()}, {0.5}, is_float ? NAN : mean,
+                         is_float ? mean_on_gpu.data() : nullptr, nullptr);
       const auto found_forces = found.get();
       for (int k = 0; k < 3 * N; ++k) ASSERT_NEAR(found_forces[k], forces[k], 1e-12);
+      double of_center[3];
+      cudaMemcpy(of_center, device->center_factors(), sizeof(of_center), cudaMemcpyDeviceToHost);
+      for (int c = 0; c < 3; ++c) {
+        EXPECT_NEAR(sums.gradient[c], gradients[c], limit);
+        EXPECT_NEAR(sums.f_gradient[c], f_gradients[c], 10.0 * limit);
+        if (on_device.center_on_device)
+          EXPECT_NEAR(of_center[c], 0.5 * (mean * gradients[c] - f_gradients[c]), 10.0 * limit);
+      }
     }
 }
 

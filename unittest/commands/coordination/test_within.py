@@ -119,7 +119,7 @@ def expected_values(box, x, unwrapped):
 
 class Values(unittest.TestCase):
     def check_setup_lines(self, box, text):
-        """KOKKOS on a GPU evaluates slabs there, and balls on the host, and says so."""
+        """KOKKOS on a GPU evaluates regions there, and says so."""
         for ident in computes(box):
             kind, region = ident.rsplit("_", 1)
             line, function = re.search(rf"^Compute coord/gpu {ident}: ((?:host|cuda) .*)\n(?:  .*\n)*  (function .*)$", text,
@@ -128,7 +128,7 @@ class Values(unittest.TestCase):
             lower = 0 if shape == "r" else box.lo["xyz".index(shape)]
             self.assertEqual(re.search("within .*", function)[0], f"within {shape} {lo + lower:.10g} to {hi + lower:.10g}"
                              f"{' of the center of solute' if shape == 'r' else ''} smear {smear}")
-            can_be_resident = shape != "r" and kind not in ("allpairs", "matched")
+            can_be_resident = kind not in ("allpairs", "matched")
             is_resident = coordtest.ON_KOKKOS_GPU and coordtest.DEVICE == "cuda" and can_be_resident
             self.assertEqual("resident on the GPU" in line, is_resident, line)
             self.assertEqual("copied through the host" in line, coordtest.ON_KOKKOS_GPU and not is_resident, line)
@@ -158,7 +158,8 @@ class Values(unittest.TestCase):
                 self.check_setup_lines(box, run.text)
 
     def test_biased_ranks(self):
-        """Runs in which biases move the atoms of regions and their center."""
+        """Runs in which biases move the atoms of regions and their center. With KOKKOS, one rank has the center and its
+        forces on the GPU alone, and others sum over ranks on the host."""
         box = BOXES["tilted"]
         x = coordtest.random_positions(np.random.default_rng(9), box, N, closest=0.6)
         idents, tables = ("more_shell", "square_ball"), []
@@ -171,6 +172,8 @@ class Values(unittest.TestCase):
                 "velocity all create 1.0 4711 loop all", "fix move all nve", "timestep 0.005", "thermo 5",
                 "thermo_style custom step " + " ".join(f"c_{ident}" for ident in idents),
                 "thermo_modify format float %.17g norm no", "run 20"], ranks)
+            is_resident = coordtest.ON_KOKKOS_GPU and coordtest.DEVICE == "cuda"
+            self.assertEqual(run.text.count("copied to and from the GPU"), 2 if is_resident else 0)
             tables.append(np.array([run.tables[0][f"c_{ident}"] for ident in idents]))
             self.assertGreater(np.abs(tables[0][:, -1] - tables[0][:, 0]).min(), 0.1)
             self.assertLess(coordtest.error_of(tables[-1], tables[0]), coordtest.rounded(1e-9))

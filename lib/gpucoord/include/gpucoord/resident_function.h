@@ -46,15 +46,22 @@ class GPUCOORD_API ResidentFunction : public ResidentNumbers {
   virtual void evaluate(DeviceStream) = 0;
 
   // Enqueues f -= factor (f(s_i) - mean) grad w_i for the selected atoms, after an evaluation with
-  // weights. Throws DeviceError.
-  virtual void add_forces(const DeviceForces &, Factor, double mean, DeviceStream) = 0;
+  // weights. mean_on_device: the mean if it is not null. Throws DeviceError.
+  virtual void add_forces(const DeviceForces &, Factor, double mean, const double *mean_on_device,
+                          DeviceStream) = 0;
+  // The sum of these forces, without the minus of f, for a region with center_on_device: the
+  // factors of the coordinates of the center, which moves against the atoms. [3] in device memory
+  virtual const double *center_factors() const = 0;
 
-  // Waits, after an evaluation with the weights of a region. Returns sums over the selected atoms,
-  // without those of gradients. Throws DeviceError.
+  // Waits, after an evaluation with the weights of a region. Returns sums over the selected atoms.
+  // Throws DeviceError.
   virtual RegionSums region_sums(DeviceStream) = 0;
 
   // S of the last evaluation, in device memory; NaN if an f or dS/ds is bad.
   virtual const double *sum() const = 0;
+  // The same over the sum of the weights, and 1 over that sum, or 0 if that is not > 0. [2] in
+  // device memory, after an evaluation with weights
+  virtual const double *mean() const = 0;
   struct Result {
     double value = 0.0;    // S of this rank
     // Smallest index of an atom whose f or dS/ds is bad: not finite, or |dS/ds| above

@@ -38,8 +38,9 @@ struct RegionBox {
 // A region in a box. Plain data, so that kernels take it by value.
 struct SmoothRegion {
   RegionOptions options;
-  double center[3] = {};    // R
-  Box box;                  // R
+  double center[3] = {};                       // R
+  const double *center_on_device = nullptr;    // [3] instead, in device memory, only in kernels
+  Box box;                                     // R
   // X, Y, Z: u = normal . x + offset
   double normal[3] = {}, offset = 0.0;
   double period = 0.0;         // of u; 0: there is none

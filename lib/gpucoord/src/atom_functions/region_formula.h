@@ -31,8 +31,9 @@ GPUCOORD_HD void region_weight(const SmoothRegion &region, const double *x, doub
   double slope;
   for (int c = 0; c < 6; ++c) strain[c] = 0.0;
   if (o.kind == RegionOptions::Kind::R) {
+    const double *const center = region.center_on_device ? region.center_on_device : region.center;
     double d[3];
-    for (int c = 0; c < 3; ++c) d[c] = x[c] - region.center[c];
+    for (int c = 0; c < 3; ++c) d[c] = x[c] - center[c];
     minimum_image(region.box, d[0], d[1], d[2]);
     const double r = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     interval(r, w, slope);

@@ -2,8 +2,8 @@
 //
 // Launch of evaluate_atoms: 256 threads per block and at most MAX_BLOCKS blocks, whose threads take
 // the atoms in turn. Shared memory: the sums of the block's warps. The last block to finish adds
-// all blocks, always in the same order; so does sum_region. Other kernels: one thread per atom, 256
-// threads per block, no shared memory.
+// all blocks, always in the same order; so do sum_region and add_weight_forces. Other kernels: one
+// thread per atom, 256 threads per block, no shared memory.
 
 #include "gpucoord/resident_function.h"
 
@@ -23,6 +23,7 @@
 #include "../switching/upload_program_cuda.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -41,8 +42,7 @@ namespace {
     static constexpr int NONE = std::numeric_limits<int>::max();
   };
 
-  // Sums over a region: of the weights, and two for each strain (RegionSums).
-  constexpr int NREGION_SUMS = 13;
+  constexpr int NREGION_SUMS = sizeof(RegionSums) / sizeof(double);
 
   struct Arguments {
     int n;
@@ -52,7 +52,8 @@ namespace {
     const double *w;    // null: 1
     double *f, *dSds;
     double max_dSds;
-    double *block_sums;                 // [NREGION_SUMS][MAX_BLOCKS]; the first row for S
+    double *block_sums;                 // [NREGION_SUMS][MAX_BLOCKS]; the first rows for S and w
+    double *mean;                       // see mean()
     unsigned *ended;                    // number of finished blocks; 0 before and after the launch
     int *bad;                           // NONE before and after the launch
     Report *report, *report_on_host;    // on_host: pinned memory
@@ -131,7 +132,7 @@ namespace {
   {
     wait_for_previous_kernel();
     launch_dependents();
-    double mine = 0.0;
+    double mine = 0.0, weights = 0.0;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
       double value = 0.0, derivative = 0.0, weight = 0.0;
       if (is_selected(arg, k)) {
@@ -143,15 +144,19 @@ namespace {
       arg.f[k] = value;
       arg.dSds[k] = derivative;
       mine += weight * value;
+      weights += weight;
     }
+    if (arg.w) store_block_sum(arg, 1, weights, false);
     if (!store_block_sum(arg, 0, mine, true)) return;
-    const double total = add_blocks(arg, 0);
+    const double total = add_blocks(arg, 0), all_weights = arg.w ? add_blocks(arg, 1) : 0.0;
     if (threadIdx.x != 0) return;
     const int bad = atomicExch(arg.bad, Report::NONE);
     Report found = {total, bad, 0.0, 0.0};
     if (bad != Report::NONE) found = {nan(""), bad, arg.s[bad], __ldcg(arg.dSds + bad)};
     *arg.report = found;
     *arg.report_on_host = found;
+    arg.mean[1] = all_weights > 0.0 ? 1.0 / all_weights : 0.0;
+    arg.mean[0] = found.value * arg.mean[1];
     *arg.ended = 0;    // for the next launch
   }
 
@@ -182,10 +187,14 @@ namespace {
       const double at[3] = {p.x, p.y, p.z};
       double w, gradient[3], strain[6];
       region_weight(region, at, w, gradient, strain);
-      mine[0] += w;
+      mine[0] += w;    // the order of RegionSums
+      for (int c = 0; c < 3; ++c) {
+        mine[1 + c] += gradient[c];
+        mine[4 + c] += arg.f[k] * gradient[c];
+      }
       for (int c = 0; c < 6; ++c) {
-        mine[1 + c] += strain[c];
-        mine[7 + c] += arg.f[k] * strain[c];
+        mine[7 + c] += strain[c];
+        mine[13 + c] += arg.f[k] * strain[c];
       }
     }
     bool is_last = false;
@@ -199,18 +208,32 @@ namespace {
     if (threadIdx.x == 0) *arg.ended = 0;
   }
 
-  __global__ void add_weight_forces(const __grid_constant__ Arguments arg, const double *gradient,
-                                    double mean, const DeviceForces forces, const Factor factor)
+  // of_center: see center_factors(); null: there is none
+  __global__ void __launch_bounds__(THREADS)
+      add_weight_forces(const __grid_constant__ Arguments arg, const double *gradient, double mean,
+                        const double *mean_on_device, const DeviceForces forces,
+                        const Factor factor, double *of_center)
   {
-    const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k >= arg.n || !is_selected(arg, k)) return;
-    double by = factor.host;
-    if (factor.device) by *= *factor.device;
-    if (factor.second) by *= *factor.second;
-    by *= arg.f[k] - mean;
-    if (by == 0.0) return;    // the gradient of an atom without f may be unset
-    const double *const g = gradient + 3 * static_cast<std::size_t>(k);
-    subtract(forces, k, by * g[0], by * g[1], by * g[2]);
+    double all = factor.host, mine[3] = {};
+    if (factor.device) all *= *factor.device;
+    if (factor.second) all *= *factor.second;
+    if (mean_on_device) mean = *mean_on_device;
+    for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
+      const double by = is_selected(arg, k) ? all * (arg.f[k] - mean) : 0.0;
+      if (by == 0.0) continue;    // the gradient of an atom without f may be unset
+      const double *const g = gradient + 3 * static_cast<std::size_t>(k);
+      subtract(forces, k, by * g[0], by * g[1], by * g[2]);
+      for (int c = 0; c < 3; ++c) mine[c] -= by * g[c];
+    }
+    if (!of_center) return;
+    bool is_last = false;
+    for (int c = 0; c < 3; ++c) is_last = store_block_sum(arg, c, mine[c], c == 2);
+    if (!is_last) return;
+    for (int c = 0; c < 3; ++c) {
+      const double total = add_blocks(arg, c);
+      if (threadIdx.x == 0) of_center[c] = total;
+    }
+    if (threadIdx.x == 0) *arg.ended = 0;
   }
 
   __global__ void pack_numbers(const double *from, const int *list, int n, double *to)
@@ -252,6 +275,8 @@ namespace {
       else if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
         upload_program(compile_custom(sigma->options().expression), instructions, constants);
       block_sums.reserve(NREGION_SUMS * MAX_BLOCKS);
+      means.reserve(2);
+      of_center.reserve(3);
       report.reserve(1);
       report_host.reserve(1);
       sums_host.reserve(NREGION_SUMS);
@@ -277,7 +302,11 @@ namespace {
       masks.reserve(nlocal);
       copy(masks.data(), atoms.mask, nlocal, cudaMemcpyDeviceToDevice, stream_of_copy);
     }
-    void set_weights(const AtomWeights &weights_in) override { weights = weights_in; }
+    void set_weights(const AtomWeights &weights_in) override
+    {
+      weights = weights_in;
+      region = {};
+    }
     void set_region(const SmoothRegion &region_in, const DeviceAtoms &atoms,
                     DeviceStream stream_in) override
     {
@@ -309,6 +338,7 @@ namespace {
       arg.dSds = derivatives.data();
       arg.max_dSds = max_dSds(precision);
       arg.block_sums = block_sums.data();
+      arg.mean = means.data();
       arg.ended = ended.data();
       arg.bad = bad.data();
       arg.report = report.data();
@@ -338,13 +368,15 @@ namespace {
     template <class Use> void with_expression(const Use &use) const { use(Custom{constants}); }
 
     void add_forces(const DeviceForces &forces, Factor factor, double mean,
-                    DeviceStream stream_in) override
+                    const double *mean_on_device, DeviceStream stream_in) override
     {
       if (!weights.gradient || nlocal == 0) return;
-      add_weight_forces<<<blocks_of(nlocal), THREADS, 0, stream_in>>>(arg, weights.gradient, mean,
-                                                                      forces, factor);
+      add_weight_forces<<<std::min(blocks_of(nlocal), MAX_BLOCKS), THREADS, 0, stream_in>>>(
+          arg, weights.gradient, mean, mean_on_device, forces, factor,
+          region.center_on_device ? of_center.data() : nullptr);
       check(cudaGetLastError(), "launching add_weight_forces");
     }
+    const double *center_factors() const override { return of_center.data(); }
 
     RegionSums region_sums(DeviceStream stream_in) override
     {
@@ -356,13 +388,12 @@ namespace {
       wait(stream_in);
       copied += NREGION_SUMS * static_cast<std::int64_t>(sizeof(double));
       RegionSums sums;
-      sums.w = sums_host[0];
-      std::copy_n(&sums_host[1], 6, sums.strain);
-      std::copy_n(&sums_host[7], 6, sums.f_strain);
+      std::memcpy(&sums, sums_host.data(), sizeof(sums));
       return sums;
     }
 
     const double *sum() const override { return &report.data()->value; }
+    const double *mean() const override { return means.data(); }
     Result result() override
     {
       reported.wait("computing a function of coordination numbers");
@@ -422,7 +453,8 @@ namespace {
     {
       return s_values.bytes() + f_values.bytes() + derivatives.bytes() + owner_indices.bytes() +
           masks.bytes() + w_values.bytes() + gradients.bytes() + block_sums.bytes() +
-          ended.bytes() + bad.bytes() + report.bytes() + instructions.bytes();
+          means.bytes() + of_center.bytes() + ended.bytes() + bad.bytes() + report.bytes() +
+          instructions.bytes();
     }
 
    private:
@@ -464,7 +496,7 @@ namespace {
     DeviceBuffer<int> masks, owner_indices;
     Arguments arg = {};
     cudaStream_t stream = nullptr;
-    DeviceBuffer<double> block_sums;
+    DeviceBuffer<double> block_sums, means, of_center;
     DeviceBuffer<unsigned> ended;
     DeviceBuffer<int> bad;
     DeviceBuffer<Report> report;
