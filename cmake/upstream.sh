@@ -32,6 +32,7 @@ collect cmake/Modules/Packages "$here/cmake/Modules/Packages/GPUCOORD.cmake"
 
 # Pages and tests
 collect doc/src "$here"/doc/src/*.rst
+collect doc/src/img "$here"/doc/src/img/*.png
 collect unittest/force-styles/tests "$here"/unittest/force-styles/tests/*.yaml
 
 # Examples: inputs and logs

@@ -1,23 +1,31 @@
 #!/usr/bin/env bash
-# Runs the example on up to 2 cores and analyzes it. Usage: run.sh [OUTPUT FOLDER]
-# PLUMED_KERNEL: PLUMED's libplumedKernel.so; STEPS [160000]; LMP [../../../build/lmp]; PYTHON [/usr/bin/python3]
+# Runs the example on up to 2 cores, or with ARGS="-k on g 1 -sf kk" on a GPU, and analyzes it. Usage: run.sh [OUTPUT FOLDER]
+# PLUMED_KERNEL: PLUMED's libplumedKernel.so, for the check; STEPS [160000]; ARGS [none]; LMP [../../../build/lmp]; PYTHON
 set -euo pipefail
-case ${1:-} in
-  -*) ;;
-  *)
-    [ -e "${PLUMED_KERNEL:-}" ] || {
-      echo "run.sh: PLUMED_KERNEL is '${PLUMED_KERNEL:-}': set it to PLUMED's file libplumedKernel.so" >&2
-      exit 1
-    }
-    PLUMED_KERNEL=$(realpath "$PLUMED_KERNEL")
-    export PLUMED_KERNEL
-    ;;
-esac
+if [ -n "${PLUMED_KERNEL:-}" ]; then
+  [ -e "$PLUMED_KERNEL" ] || {
+    echo "run.sh: PLUMED_KERNEL is '$PLUMED_KERNEL': set it to PLUMED's file libplumedKernel.so, or do not set it" >&2
+    exit 1
+  }
+  PLUMED_KERNEL=$(realpath "$PLUMED_KERNEL")
+  export PLUMED_KERNEL
+fi
 . "$(dirname "$0")/../../common.sh"
-salt=$(realpath --relative-to=. "$folder/../../coordination")
-rm -f COLVAR KERNELS bck.*    # outputs of an earlier run
+rm -rf samples COLVAR KERNELS bck.* plumed    # outputs of an earlier run
+read -ra words <<<"${ARGS:-}"
 
-lammps -in "$folder/in.ion_pair" -var salt "$salt" -var input "$folder/plumed.dat" -var steps "${STEPS:-160000}" \
-  -log log.ion_pair
+# run INPUT ARGUMENTS: on a GPU by one process
+run() {
+  local input=$1 launch=lammps
+  [ -z "${ARGS:-}" ] || launch=$lmp
+  "$launch" "${words[@]}" -in "$folder/in.$input" -var salt "$(realpath --relative-to=. "$folder/../../coordination")" \
+    -var steps "${STEPS:-160000}" -log "log.$input" "${@:2}"
+}
+
+run ion_pair
+if [ -n "${PLUMED_KERNEL:-}" ]; then
+  mkdir plumed
+  (cd plumed && run plumed -var input "$folder/plumed.dat")
+fi
 "${PYTHON:-/usr/bin/python3}" "$folder/analyze.py" .
 echo "Results are in $PWD"
