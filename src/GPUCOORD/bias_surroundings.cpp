@@ -152,7 +152,7 @@ void BiasSurroundings::check_order_of_fixes(bool warns) const
 // acts. The other styles only read them, or are part of the force field.
 void BiasSurroundings::check_scaled_forces() const
 {
-  const char *const others[] = {"GROUP", "GPU", "store/force", "multisite/linear"};
+  const char *const others[] = {"GROUP", "GPU", "store/force"};
   for (auto *const fix : modify->get_fix_list()) {
     if (fix == mine) break;
     const bool acts = modify->get_fix_mask(fix) & (FixConst::POST_FORCE | FixConst::MIN_POST_FORCE);
