@@ -42,7 +42,7 @@ def value(item, points, box, image="nearest"):
         return bond(0, 1)[axis]
     if word == "distance":
         return np.linalg.norm(bond(0, 1))
-    cosine = lambda a, b: a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
+    cosine = lambda a, b: np.clip(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)), -1, 1)    # points in a plane: rounding
     if word == "angle":
         return np.arccos(cosine(bond(1, 0), bond(1, 2)))
     axis = bond(1, 2)

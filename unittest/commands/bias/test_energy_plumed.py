@@ -68,7 +68,7 @@ class Energy(unittest.TestCase):
                     self.assertEqual(list(found), list(expected), what)
                     self.assertGreater(len(found["time"]), 5, what)
                     for column in expected:
-                        self.assertLess(coordtest.error_of(found[column], expected[column]), 1e-9, f"{what}: {name} {column}")
+                        self.assertLess(coordtest.error_of(found[column], expected[column]), coordtest.rounded(1e-9), f"{what}: {name} {column}")
 
 
 if __name__ == "__main__":

@@ -10,10 +10,13 @@ import numpy as np
 import coordtest
 import errortest
 import test_bias_forces
-from coordtest import LAST_DIGITS, scalar_of
+from coordtest import rounded, scalar_of
 from plumedtest import compare_with_differences
 from test_bias_forces import BOXES
 from test_bias_parallel import SAME, computes, crystal, forces, new_hills, output, state
+
+# With positions in float, LAMMPS' terms of pairs are in float, too.
+LAST_DIGITS, DOUBLE = rounded(coordtest.LAST_DIGITS, 200), rounded(coordtest.DOUBLE, 200)
 
 test_bias_forces.SIGMA.update(u=6.0, v=20.0, h=8.0)
 
@@ -74,7 +77,7 @@ class Forces(unittest.TestCase):
             expected = other[1] + (v1 + v3) * forces
             self.assertLess(coordtest.error_of(found[1], expected), LAST_DIGITS + coordtest.FORCES)
             expected = other[2] + (v1 + v3) * virial - v4 * volume * np.array([1, 1, 1, 0, 0, 0])
-            self.assertLess(coordtest.error_of(found[2], expected), coordtest.DOUBLE)
+            self.assertLess(coordtest.error_of(found[2], expected), DOUBLE)
 
     def test_outputs(self):
         """Derivatives, virial, stress of atoms, and compute coord/force."""
@@ -86,12 +89,12 @@ class Forces(unittest.TestCase):
         lmp, volume = system.lmp, system.s["v"]
         self.assertLess(coordtest.error_of(coordtest.atoms_of(lmp, "u"), -forces), LAST_DIGITS + coordtest.FORCES)
         self.assertEqual(np.abs(coordtest.atoms_of(lmp, "v")).max(), 0)
-        self.assertLess(coordtest.error_of(coordtest.virial_of(lmp, "u"), virial), coordtest.DOUBLE)
+        self.assertLess(coordtest.error_of(coordtest.virial_of(lmp, "u"), virial), DOUBLE)
         unit = np.array([1, 1, 1, 0, 0, 0])
         self.assertLess(coordtest.error_of(coordtest.virial_of(lmp, "v"), -volume * unit), LAST_DIGITS)
         pair = coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute("parts", 1, 2))
         expected = 0.4 * pair + 0.2 * volume / len(pair) * unit
-        self.assertLess(coordtest.error_of(system.stress(), expected), coordtest.DOUBLE)
+        self.assertLess(coordtest.error_of(system.stress(), expected), DOUBLE)
         of_bias = coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute("f", 1, 2))
         self.assertLess(coordtest.error_of(of_bias, 0.4 * forces), LAST_DIGITS + coordtest.FORCES)
         self.assertLess(coordtest.error_of(with_bias, 1.4 * forces), LAST_DIGITS + coordtest.FORCES)
@@ -112,7 +115,7 @@ class TwoDimensions(unittest.TestCase):
         self.assertLess(abs(without["c_v"] - area), LAST_DIGITS * area)
         self.assertLess(coordtest.error_of([without[f"c_v[{k}]"] for k in (1, 2, 3)], [-area, -area, 0]), LAST_DIGITS)
         for name, shift in ("c_p[1]", -0.3), ("c_p[2]", -0.3), ("c_p[4]", 0):
-            self.assertAlmostEqual(biased[name], 1.5 * without[name] + shift, delta=coordtest.DOUBLE * abs(without["c_p[1]"]))
+            self.assertAlmostEqual(biased[name], 1.5 * without[name] + shift, delta=DOUBLE * abs(without["c_p[1]"]))
 
 
 # Bonds, angles, charges with Ewald sums, and a tail of the pair energy.
@@ -171,7 +174,7 @@ run 5
                 self.assertGreater(np.abs(table[part]).min(), 1e-3, part)
             for k in range(1, 7):
                 expected = table[f"c_parts[{k}]"] * table["Volume"]
-                self.assertLess(coordtest.error_of(table[f"c_u[{k}]"], expected), coordtest.DOUBLE, k)
+                self.assertLess(coordtest.error_of(table[f"c_u[{k}]"], expected), DOUBLE, k)
 
 
 class Dynamics(unittest.TestCase):
@@ -216,8 +219,8 @@ class Dynamics(unittest.TestCase):
         lines = crystal() + forces() + ["compute u all coord/energy", "fix b all coord/bias c_u linear k -0.5"]
         biased, alone = coordtest.run_lammps(lines + minimize + ["unfix b"] + minimize).tables
         self.assertLess(biased["c_u"][-1], biased["c_u"][0] - 10)
-        self.assertAlmostEqual(biased["c_u"][-1], alone["c_u"][-1], delta=coordtest.rounded(1e-8, 1000) * 500)
-        self.assertAlmostEqual(biased["PotEng"][-1], 0.5 * biased["c_u"][-1], delta=coordtest.rounded(1e-8, 1000) * 500)
+        self.assertAlmostEqual(biased["c_u"][-1], alone["c_u"][-1], delta=rounded(1e-8, 1000) * 500)
+        self.assertAlmostEqual(biased["PotEng"][-1], 0.5 * biased["c_u"][-1], delta=rounded(1e-8, 1000) * 500)
 
 
 # A resident bias, in which fix a comes first, and one whose stride differs.
@@ -281,7 +284,7 @@ class Runs(unittest.TestCase):
         run = coordtest.run_lammps(lines + ["run 40"] + again)
         first, second = run.tables
         for name in "f_b", "f_b[1]", "f_b[5]":
-            self.assertLess(coordtest.error_of(second[name], first[name]), coordtest.rounded(1e-8), name)
+            self.assertLess(coordtest.error_of(second[name], first[name]), rounded(1e-8), name)
 
 
 class Errors(errortest.InProcess):
@@ -336,6 +339,15 @@ class Errors(errortest.InProcess):
         self.assert_error("run 0", "Compute coord/energy u: the derivatives at step 0 are unknown, because no fix with this "
                           "variable was evaluated then - use them in a run, in timesteps of such a fix")
         errortest.commands(self.lmp, self.BIAS + "\nrun 0")
+
+    def test_not_finite(self):
+        """Two atoms at the same place, and a velocity that is not a number."""
+        for bad in ("set atom 3 x 1 y 1 z 1\nset atom 4 x 1 y 1 z 1", "variable bad atom exp(1000)-exp(1000)\ngroup one id 3\n"
+                    "velocity one set NULL v_bad NULL units box"):
+            errortest.commands(self.lmp, "clear\n" + self.SYSTEM.replace("zero 3.0", "lj/cut 3.0").replace("pair_coeff * *", "pair_coeff * * 0.01 2.2") +
+                               f"compute u all coord/energy\n{self.BIAS}\nfix n all nve\nrun 1\n{bad}")
+            self.assert_error("run 1", "Compute coord/energy u: the energy or the virial of the force field is not a finite number - the "
+                              "simulation is unstable, or atoms overlap")
 
     def test_centroid_stress(self):
         errortest.commands(self.lmp, "compute u all coord/energy\ncompute s all centroid/stress/atom NULL\n" + self.BIAS)

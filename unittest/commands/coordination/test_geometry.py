@@ -10,6 +10,7 @@ import numpy as np
 import coordtest
 import plumedtest
 import test_bias_forces
+from brutetest import Box
 from geometrytest import ANGLES, BOXES, GROUPS, ITEMS, NATOMS, System, points_of, value
 
 SAME = coordtest.rounded(1e-12)
@@ -39,6 +40,45 @@ class Values(unittest.TestCase):
             system.commands("set group all image 0 0 " + ("NULL" if name == "slab" else "0"),
                             f"compute t all coord/geometry {' '.join(items)} unwrap nearest", "run 0")
             self.assertLess(coordtest.error_of(system.values(), system.expected(items)), SAME)
+
+    def test_near_singular(self):
+        """Angles of 1e-9 and pi - 1e-9, a dihedral whose first three atoms are 1e-7 from a line, and two atoms at the same place."""
+        x = np.array([(2, 0, 0), (0, 0, 0), (4, 4e-9, 0), (-4, 4e-9, 0), (1e-7, 0, -1), (0, 0, 1), (0, 1, 1.5), (2, 0, 0)])
+        for periodic in True, False:
+            lmp = coordtest.start()
+            self.addCleanup(lmp.close)
+            coordtest.make_system(lmp, Box((10, 10, 10), lo=(-5, -5, -5), periodic=(periodic,) * 3), x, 3.0)
+            lmp.command("compute t all coord/geometry angle 1 2 3 angle 1 2 4 dihedral 5 2 6 7 distance 1 8")
+            lmp.command("run 0")
+            values = np.ctypeslib.as_array(lmp.extract_compute("t", 0, 1), (4,)).copy()
+            slopes = np.linalg.norm(coordtest.atoms_of(lmp, "t").reshape(8, 4, 3), axis=2)
+            for found, expected, error in ((values[0], 1e-9, 1e-12), (math.pi - values[1], 1e-9, 1e-6), (values[2], math.pi / 2, 1e-12),
+                                           (slopes[0, 0], 0.5, 1e-9), (slopes[2, 0], 0.25, 1e-9), (slopes[0, 1], 0.5, 1e-9),
+                                           (slopes[4, 2], 1e7, 1e-9)):
+                self.assertAlmostEqual(found / expected, 1, delta=max(error, 2 * coordtest.POSITION_ROUNDOFF))
+            self.assertEqual((values[3], *slopes[:, 3]), (0,) * 9)
+
+    def test_single_precision(self):
+        """The bounds of doc/limits.md for positions in single precision. A LAMMPS with positions in double gets rounded ones."""
+        system = System(self, BOXES["free"])
+        x = np.random.default_rng(31).uniform(0.2, 8.8, (NATOMS, 3))
+        coordtest.move_to(system.lmp, x if coordtest.POSITION_ROUNDOFF else x.astype(np.float32))
+        words = [f"{kind} {' '.join(str((k + j) % NATOMS + 1) for j in range(n))}" for k in range(NATOMS)
+                 for kind, n in (("distance", 2), ("angle", 3), ("dihedral", 4))]
+        system.commands(f"compute t all coord/geometry {' '.join(words)}", "compute g all coord/shape gyration all weights geometry", "run 0")
+        expected = np.array([value(item, points_of(x, system.masses, {}), system.box) for item in words])
+        bonds = np.roll(x, -1, axis=0) - x
+        sines = np.sin([value(f"angle {k + 1} {(k + 1) % NATOMS + 1} {(k + 2) % NATOMS + 1}", points_of(x, system.masses, {}), system.box)
+                        for k in range(NATOMS)])
+        lengths = np.linalg.norm(bonds, axis=1)
+        two, three = (np.min([np.roll(lengths, -j) for j in range(n)], axis=0) for n in (2, 3))
+        bounds = np.abs(x).max() * np.column_stack([np.full(NATOMS, 2.1e-7), 4.2e-7 / two, 8.3e-7 / (three * np.minimum(sines, np.roll(sines, -1)))])
+        shares = np.abs(system.values() - expected).reshape(-1, 3) / bounds
+        print("shares of the bounds: distance %.2f, angle %.2f, dihedral %.2f" % tuple(shares.max(axis=0)))
+        self.assertLess(shares.max(), 1)
+        self.assertGreater(shares.max(axis=0).min(), 0.05)    # positions are rounded
+        radius = np.sqrt(((x - x.mean(axis=0))**2).sum() / NATOMS)
+        self.assertLess(abs(coordtest.scalar_of(system.lmp, "g") - radius), 2.1e-7 * np.abs(x).max())
 
     def test_outputs(self):
         """Values, rows of S and W, and derivatives of a value do not depend on the other values."""

@@ -83,23 +83,23 @@ class Runs(unittest.TestCase):
         self.assertGreater(np.ptp(expected[3]), 0.1)
         error = np.abs(found - expected)[1:3].max()
         print(f"{ours.split()[0]}: S differs by {error:.1e}")
-        self.assertLess(error, 1e-8)
+        self.assertLess(error, coordtest.rounded(1e-8))
         return found[3] - expected[3], work, given
 
     def test_restraint(self):
         of_v, _, _ = self.compare("harmonic k 2 2 s0 3.1 -3", "RESTRAINT ARG=phi,psi AT=3.1,-3 KAPPA=2,2", 2000)
-        self.assertLess(np.abs(of_v).max(), 1e-8)
+        self.assertLess(np.abs(of_v).max(), coordtest.rounded(1e-8))
 
     def test_metadynamics(self):
         """The run and the hills of METAD. V of PLUMED gets a hill one step later, at whose center S is."""
         of_v, work, given = self.compare("metad sigma 0.35 0.35 height 0.1 pace 20 file H", "METAD ARG=phi,psi SIGMA=0.35,0.35 HEIGHT=0.1 PACE=20 FILE=HILLS", 1500)
         of_v[20::20] -= 0.1
-        self.assertLess(np.abs(of_v).max(), 1e-7)
+        self.assertLess(np.abs(of_v).max(), coordtest.rounded(1e-7))
         numbers = lambda lines: np.array([[float(word) for word in line.split()] for line in lines])
         ours, theirs = numbers(hill_lines(work.read("H"))), numbers(hill_lines(given.read("HILLS").encode()))
         self.assertEqual(len(ours), 75)
         # columns S, sigma, height
-        np.testing.assert_allclose(ours[:, 1:6], theirs[:, 1:6], rtol=0, atol=1e-7)
+        np.testing.assert_allclose(ours[:, 1:6], theirs[:, 1:6], rtol=0, atol=coordtest.rounded(1e-7))
 
     def test_grid(self):
         """V and its derivatives on a periodic grid, all over both periods, are those of METAD with our hills: at the points of

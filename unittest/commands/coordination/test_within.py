@@ -295,14 +295,14 @@ class Biased(Lammps):
                 lmp.command(line)
             gradients, w = coordtest.atoms_of(lmp, ident)[:, 1:4], coordtest.virial_of(lmp, ident)
             self.assertGreater(min(np.abs(gradients).max(), np.abs(w).max()), 1e-3, ident)
-            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -1.2 * gradients), 1e-10, ident)
+            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -1.2 * gradients), coordtest.rounded(1e-10), ident)
             pressures = [lmp.get_thermo("p" + c) * lmp.get_thermo("vol") for c in ("xx", "yy", "zz", "xy", "xz", "yz")]
-            self.assertLess(coordtest.error_of(pressures, 1.2 * w), 1e-10, ident)
+            self.assertLess(coordtest.error_of(pressures, 1.2 * w), coordtest.rounded(1e-10), ident)
             sums = -np.ctypeslib.as_array(lmp.extract_compute("sums", 0, 1), (6,))
-            self.assertLess(coordtest.error_of(sums, 1.2 * w), 1e-10, ident)
+            self.assertLess(coordtest.error_of(sums, 1.2 * w), coordtest.rounded(1e-10), ident)
             for line in "thermo_style one", "fix_modify b virial no", "run 0":
                 lmp.command(line)
-            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -1.2 * gradients), 1e-10, ident)
+            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -1.2 * gradients), coordtest.rounded(1e-10), ident)
 
     def test_energy_is_conserved(self):
         """Also if atoms cross the edges of a region, whose center they move. Errors of the integrator fall with the square
@@ -323,7 +323,8 @@ class Biased(Lammps):
             drifts.append(np.abs(np.array(energies) - energies[0]).max())
         print(f"changes of the energy: {drifts}")
         self.assertGreater(drifts[0], 1e-7)
-        self.assertLess(drifts[1], drifts[0] / 3)
+        if not coordtest.POSITION_ROUNDOFF:
+            self.assertLess(drifts[1], drifts[0] / 3)
 
 
 if __name__ == "__main__":
