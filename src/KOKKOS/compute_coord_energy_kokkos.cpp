@@ -107,6 +107,15 @@ void ComputeCoordEnergyKokkos<DeviceType>::add_forces(const gpucoord::ItemFactor
   atomKK->modified(Host, F_MASK);
 }
 
+// Compute stress/atom reads the mask of each atom.
+template <class DeviceType>
+void ComputeCoordEnergyKokkos<DeviceType>::add_atom_virial(const gpucoord::ItemFactors &factors,
+                                                           double **vatom) const
+{
+  atomKK->sync(Host, MASK_MASK);
+  ComputeCoordEnergy::add_atom_virial(factors, vatom);
+}
+
 // In float, pair terms change with the images of atoms.
 template <class DeviceType> double ComputeCoordEnergyKokkos<DeviceType>::rounding() const
 {

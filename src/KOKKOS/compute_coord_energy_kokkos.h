@@ -43,6 +43,7 @@ template <class DeviceType> class ComputeCoordEnergyKokkos : public ComputeCoord
   void finish(const double *sums) override;
   double rounding() const override;
   void add_forces(const gpucoord::ItemFactors &) override;
+  void add_atom_virial(const gpucoord::ItemFactors &, double **vatom) const override;
   double bytes_copied() const override;
 
  private:
