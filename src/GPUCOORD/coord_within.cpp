@@ -14,6 +14,7 @@
 
 #include "coord_within.h"
 
+#include "gpucoord_atom_mass.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_parse.h"
 
@@ -145,19 +146,14 @@ gpucoord::SmoothRegion CoordWithin::region() const
    the center, which image flags join
 ------------------------------------------------------------------------- */
 
-double CoordWithin::mass_of(int i) const
-{
-  return atom->rmass ? atom->rmass[i] : atom->mass[atom->type[i]];
-}
-
 void CoordWithin::find_center()
 {
   double mine[4] = {}, all[4], x[3];
   for (int i = 0; i < atom->nlocal; ++i) {
     if (!(atom->mask[i] & bit)) continue;
     domain->unmap(atom->x[i], atom->image[i], x);
-    for (int c = 0; c < 3; ++c) mine[c] += mass_of(i) * x[c];
-    mine[3] += mass_of(i);
+    for (int c = 0; c < 3; ++c) mine[c] += mass_of(atom, i) * x[c];
+    mine[3] += mass_of(atom, i);
   }
   MPI_Allreduce(mine, all, 4, MPI_DOUBLE, MPI_SUM, world);
   mass = all[3];
@@ -174,7 +170,7 @@ void CoordWithin::add_center(const double *force, unsigned want, double *peratom
   const std::size_t columns = gpucoord::peratom_columns(want);
   for (int i = 0; i < atom->nlocal; ++i)
     for (int c = 0; c < 3 && (atom->mask[i] & bit); ++c)
-      peratom[columns * i + 1 + c] += mass_of(i) / mass * force[c];
+      peratom[columns * i + 1 + c] += mass_of(atom, i) / mass * force[c];
 }
 
 /* ---------------------------------------------------------------------- */

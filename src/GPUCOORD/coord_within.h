@@ -69,7 +69,6 @@ class CoordWithin : protected Pointers {
   double memory_usage() const;
 
  private:
-  double mass_of(int i) const;
   void find_center();
   void add_center(const double *force, unsigned want, double *peratom) const;
 
