@@ -299,6 +299,21 @@ thermo_modify norm no
                           "use points that never get there"])
         self.assertEqual(self.warnings("compute t all coord/geometry distance 1 4 angle 1 3 4\nthermo_style custom step c_t[1]\nrun 1"), [])
 
+    def test_count(self):
+        """Singular items of all force evaluations of a run, in which two fixes share a variable, or of the frames of a rerun."""
+        begin = ("compute t all coord/geometry dihedral 1 2 3 4 dihedral 4 3 2 1 angle 1 4 2\ncompute f all coord/custom a*a a c_t[2]\n"
+                 "fix b all coord/bias c_t[1] c_t[3] harmonic k 1 0 s0 1 1\nfix c all coord/bias c_f harmonic k 1 s0 1 stride 2\nfix n all nve\n"
+                 "thermo_style custom step c_t[1]\n")
+        rerun = "dump d all custom 1 frames id x y z\nrun 3\nundump d\nrerun frames dump x y z"
+        for commands, ranks, counts, nwarnings in (("run 3\nrun 1\nset atom 1 y 6\nrun 5", 1, [8, 4], 2), ("run 3", 2, [8], 1), ("run 0\nrun 7 pre no", 1, [2, 14], 1),
+                                        (rerun, 1, [8, 8], 2)):
+            with self.subTest(commands, ranks=ranks):
+                text = coordtest.run_lammps(self.BEGIN + begin + commands, ranks).text
+                found = re.findall(r"^Compute coord/geometry t: singular evaluations of values in this run: (\d+) - use points that never get "
+                                   "there$", text, re.MULTILINE)
+                self.assertEqual(found, list(map(str, counts)))
+                self.assertEqual(len(re.findall("^WARNING: .* has no derivative", text, re.MULTILINE)), nwarnings)
+
     def test_far(self):
         move = "set atom 4 x 5.6 y 5 z 5\ncompute t all coord/geometry distance 1 2 component x 1 4 {}\nthermo_style custom step c_t[2]\nrun 2"
         self.assertEqual(self.warnings(move.format("")),

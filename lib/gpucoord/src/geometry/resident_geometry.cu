@@ -556,7 +556,7 @@ namespace {
       send_table(std::vector<Report>{no_report()}, report);
       copied += sizeof(Report);
       GeometryFlags flags;
-      flags.nsingular = static_cast<int>(std::min<unsigned long long>(found.nsingular, INT_MAX));
+      flags.nsingular = static_cast<std::int64_t>(found.nsingular);
       if (found.first_singular != Report::NONE) flags.first_singular = found.first_singular;
       if (found.first_far != Report::NONE) flags.first_far = found.first_far;
       return flags;
