@@ -128,6 +128,25 @@ class Ranks(unittest.TestCase):
         print(f"energy {energy[0]:.3f} within {np.ptp(energy):.1e}")
         self.assertLess(np.ptp(energy), 0.02)
 
+    def test_barostat(self):
+        """The virial of positions and components is that of V by six strains: with it, the drift of what fix nph conserves is of
+        second order in the timestep."""
+        def drift(item, timestep, virial="yes"):
+            run = coordtest.run_lammps(script(
+                f"unfix b\nunfix move\ncompute p all coord/geometry {item}\nthermo_style custom step c_p\nrun 0\nvariable s0 equal $(c_p)+0.5\n"
+                f"fix b all coord/bias c_p harmonic k 400 s0 ${{s0}}\nfix_modify b energy yes virial {virial}\n"
+                f"fix move all nph tri 5 5 0.3 flip no\nthermo_style custom step econserve f_b\ntimestep {timestep}\nthermo 1\n"
+                f"run {round(0.4 / timestep)}"), 2)
+            return np.ptp(run.tables[-1]["Econserve"])
+
+        for item in "position x ga", "position y 5", "position z ga", *(f"component {axis} ga 5 image none" for axis in "xyz"):
+            with self.subTest(item):
+                coarse, fine, without = drift(item, 0.004), drift(item, 0.002), drift(item, 0.002, "no")
+                print(f"{item}: drift {coarse:.2g} and {fine:.2g}, without virial {without:.2g}")
+                self.assertGreater(without, 20 * fine)
+                if not coordtest.POSITION_ROUNDOFF:
+                    self.assertLess(fine, coarse / 3.5)
+
     def test_missing_atom(self):
         """An atom that does not exist is the same error on all ranks."""
         for ranks in 1, 4:
