@@ -238,7 +238,7 @@ static std::array<double, 3> in_lattice(const gpucoord::Box &box, const double *
 
 // Collective. Members of a group must be within half the box of the first one if they are joined as
 // nearest images. Warns if nearest images would make a group that is wider than half the box
-// narrower.
+// narrower: it may be as wide, or image flags may be missing.
 void CoordMembers::check_extent()
 {
   const double half = gpucoord::first_ambiguous_range(box.box);
@@ -276,8 +276,9 @@ void CoordMembers::check_extent()
     if (comm->me == 0)
       error->warning(FLERR,
                      "{}: by image flags, an atom of group {} is {:.6g} away from the atom with "
-                     "the smallest ID, and as nearest image {:.6g} at most - if image flags are "
-                     "missing in the data or dump file, use unwrap nearest",
+                     "the smallest ID, and as nearest image {:.6g} at most - if the group is not that "
+                     "wide, image flags are missing in the data or dump file: use unwrap nearest; "
+                     "if it is, such as a long chain, all is right",
                      name, points[p].group, by_flags, nearest);
   }
 }

@@ -341,14 +341,19 @@ thermo_modify norm no
         self.assertEqual(self.warnings(move.format("image none")), [])
 
     def test_flags(self):
-        """A group without image flags across a face."""
+        """A group without image flags across a face, and a straight chain that is wider than half the box."""
         words = "compute t all coord/geometry distance 4 g {}\nthermo_style custom step c_t\nrun 2"
-        text = ("Compute coord/geometry t: by image flags, an atom of group g is 8.5 away from the atom with the smallest ID, and as nearest image "
-                "1.5 at most - if image flags are missing in the data or dump file, use unwrap nearest")
+        text = ("Compute coord/geometry {}: by image flags, an atom of group {} is {} away from the atom with the smallest ID, and as nearest image "
+                "{} at most - if the group is not that wide, image flags are missing in the data or dump file: use unwrap nearest; if it is, "
+                "such as a long chain, all is right")
+        chain = "".join(f"create_atoms 1 single {1 + 0.9 * k} 1 1\n" for k in range(8))
+        chain += "group chain id 6:13\ncompute c all coord/geometry position x chain\nthermo_style custom step c_c\nrun 0"
         for ranks in 1, 2:
-            self.assertEqual(self.warnings(words.format(""), ranks), [text])
+            self.assertEqual(self.warnings(words.format(""), ranks), [text.format("t", "g", 8.5, 1.5)])
             self.assertEqual(self.warnings(words.format("unwrap nearest"), ranks), [])
             self.assertEqual(self.warnings("set atom 5 image -1 0 0\n" + words.format(""), ranks), [])
+            self.assertEqual(self.warnings(chain, ranks), [text.format("c", "chain", 6.3, 4.6)])
+        self.assertEqual(coordtest.run_lammps(self.BEGIN + chain, 1).tables[0]["c_c"].tolist(), [4.15])
 
     def test_setup_lines(self):
         text = coordtest.run_lammps(self.BEGIN + "compute t all coord/geometry position x g dihedral 1 2 4 5 output sincos scale 0.1\n"
