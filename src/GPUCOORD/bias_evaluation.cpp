@@ -14,11 +14,13 @@
 
 #include "bias_evaluation.h"
 
+#include "gpucoord_atom_mass.h"
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_variable.h"
 
 #include "atom.h"
 #include "comm.h"
+#include "compute.h"
 #include "error.h"
 #include "fix.h"
 #include "force.h"
@@ -63,6 +65,8 @@ void BiasEvaluation::end_run()
   if (nevaluations > 0 && copied_before >= 0.0 && copied >= 0.0 && comm->me == 0)
     utils::logmesg(lmp, "{}: copied to and from the GPU: {:.0f} bytes per step\n", owner,
                    (copied - copied_before) / static_cast<double>(nevaluations));
+  for (Compute *const compute : modify->get_compute_list())
+    if (auto *const variable = dynamic_cast<CollectiveVariable *>(compute)) variable->end_run();
 }
 
 double BiasEvaluation::bytes_copied() const
@@ -230,8 +234,7 @@ double BiasEvaluation::inverse_mass(const VariableRef &variable)
   variable.compute->add_gradients(factors, rows.data(), 0);
   double here = 0.0, all;
   for (std::size_t i = 0; i < nlocal; ++i) {
-    const double mass = atom->rmass ? atom->rmass[i] : atom->mass[atom->type[i]];
-    for (int k = 0; k < 3; ++k) here += rows[i][k] * rows[i][k] / mass;
+    for (int k = 0; k < 3; ++k) here += rows[i][k] * rows[i][k] / mass_of(atom, i);
   }
   MPI_Allreduce(&here, &all, 1, MPI_DOUBLE, MPI_SUM, world);
   return all * force->ftm2v;

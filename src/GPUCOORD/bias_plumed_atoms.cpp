@@ -15,6 +15,7 @@
 #include "bias_plumed_atoms.h"
 
 #include "bias_board.h"
+#include "gpucoord_atom_mass.h"
 #include "gpucoord_lammps_compat.h"
 
 #include "gpucoord/bytes_of.h"
@@ -134,7 +135,7 @@ void PlumedAtoms::sum_masses()
   for (std::size_t k = 0; k < n; ++k) {
     const int i = index[k];
     if (i == NOT_HERE) continue;
-    mine[k] = atom->rmass_flag ? atom->rmass[i] : atom->mass[atom->type[i]];
+    mine[k] = mass_of(atom, i);
     mine[n + k] = atom->q_flag ? atom->q[i] : 0.0;
   }
   MPI_Reduce(mine.data(), all.data(), static_cast<int>(2 * n), MPI_DOUBLE, MPI_SUM, 0, world);

@@ -148,20 +148,8 @@ void BiasSurroundings::check_order_of_fixes(bool warns) const
   }
 }
 
-// The forces must be those of the force field alone when the first fix of collective variables
-// acts. The other styles only read them, or are part of the force field.
 void BiasSurroundings::check_scaled_forces() const
 {
-  const char *const others[] = {"GROUP", "GPU", "store/force"};
-  for (auto *const fix : modify->get_fix_list()) {
-    if (fix == mine) break;
-    const bool acts = modify->get_fix_mask(fix) & (FixConst::POST_FORCE | FixConst::MIN_POST_FORCE);
-    if (acts && !dynamic_cast<VariableUser *>(fix) && !contains(others, without_suffix(fix->style)))
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{} must be defined before fix {} of style {}: a bias on the energy scales the "
-                 "forces of the force field, and must find no others - define fix {} first",
-                 owner, fix->id, fix->style, mine->id);
-  }
   if (utils::strmatch(update->integrate_style, "^respa"))
     error->all(FLERR, Error::NOLASTLINE,
                "{}: a bias on the energy scales all forces at once, which run_style respa "
@@ -180,6 +168,18 @@ void BiasSurroundings::check_scaled_forces() const
                "torques or other forces - use a bias on another variable, or an atom style without "
                "them",
                owner, atom->atom_style);
+  // The forces must be those of the force field alone when the first fix of collective variables
+  // acts. These styles only read them, or are part of the force field.
+  const char *const others[] = {"GROUP", "GPU", "store/force"};
+  for (auto *const fix : modify->get_fix_list()) {
+    if (fix == mine) break;
+    const bool acts = modify->get_fix_mask(fix) & (FixConst::POST_FORCE | FixConst::MIN_POST_FORCE);
+    if (acts && !dynamic_cast<VariableUser *>(fix) && !contains(others, without_suffix(fix->style)))
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{} must be defined before fix {} of style {}: a bias on the energy scales the "
+                 "forces of the force field, and must find no others - define fix {} first",
+                 owner, fix->id, fix->style, mine->id);
+  }
 }
 
 /* ---------------------------------------------------------------------- */

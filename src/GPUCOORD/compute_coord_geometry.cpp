@@ -39,8 +39,7 @@ std::string ComputeCoordGeometry::text_of_singular(int item) const
     default:
       break;
   }
-  return fmt::format("{} has no derivative while its {}, so it exerts no force there - use points "
-                     "that never get there",
+  return fmt::format("{} has no derivative while its {}, so it exerts no force there",
                      arguments.items[item], where);
 }
 

@@ -37,6 +37,10 @@ class ComputeCoordGeometry : public CoordMembers {
   gpucoord::MemberVariable &function() const override { return *geometry; }
   std::string description() const override { return arguments.description(); }
   std::string text_of_singular(int item) const override;
+  std::string way_out_of_singular(int /*item*/) const override
+  {
+    return "use points that never get there";
+  }
   std::string text_of_far(int item) const override;
   std::unique_ptr<gpucoord::ResidentMembers> make_resident() const override
   {

@@ -182,13 +182,18 @@ std::string ComputeCoordShape::text_of_singular(int item) const
 {
   if (item == 1)
     return "two rotations align the atoms with the reference equally well, and the force jumps "
-           "from "
-           "one to the other - use more atoms, or a reference that is closer to them";
+           "from one to the other";
   return options.kind == Kind::GYRATION
       ? "the radius of gyration has no derivative while all atoms are at the same place, so it "
-        "exerts no force there - use a group of several atoms, or squared yes"
-      : "the RMSD has no derivative at the reference positions, so it exerts no force there - use "
-        "squared yes if the run stays there";
+        "exerts no force there"
+      : "the RMSD has no derivative at the reference positions, so it exerts no force there";
+}
+
+std::string ComputeCoordShape::way_out_of_singular(int item) const
+{
+  if (item == 1) return "use more atoms, or a reference that is closer to them";
+  return options.kind == Kind::GYRATION ? "use a group of several atoms, or squared yes"
+                                        : "use squared yes if the run stays there";
 }
 
 std::unique_ptr<gpucoord::ResidentMembers> ComputeCoordShape::make_resident() const

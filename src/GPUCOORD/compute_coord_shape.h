@@ -38,6 +38,7 @@ class ComputeCoordShape : public CoordMembers {
   gpucoord::MemberVariable &function() const override { return *shape; }
   std::string description() const override;
   std::string text_of_singular(int item) const override;
+  std::string way_out_of_singular(int item) const override;
   std::string set_own_references() override;
   std::unique_ptr<gpucoord::ResidentMembers> make_resident() const override;
 

@@ -419,10 +419,7 @@ void CoordArguments::read_pairs_file(int iarg, const char *name)
   std::vector<tagint> ids;
   if (comm->me == 0) {
     try {
-      std::ifstream file(name);
-      if (!file)
-        throw std::runtime_error(
-            fmt::format("cannot open atom ID pairs file {}: {}", name, utils::getsyserror()));
+      std::ifstream file = open_file(name);
       for (std::string line; Parse::read_line(file, line);) {
         const auto words = Parse::in_line(line);
         if (words.empty()) continue;

@@ -14,6 +14,7 @@
 
 #include "coord_members.h"
 
+#include "gpucoord_atom_mass.h"
 #include "gpucoord_box_edges.h"
 
 #include "gpucoord/bytes_of.h"
@@ -39,8 +40,7 @@ static constexpr int NOT_HERE = gpucoord::PointSelection::NOT_HERE;
 
 CoordMembers::CoordMembers(LAMMPS *lmp, int narg, char **arg) :
     CoordVariable(lmp, narg, arg), unwrap(gpucoord::Unwrap::IMAGE), box{}, members_version(0),
-    warned_singular(false), warned_far(false), is_defined(false), last_build(-1, -1),
-    warned_extent(false)
+    counts(false), is_defined(false), last_build(-1, -1), warned_extent(false)
 {
 }
 
@@ -76,8 +76,10 @@ void CoordMembers::init()
       sizes += fmt::format(" {} {}", point.group, group->count(which));
   }
   CoordVariable::init();
-  last_build = {-1, -1};    // Neighbor's counts restart in each run
-  warned_singular = warned_far = warned_extent = false;
+  last_build = {-1, -1};                                // Neighbor's counts restart in each run
+  if (seen.nsingular == 0) seen.first_singular = -1;    // else it is another frame of a rerun
+  seen.first_far = -1;
+  warned_extent = false;
   print_once(fmt::format("{}: {}, {}\n", name, description(), data_path()), sizes);
 }
 
@@ -95,6 +97,14 @@ void CoordMembers::end_setup()
 {
   CoordVariable::end_setup();
   last_build = {-1, -1};
+}
+
+void CoordMembers::end_run()
+{
+  if (seen.nsingular > 0 && comm->me == 0)
+    utils::logmesg(lmp, "{}: singular evaluations of values in this run: {} - {}\n", name,
+                   seen.nsingular, way_out_of_singular(seen.first_singular));
+  seen.nsingular = 0;
 }
 
 std::string CoordMembers::dynamic_group() const
@@ -122,6 +132,7 @@ int CoordMembers::groups() const
 void CoordMembers::start(bool is_for_forces)
 {
   state = State::STARTED;
+  counts = is_for_forces;
   failed.clear();
   sums_again.clear();
   box.box = current_box(lmp, name);
@@ -231,7 +242,7 @@ static std::array<double, 3> in_lattice(const gpucoord::Box &box, const double *
 
 // Collective. Members of a group must be within half the box of the first one if they are joined as
 // nearest images. Warns if nearest images would make a group that is wider than half the box
-// narrower.
+// narrower: it may be as wide, or image flags may be missing.
 void CoordMembers::check_extent()
 {
   const double half = gpucoord::first_ambiguous_range(box.box);
@@ -267,12 +278,14 @@ void CoordMembers::check_extent()
     if (has_flags || nearest >= half || warned_extent || is_in_setup) continue;
     warned_extent = true;
     if (comm->me == 0)
-      error->warning(FLERR,
-                     "{}: by image flags, an atom of group {} is {:.6g} away from the atom with "
-                     "the smallest ID, and as nearest image {:.6g} at most - if image flags are "
-                     "missing in the data or dump file, {}",
-                     name, points[p].group, by_flags, nearest,
-                     is_part ? "set them by set image" : "use unwrap nearest");
+      error->warning(
+          FLERR,
+          "{}: by image flags, an atom of group {} is {:.6g} away from the atom with "
+          "the smallest ID, and as nearest image {:.6g} at most - if the group is not that "
+          "wide, image flags are missing in the data or dump file: {}; if it is, such as a "
+          "long chain, all is right",
+          name, points[p].group, by_flags, nearest,
+          is_part ? "set them by set image" : "use unwrap nearest");
   }
 }
 
@@ -293,8 +306,7 @@ gpucoord::GeometryAtoms CoordMembers::member_atoms() const
 void CoordMembers::set_weights()
 {
   for (auto &member : members)
-    if (points[member.point].by_mass)
-      member.weight = atom->rmass ? atom->rmass[member.row] : atom->mass[atom->type[member.row]];
+    if (points[member.point].by_mass) member.weight = mass_of(atom, member.row);
 }
 
 // Masses may change in a run.
@@ -348,6 +360,7 @@ void CoordMembers::finish(const double *sums)
   if (is_defined) {
     try {
       const auto flags = evaluate(sums + NHEADER);
+      if (counts) seen.nsingular += flags.nsingular;
       if (!is_in_setup) warn_of(flags);
     } catch (const std::invalid_argument &e) {
       find_members();
@@ -397,14 +410,17 @@ void CoordMembers::sum_members_again(const double * /*sums*/, double *again)
 
 void CoordMembers::warn_of(const gpucoord::GeometryFlags &flags)
 {
-  const auto warn = [this](bool &warned, int item, const std::string &text) {
-    if (item < 0 || warned) return;
-    warned = true;
-    if (comm->me == 0) error->warning(FLERR, "{}: {}", name, text);
-  };
-  if (flags.first_singular >= 0)
-    warn(warned_singular, flags.first_singular, text_of_singular(flags.first_singular));
-  if (flags.first_far >= 0) warn(warned_far, flags.first_far, text_of_far(flags.first_far));
+  const int singular = flags.first_singular, far = flags.first_far;
+  if (singular >= 0 && seen.first_singular < 0) {
+    seen.first_singular = singular;
+    if (comm->me == 0)
+      error->warning(FLERR, "{}: {} - {}", name, text_of_singular(singular),
+                     way_out_of_singular(singular));
+  }
+  if (far >= 0 && seen.first_far < 0) {
+    seen.first_far = far;
+    if (comm->me == 0) error->warning(FLERR, "{}: {}", name, text_of_far(far));
+  }
 }
 
 /* ---------------------------------------------------------------------- */

@@ -42,6 +42,7 @@ class CoordMembers : public CoordVariable {
 
   void init() override;
   void setup() override;
+  void end_run() override;
   double memory_usage() override;
 
   std::string dynamic_group() const override;
@@ -71,8 +72,10 @@ class CoordMembers : public CoordVariable {
   virtual gpucoord::MemberVariable &function() const = 0;
   // Returns what the values are, for the setup line.
   virtual std::string description() const = 0;
-  // Returns the text of a warning about the item of the function, with the way out.
+  // Returns the text of a warning about the item of the function, and the way out.
   virtual std::string text_of_singular(int item) const = 0;
+  virtual std::string way_out_of_singular(int item) const = 0;
+  // With the way out.
   virtual std::string text_of_far(int /*item*/) const { return ""; }
   // Collective. Sets the index of the reference position of each member. Returns the problem with
   // the members, with the way out, the same on all ranks, or "".
@@ -110,7 +113,8 @@ class CoordMembers : public CoordVariable {
   std::string problem;                              // of the members, the same on all ranks, or ""
   std::vector<double> sums_again;    // over ranks; empty if the evaluation did not need them
   std::string failed;                // why this rank has no sums, or ""
-  bool warned_singular, warned_far;
+  gpucoord::GeometryFlags seen;      // number since the last end_run(), and items of the warnings
+  bool counts;                       // the host counts the singular items of this evaluation
 
  private:
   void find_members();

@@ -193,7 +193,6 @@ void CoordWithin::enqueue_center()
   center_of_mass->CoordVariable::announce(gpucoord::DERIVATIVES);
   center_on_device = center_of_mass->enqueue().sum;
   center_of_mass->join_stream();
-  center_of_mass->join_stream();
 }
 
 void CoordWithin::begin(const std::vector<int> &rows, bool is_for_forces)

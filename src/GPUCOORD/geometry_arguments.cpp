@@ -15,6 +15,7 @@
 #include "geometry_arguments.h"
 
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_lammps_compat.h"
 #include "gpucoord_parse.h"
 
 #include "gpucoord/printable.h"
@@ -26,11 +27,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <numeric>
 #include <sstream>
-#include <stdexcept>
 
 using namespace LAMMPS_NS;
 using Kind = gpucoord::GeometryItem::Kind;
@@ -117,8 +116,8 @@ GeometryArguments::GeometryArguments(LAMMPS *lmp, int narg, char **arg) : Pointe
     iarg += 2;
   }
   if (items.empty())
-    error->all(FLERR, Error::ARGZERO, "{} has no items - give at least one, such as distance 1 2",
-               OWNER);
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
+               "{} has no items - give at least one, such as distance 1 2", OWNER);
   for (CoordMembers::Point &point : points) point.by_mass = by_mass && !point.id;
   options.npoints = static_cast<int>(points.size());
   try {
@@ -232,20 +231,9 @@ void GeometryArguments::read_distances(const std::string &name, const Fail &fail
 // Rank 0 reads the file, and all ranks its items.
 void GeometryArguments::read_file(int iarg, const char *name)
 {
-  std::string failure, text;
-  if (comm->me == 0) {
-    try {
-      std::ifstream file(name);
-      if (!file) throw std::runtime_error(fmt::format("cannot open it: {}", utils::getsyserror()));
-      text = Parse::read_all(file);
-    } catch (const std::exception &e) {
-      failure = e.what();
-    }
-  }
-  broadcast_text(failure, 0, world);
-  broadcast_text(text, 0, world);
+  std::string failure;
+  std::istringstream lines(read_and_broadcast(name, failure, world));
   const std::size_t before = items.size();
-  std::istringstream lines(text);
   int number = 0;
   for (std::string line; failure.empty() && std::getline(lines, line);) {
     ++number;

@@ -30,6 +30,16 @@ inline void broadcast_text(std::string &text, int root, MPI_Comm world)
   if (length) MPI_Bcast(&text[0], length, MPI_CHAR, root, world);
 }
 
+// Throws std::runtime_error.
+inline std::ifstream open_file(const std::string &name)
+{
+  std::ifstream file(name, std::ios::binary);
+  if (!file)
+    throw std::runtime_error("it cannot be opened: " + utils::getsyserror() +
+                             " - give the path of a file that can be read");
+  return file;
+}
+
 // Returns the text of a file, which rank 0 reads. failure: set to why it cannot be read, or "", on
 // all ranks
 inline std::string read_and_broadcast(const std::string &name, std::string &failure, MPI_Comm world)
@@ -38,9 +48,8 @@ inline std::string read_and_broadcast(const std::string &name, std::string &fail
   int me;
   MPI_Comm_rank(world, &me);
   if (me == 0) {
-    std::ifstream file(name, std::ios::binary);
     try {
-      if (!file) throw std::runtime_error("it cannot be opened: " + utils::getsyserror());
+      std::ifstream file = open_file(name);
       text = Parse::read_all(file);
       if (file.bad()) throw std::runtime_error("it cannot be read - give a file");
     } catch (const std::runtime_error &e) {

@@ -23,6 +23,7 @@
 #endif
 
 #include "compute_potential_grid.h"
+#include "gpucoord_atom_mass.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_lammps_compat.h"
@@ -199,7 +200,7 @@ std::vector<GridFile::Atom> WriteGrid::gather_atoms(int groupbit, double unit) c
   for (int i = 0; i < atom->nlocal; ++i) {
     if (!(atom->mask[i] & groupbit)) continue;
     Sent one = {atom->tag_enable ? static_cast<double>(atom->tag[i]) : 0.0,
-                atom->rmass ? atom->rmass[i] : atom->mass[atom->type[i]],
+                mass_of(atom, i),
                 {atom->x[i][0], atom->x[i][1], atom->x[i][2]}};
     domain->remap(one.x);
     all.push_back(one);

@@ -163,6 +163,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     if (this->device) {
       this->device->begin_run();
       this->device->sync_masses_by_type();
+      take_last_flags();    // of the previous frame of a rerun
       this->make_resident_form([this] {
         resident = this->make_resident();
       });
@@ -192,9 +193,14 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
   void raise_device_errors(bool /*has_moved*/, bool is_not_finite) override
   {
     if (is_not_finite) this->evaluate_now(gpucoord::VALUE);
-    const bool is_new = (resident->was_singular() && !this->warned_singular) ||
-        (resident->was_far() && !this->warned_far);
-    if (is_new) this->warn_of(resident->take_flags(this->stream()));
+    const bool is_new = (resident->was_singular() && this->seen.first_singular < 0) ||
+        (resident->was_far() && this->seen.first_far < 0);
+    if (is_new) take_flags();
+  }
+  void end_run() override
+  {
+    take_last_flags();
+    Style::end_run();
   }
 
   void start(bool is_for_forces) override
@@ -202,6 +208,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     keeps_gradients = resident && is_for_forces && !(this->wanted & Base::ON_HOST);
     Style::start(is_for_forces);
     if (!keeps_gradients) return;
+    this->counts = false;                          // the GPU does
     if (this->wanted & gpucoord::ATOM_VIRIAL) {    // the host computes it
       this->atomKK->sync(Host, X_MASK | IMAGE_MASK | TYPE_MASK | RMASS_MASK);
       this->set_weights();
@@ -309,6 +316,22 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     chosen.reference = this->references;
     resident->select(chosen, on);
     selected = now;
+  }
+  void take_flags()
+  {
+    try {
+      const auto flags = resident->take_flags(this->stream());
+      this->seen.nsingular += flags.nsingular;
+      this->warn_of(flags);
+    } catch (const gpucoord::DeviceError &e) {
+      this->error->one(FLERR, Error::NOLASTLINE, "{}", failure(e.what()));
+    }
+  }
+  void take_last_flags()
+  {
+    if (!resident) return;
+    Kokkos::fence();
+    if (resident->was_singular()) take_flags();
   }
   // Runs work unless this rank has failed.
   template <class Work> void attempt(const Work &work)

@@ -325,8 +325,8 @@ TEST_F(PeriodWords, errors)
   EXPECT_EQ(
       error_of("linear k 1 1"),
       "0 Fix bias linear cannot act on c_t[1], which is periodic from -pi to pi: V would jump "
-      "at the ends - use kind harmonic or moving, or the sine and cosine by compute "
-      "coord/custom");
+      "at the ends - use kind harmonic or moving, or its sine and cosine: output sincos of compute "
+      "coord/geometry, or compute coord/custom");
   EXPECT_EQ(error_of("metad sigma 0.9 1 height 1 pace 1 file FILE"),
             "2 Fix bias metad sigma is 0.9 but must be <= 0.888577 for c_t[1], or a hill overlaps "
             "its own image in the next period");

@@ -203,9 +203,11 @@ class Words(unittest.TestCase):
         for kind in "wall/upper k 1 s0 1", "wall/lower k 1 s0 1", "linear k 1":
             found, _ = error_of(lmp, f"fix b all coord/bias c_phi {kind}")
             self.assertEqual(found, f"Fix coord/bias {kind.split()[0]} cannot act on c_phi, which is periodic from -pi to pi: V would jump at "
-                             "the ends - use kind harmonic or moving, or the sine and cosine by compute coord/custom")
-        # the way out
-        for line in ("compute y all coord/custom sin(p) p c_phi", "fix b all coord/bias c_y wall/upper k 1 s0 0.5", "run 0"):
+                             "the ends - use kind harmonic or moving, or its sine and cosine: output sincos of compute coord/geometry, or "
+                             "compute coord/custom")
+        # the ways out
+        for line in ("compute y all coord/custom sin(p) p c_phi", "fix b all coord/bias c_y wall/upper k 1 s0 0.5",
+                     "compute z all coord/geometry angle 2 1 3 output sincos", "fix c all coord/bias c_z[1] wall/upper k 1 s0 0.5", "run 0"):
             lmp.command(line)
 
 

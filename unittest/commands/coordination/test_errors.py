@@ -63,8 +63,8 @@ ARGUMENTS = [
     ("pairs b [pairs/file] good.pairs switch exp 1.0",
      "Compute coord/gpu takes one of group2, pairs and pairs/file, not pairs/file as well"),
     ("pairs/file [missing.pairs] switch exp 1.0",
-     "Compute coord/gpu pairs/file missing.pairs cannot be used: cannot open atom ID pairs file "
-     "missing.pairs: No such file or directory"),
+     "Compute coord/gpu pairs/file missing.pairs cannot be used: it cannot be opened: No such file "
+     "or directory - give the path of a file that can be read"),
     ("pairs/file [/dev/zero] switch exp 1.0", "Compute coord/gpu pairs/file /dev/zero cannot be used: a line is longer than "
      "10000 characters, the limit - check the name"),
     ("pairs/file [bytes.pairs] switch exp 1.0",
@@ -254,8 +254,8 @@ RUNS = {
         "delete_atoms group lost compress no\nrun 0",
         "Compute coord/gpu c: pairs/file names atom ID 11, which does not exist - correct the file, or keep that atom"),
     "pairs/file missing": ("compute c a coord/gpu pairs/file missing.pairs switch exp 1.0 dmax 3",
-        "Compute coord/gpu pairs/file missing.pairs cannot be used: cannot open atom ID pairs file missing.pairs: "
-        "No such file or directory"),
+        "Compute coord/gpu pairs/file missing.pairs cannot be used: it cannot be opened: No such file or directory - give the "
+        "path of a file that can be read"),
     "pairs/file bad": ("compute c a coord/gpu pairs/file three.pairs switch exp 1.0 dmax 3",
         "Compute coord/gpu pairs/file three.pairs cannot be used: two atom IDs are expected in line '1 2 3'"),
     "group2 deleted": (

@@ -31,7 +31,7 @@ CASES = (
     ("distances none", ": group none does not exist - define it before the compute", "none"),
     ("distances empty", ": distances takes a group of 2 to 1000 atoms, but empty has 0 - use a group with more atoms, or single items", "empty"),
     ("distances", ": distances takes a group", "distances"),
-    ("file nofile", " file nofile cannot be used: cannot open it: No such file or directory", "nofile"),
+    ("file nofile", " file nofile cannot be used: it cannot be opened: No such file or directory - give the path of a file that can be read", "nofile"),
 )
 # Content of a file, and text.
 FILES = (

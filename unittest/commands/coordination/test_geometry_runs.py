@@ -128,6 +128,25 @@ class Ranks(unittest.TestCase):
         print(f"energy {energy[0]:.3f} within {np.ptp(energy):.1e}")
         self.assertLess(np.ptp(energy), 0.02)
 
+    def test_barostat(self):
+        """The virial of positions and components is that of V by six strains: with it, the drift of what fix nph conserves is of
+        second order in the timestep."""
+        def drift(item, timestep, virial="yes"):
+            run = coordtest.run_lammps(script(
+                f"unfix b\nunfix move\ncompute p all coord/geometry {item}\nthermo_style custom step c_p\nrun 0\nvariable s0 equal $(c_p)+0.5\n"
+                f"fix b all coord/bias c_p harmonic k 400 s0 ${{s0}}\nfix_modify b energy yes virial {virial}\n"
+                f"fix move all nph tri 5 5 0.3 flip no\nthermo_style custom step econserve f_b\ntimestep {timestep}\nthermo 1\n"
+                f"run {round(0.4 / timestep)}"), 2)
+            return np.ptp(run.tables[-1]["Econserve"])
+
+        for item in "position x ga", "position y 5", "position z ga", *(f"component {axis} ga 5 image none" for axis in "xyz"):
+            with self.subTest(item):
+                coarse, fine, without = drift(item, 0.004), drift(item, 0.002), drift(item, 0.002, "no")
+                print(f"{item}: drift {coarse:.2g} and {fine:.2g}, without virial {without:.2g}")
+                self.assertGreater(without, 20 * fine)
+                if not coordtest.POSITION_ROUNDOFF:
+                    self.assertLess(fine, coarse / 3.5)
+
     def test_missing_atom(self):
         """An atom that does not exist is the same error on all ranks."""
         for ranks in 1, 4:
@@ -301,6 +320,21 @@ thermo_modify norm no
                           "use points that never get there"])
         self.assertEqual(self.warnings("compute t all coord/geometry distance 1 4 angle 1 3 4\nthermo_style custom step c_t[1]\nrun 1"), [])
 
+    def test_count(self):
+        """Singular items of all force evaluations of a run, in which two fixes share a variable, or of the frames of a rerun."""
+        begin = ("compute t all coord/geometry dihedral 1 2 3 4 dihedral 4 3 2 1 angle 1 4 2\ncompute f all coord/custom a*a a c_t[2]\n"
+                 "fix b all coord/bias c_t[1] c_t[3] harmonic k 1 0 s0 1 1\nfix c all coord/bias c_f harmonic k 1 s0 1 stride 2\nfix n all nve\n"
+                 "thermo_style custom step c_t[1]\n")
+        rerun = "dump d all custom 1 frames id x y z\nrun 3\nundump d\nrerun frames dump x y z"
+        for commands, ranks, counts, nwarnings in (("run 3\nrun 1\nset atom 1 y 6\nrun 5", 1, [8, 4], 2), ("run 3", 2, [8], 1), ("run 0\nrun 7 pre no", 1, [2, 14], 1),
+                                        (rerun, 1, [8, 8], 2)):
+            with self.subTest(commands, ranks=ranks):
+                text = coordtest.run_lammps(self.BEGIN + begin + commands, ranks).text
+                found = re.findall(r"^Compute coord/geometry t: singular evaluations of values in this run: (\d+) - use points that never get "
+                                   "there$", text, re.MULTILINE)
+                self.assertEqual(found, list(map(str, counts)))
+                self.assertEqual(len(re.findall("^WARNING: .* has no derivative", text, re.MULTILINE)), nwarnings)
+
     def test_far(self):
         move = "set atom 4 x 5.6 y 5 z 5\ncompute t all coord/geometry distance 1 2 component x 1 4 {}\nthermo_style custom step c_t[2]\nrun 2"
         self.assertEqual(self.warnings(move.format("")),
@@ -309,14 +343,19 @@ thermo_modify norm no
         self.assertEqual(self.warnings(move.format("image none")), [])
 
     def test_flags(self):
-        """A group without image flags across a face."""
+        """A group without image flags across a face, and a straight chain that is wider than half the box."""
         words = "compute t all coord/geometry distance 4 g {}\nthermo_style custom step c_t\nrun 2"
-        text = ("Compute coord/geometry t: by image flags, an atom of group g is 8.5 away from the atom with the smallest ID, and as nearest image "
-                "1.5 at most - if image flags are missing in the data or dump file, use unwrap nearest")
+        text = ("Compute coord/geometry {}: by image flags, an atom of group {} is {} away from the atom with the smallest ID, and as nearest image "
+                "{} at most - if the group is not that wide, image flags are missing in the data or dump file: use unwrap nearest; if it is, "
+                "such as a long chain, all is right")
+        chain = "".join(f"create_atoms 1 single {1 + 0.9 * k} 1 1\n" for k in range(8))
+        chain += "group chain id 6:13\ncompute c all coord/geometry position x chain\nthermo_style custom step c_c\nrun 0"
         for ranks in 1, 2:
-            self.assertEqual(self.warnings(words.format(""), ranks), [text])
+            self.assertEqual(self.warnings(words.format(""), ranks), [text.format("t", "g", 8.5, 1.5)])
             self.assertEqual(self.warnings(words.format("unwrap nearest"), ranks), [])
             self.assertEqual(self.warnings("set atom 5 image -1 0 0\n" + words.format(""), ranks), [])
+            self.assertEqual(self.warnings(chain, ranks), [text.format("c", "chain", 6.3, 4.6)])
+        self.assertEqual(coordtest.run_lammps(self.BEGIN + chain, 1).tables[0]["c_c"].tolist(), [4.15])
 
     def test_setup_lines(self):
         text = coordtest.run_lammps(self.BEGIN + "compute t all coord/geometry position x g dihedral 1 2 4 5 output sincos scale 0.1\n"

@@ -49,7 +49,7 @@ FILES = {
     "one atom": ("1 0 0 0\n", " cannot be used: there are 3 numbers of reference positions: give three for each of at least two atoms"),
     "one place": ("1 1 2 3\n2 1 2 3\n", " cannot be used: all reference positions are at the same place: give those of atoms at two "
                   "places or more"),
-    "missing": (None, " cannot be used: it cannot be opened: No such file or directory"),
+    "missing": (None, " cannot be used: it cannot be opened: No such file or directory - give the path of a file that can be read"),
 }
 
 REFERENCE = write(".", new_file(), "".join(f"{k} {k % 3} {k // 3} {k * k}\n" for k in range(1, 8)))
@@ -140,6 +140,8 @@ class Errors(errortest.InProcess):
                 self.assertEqual(code, 0, output)
                 found = [line for line in output.splitlines() if line.startswith(f"WARNING: {OWNER}")]
                 self.assertEqual([re.sub(r" \(\S+:\d+\)$", "", line) for line in found], [WARNINGS[name][1]])
+                way_out = WARNINGS[name][1].split(" - ")[1]
+                self.assertIn(f"\n{OWNER} c: singular evaluations of values in this run: 2 - {way_out}\n", output)
 
 
 if __name__ == "__main__":

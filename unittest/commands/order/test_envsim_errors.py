@@ -75,7 +75,7 @@ FILES = {
     "empty": ("empty", "", "it has no vectors"),
     "comments": ("comments", "# x y z\n\n", "it has no vectors"),
     "empty pdb": ("none.pdb", "REMARK\nEND\n", "it has no ATOM or HETATM records"),
-    "missing": ("missing", None, "it cannot be opened: No such file or directory"),
+    "missing": ("missing", None, "it cannot be opened: No such file or directory - give the path of a file that can be read"),
     "two words": ("two", "1 0 0\n0 1 # 0\n", "line 2: '0 1 # 0' must be x y z, or x y z and an atom type"),
     "five words": ("five", "1 0 0 1 1\n", "line 1: '1 0 0 1 1' must be x y z, or x y z and an atom type"),
     "no number": ("word", "# a\n\n1 x 0\n", "line 3: 'x' is not a finite number"),

@@ -13,6 +13,7 @@
 #include "gpucoord/period.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gpucoord {
 
@@ -54,9 +55,9 @@ struct GeometryAtoms {
 
 // Items of an evaluation whose derivatives are unusual.
 struct GeometryFlags {
-  int nsingular = 0;          // number of items whose derivatives do not exist, and are set to 0
-  int first_singular = -1;    // index of the first one; -1: none
-  int first_far = -1;         // index of the first item whose nearest image may jump; -1: none
+  std::int64_t nsingular = 0;    // number of items whose derivatives do not exist, and are set to 0
+  int first_singular = -1;       // index of the first one; -1: none
+  int first_far = -1;            // index of the first item whose nearest image may jump; -1: none
 };
 
 // All sums have a fixed order. Not thread-safe.

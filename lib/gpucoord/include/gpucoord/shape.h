@@ -63,7 +63,7 @@ class GPUCOORD_API Shape : public MemberVariable {
            double *sums) const override;
   // first_singular is 0 for SINGULAR, and 1 for NOT_UNIQUE alone.
   GeometryFlags evaluate(const GeometryBox &, const double *sums, const double *reference) override;
-  int nsums_again() const override { return term.flags & ShapeTerm::CANCELED ? NRESIDUALS : 0; }
+  int nsums_again() const override;
   void sum_again(const GeometryAtoms &, double *sums) const override;
   GeometryFlags evaluate_again(const double *sums) override;
   double value(int /*k*/ = 0) const override { return term.value; }
@@ -78,8 +78,6 @@ class GPUCOORD_API Shape : public MemberVariable {
   std::size_t bytes() const override;
 
  private:
-  static constexpr int NRESIDUALS = 7;
-
   const double *own_reference(const GeometryMember &) const;
   GeometryFlags geometry_flags() const;
   template <class Visit> void for_each_member(const GeometryAtoms &, const Visit &visit) const;

@@ -91,8 +91,8 @@ namespace {
       if (form != Restraint::Kind::HARMONIC)
         words.fail("cannot act on " + labels()[v] + ", which is periodic from " +
                    text_of_bound(period(v).lo) + " to " + text_of_bound(period(v).hi()) +
-                   ": V would jump at the ends - use kind harmonic or moving, or the sine and "
-                   "cosine by compute coord/custom");
+                   ": V would jump at the ends - use kind harmonic or moving, or its sine and "
+                   "cosine: output sincos of compute coord/geometry, or compute coord/custom");
       terms[v].period = period(v).length;
     }
     k = parameters(words, "k");

@@ -198,8 +198,8 @@ namespace {
       to[c] = weight > 0.0 ? d[c] / weight + points.reference[3 * p + c] : nan("");
   }
 
-  // Sets values, slopes and gradients of item k, whose points are at 'at'. Each of the lanes p of an
-  // item stores the gradient of its point. The kind is known at compile time, so that no array is
+  // Sets values, slopes and gradients of item k, whose points are at 'at'. Each lane p of an item
+  // stores the gradient of its point. The kind is known at compile time, so that no array is
   // indexed at run time.
   template <GeometryItem::Kind KIND>
   __device__ void evaluate_kind(const Items &arg, const GeometryBox &box, int k, int p, int axis,
@@ -556,7 +556,7 @@ namespace {
       send_table(std::vector<Report>{no_report()}, report);
       copied += sizeof(Report);
       GeometryFlags flags;
-      flags.nsingular = static_cast<int>(std::min<unsigned long long>(found.nsingular, INT_MAX));
+      flags.nsingular = static_cast<std::int64_t>(found.nsingular);
       if (found.first_singular != Report::NONE) flags.first_singular = found.first_singular;
       if (found.first_far != Report::NONE) flags.first_far = found.first_far;
       return flags;

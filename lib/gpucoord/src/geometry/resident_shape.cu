@@ -29,7 +29,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP, NRESIDUALS = 7;
+  constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP;
   // Results depend on the number of blocks, so it is the same for all GPUs.
   constexpr unsigned MAX_BLOCKS = 512;
 
@@ -140,7 +140,7 @@ namespace {
     else
       t.value = nan("");
     *arg.term = t;
-    if (!(t.flags & ShapeTerm::CANCELED)) finish_term(arg, t);
+    if (!needs_residuals(t)) finish_term(arg, t);
   }
   __device__ void evaluate_residuals(const Arguments &arg)
   {
@@ -187,7 +187,7 @@ namespace {
     wait_for_previous_kernel();
     launch_dependents();
     const ShapeTerm t = *arg.term;
-    if (!(t.flags & ShapeTerm::CANCELED)) return;
+    if (!needs_residuals(t)) return;
     double sums[NRESIDUALS] = {};
     for (int row = blockIdx.x * THREADS + threadIdx.x; row < arg.members.atoms.nlocal;
          row += gridDim.x * THREADS) {
@@ -339,7 +339,7 @@ namespace {
       send_table(std::vector<Report>{no_report()}, report);
       copied += 2 * sizeof(Report);
       GeometryFlags flags;
-      flags.nsingular = static_cast<int>(std::min<unsigned long long>(found.nsingular, INT_MAX));
+      flags.nsingular = static_cast<std::int64_t>(found.nsingular);
       if (found.first_singular != Report::NONE) flags.first_singular = found.first_singular;
       return flags;
     }

@@ -208,7 +208,12 @@ GPUCOORD_HD void residual_of_member(const ShapeTerm &t, const double *v, const d
   }
 }
 
-// The sums of w r^2 and w r_a x_b.
+// The sums of w r^2 and w r_a x_b, which an evaluation needs if its first sums have canceled.
+constexpr int NRESIDUALS = 7;
+GPUCOORD_HD bool needs_residuals(const ShapeTerm &t)
+{
+  return t.flags & ShapeTerm::CANCELED;
+}
 GPUCOORD_HD void add_to_residuals(double w, const double *x, const double *r, double *sums)
 {
   for (int k = 0; k < 6; ++k) sums[1 + k] += w * r[axis_a(k)] * x[axis_b(k)];

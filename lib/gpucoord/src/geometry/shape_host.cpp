@@ -107,6 +107,11 @@ void Shape::for_each_member(const GeometryAtoms &atoms, const Visit &visit) cons
   }
 }
 
+int Shape::nsums_again() const
+{
+  return needs_residuals(term) ? NRESIDUALS : 0;
+}
+
 void Shape::sum_again(const GeometryAtoms &atoms, double *sums) const
 {
   std::fill_n(sums, NRESIDUALS, 0.0);
