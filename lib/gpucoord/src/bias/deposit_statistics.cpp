@@ -56,20 +56,29 @@ SampledVariable::SampledVariable(Period period_in) : period(period_in) {}
 
 void SampledVariable::add(double s)
 {
-  const std::int64_t n = positions.n;
+  const std::int64_t n = positions[0].n;
   if (n == 0) first = last = s;
-  const double before = continuous;
   continuous += period.difference(s, last);
-  sum_of_products += before * continuous;
   last = s;
-  const double x = period.exists() ? std::fabs(period.difference(s, first)) : s;
+  const double d = period.difference(s, first);
+  const double x = period.exists() ? std::fabs(d) : s;
+  const auto before = place;
+  place[0] = d;
+  if (period.exists()) {
+    const double radius = period.length / (2.0 * std::acos(-1.0));
+    place = {radius * std::sin(d / radius), radius * (std::cos(d / radius) - 1.0)};
+  }
   lo = n ? std::min(lo, x) : x;
   hi = n ? std::max(hi, x) : x;
   path.push_back(x);
   if (path.size() == MAX_PATH) shorten_path();
   window[n % LONG] = continuous;
-  positions.add(continuous);
-  if (positions.n % LONG == 0) end_window();
+  for (int k = 0; k < 2; ++k) {
+    sum_of_products += before[k] * place[k];
+    places[k][n % LONG] = place[k];
+    positions[k].add(place[k]);
+  }
+  if (positions[0].n % LONG == 0) end_window();
 }
 
 void SampledVariable::end_window()
@@ -89,9 +98,14 @@ void SampledVariable::end_window()
     sum_of_deviations += std::sqrt(sum / (SHORT - 1));
   }
   ++nwindows;
-  const double m = mean_of(window, LONG), square = products(window, window, LONG, m);
+  double square = 0.0, correlated = 0.0;
+  for (const auto &part : places) {
+    const double m = mean_of(part, LONG);
+    square += products(part, part, LONG, m);
+    correlated += products(part, part + 1, LONG - 1, m);
+  }
   if (!(square > 0.0)) return;
-  sum_of_correlations += products(window, window + 1, LONG - 1, m) / square;
+  sum_of_correlations += correlated / square;
   ++ncorrelations;
 }
 
@@ -115,12 +129,14 @@ double SampledVariable::autocorrelation() const
 // variance (1 - r^2)/n.
 double SampledVariable::least_autocorrelation() const
 {
-  const auto n = static_cast<double>(positions.n);
-  const double mean = positions.mean;
-  if (n < LONG || !(positions.m2 > 0.0)) return 0.0;
-  // The first position is 0.
-  const double products = sum_of_products - mean * (n + 1.0) * mean + mean * continuous;
-  const double r = std::min((n * products / positions.m2 + 1.0) / (n - 4.0), 1.0);
+  const auto n = static_cast<double>(positions[0].n);
+  const double m2 = positions[0].m2 + positions[1].m2;
+  if (n < LONG || !(m2 > 0.0)) return 0.0;
+  // The first place is 0.
+  double products = sum_of_products;
+  for (int k = 0; k < 2; ++k)
+    products += positions[k].mean * (place[k] - (n + 1.0) * positions[k].mean);
+  const double r = std::min((n * products / m2 + 1.0) / (n - 4.0), 1.0);
   const double z2 = 1.645 * 1.645 / n;
   return (r - std::sqrt(z2 * (1.0 - r * r + z2))) / (1.0 + z2);
 }
@@ -152,14 +168,14 @@ void DepositStatistics::add(const double *s, const Sum &v)
   const std::size_t nvariables = variables.size();
   if (nin_block == 0) {
     current.s.assign(s, s + nvariables);
-    current.mean.assign(nvariables, 0.0);
+    current.mean.assign(2 * nvariables, 0.0);
   }
   ++n;
   ++nin_block;
-  for (std::size_t k = 0; k < nvariables; ++k) {
-    variables[k].add(s[k]);
-    current.mean[k] += (variables[k].position() - current.mean[k]) / static_cast<double>(nin_block);
-  }
+  for (std::size_t k = 0; k < nvariables; ++k) variables[k].add(s[k]);
+  for (std::size_t k = 0; k < 2 * nvariables; ++k)
+    current.mean[k] +=
+        (variables[k / 2].position(k % 2) - current.mean[k]) / static_cast<double>(nin_block);
   if (nin_block == block_length) end_block(v);
 }
 
@@ -191,15 +207,17 @@ double DepositStatistics::neffective(int v) const
   double result = static_cast<double>(n);
   if (!(variance > 0.0)) return 1.0;
   for (std::size_t width = 1; blocks.size() / width >= MIN_BLOCKS; width *= 2) {
-    Moments means;
+    Moments means[2];
     const std::size_t nblocks = blocks.size() / width;
     for (std::size_t b = 0; b < nblocks; ++b) {
-      double mean = 0.0;
-      for (std::size_t k = 0; k < width; ++k) mean += blocks[b * width + k].mean[v];
-      means.add(mean / static_cast<double>(width));
+      double mean[2] = {};
+      for (std::size_t k = 0; k < 2 * width; ++k)
+        mean[k % 2] += blocks[b * width + k / 2].mean[2 * v + k % 2];
+      for (int k = 0; k < 2; ++k) means[k].add(mean[k] / static_cast<double>(width));
     }
-    if (means.variance() > 0.0)
-      result = std::min(result, static_cast<double>(nblocks) * variance / means.variance());
+    const double of_means = means[0].variance() + means[1].variance();
+    if (of_means > 0.0)
+      result = std::min(result, static_cast<double>(nblocks) * variance / of_means);
   }
   return std::max(result, 1.0);
 }

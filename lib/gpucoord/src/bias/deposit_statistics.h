@@ -7,6 +7,7 @@
 #include "gpucoord/export.h"
 #include "gpucoord/period.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -50,9 +51,10 @@ class GPUCOORD_TEST_API SampledVariable {
   double highest() const { return hi; }
   // Returns how often S went from the lowest fifth of this range to the highest one, or back.
   std::int64_t ncrossings() const;
-  double variance() const { return positions.variance(); }
-  // Returns the last S minus the first one, without jumps by a period.
-  double position() const { return continuous; }
+  double variance() const { return positions[0].variance() + positions[1].variance(); }
+  // Returns the last S minus the first one. If S is periodic, the vector between their places on a
+  // circle: S that goes around forgets its place, but not its number of turns.
+  double position(int k) const { return place[k]; }
   std::size_t bytes() const { return path.capacity() * sizeof(double); }
 
  private:
@@ -61,11 +63,12 @@ class GPUCOORD_TEST_API SampledVariable {
 
   Period period;
   double last = 0.0, first = 0.0;
-  double continuous = 0.0;    // position()
-  Moments positions;
+  double continuous = 0.0;             // the last S minus the first one, without jumps by a period
+  std::array<double, 2> place = {};    // position()
+  Moments positions[2];
 
   double sum_of_products = 0.0;    // of successive values of position()
-  double window[LONG] = {};
+  double window[LONG] = {}, places[2][LONG] = {};
   double sum_of_deviations = 0.0, sum_of_correlations = 0.0;
   std::int64_t nwindows = 0, ncorrelations = 0;
 
