@@ -184,8 +184,8 @@ timestep 0.002
 OUTPUT = "thermo_style custom step etotal c_t[1] c_t[3] {}\nthermo_modify norm no format float %.17g\nthermo 1\n"
 
 
-def run_of(work, fixes, steps, more="", begin=CHAIN):
-    text = f"{begin}{MOLECULE}{fixes}\n{OUTPUT.format(more)}{steps}\n"
+def run_of(work, fixes, steps, more="", begin=CHAIN, molecule=MOLECULE):
+    text = f"{begin}{molecule}{fixes}\n{OUTPUT.format(more)}{steps}\n"
     assert work.start(text).wait() == 0, work.log()[-3000:]
     return np.array([found[0] for found in rows(work.log()).values()], float).T
 

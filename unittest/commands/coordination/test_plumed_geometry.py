@@ -1,10 +1,13 @@
-"""compute coord/geometry against PLUMED: values, derivatives and virials, and metadynamics of two dihedrals."""
+"""compute coord/geometry against PLUMED: values, derivatives and virials, and metadynamics of two dihedrals,
+also with those of alanine dipeptide."""
 
+import itertools
 import unittest
 
 import numpy as np
 
 import coordtest
+import dumptest
 import geometrytest
 import plumedtest
 import test_bias_forces
@@ -124,6 +127,73 @@ class Runs(unittest.TestCase):
             self.assertGreater(v.max(), 1)
             self.assertLess(errors[0], of_v * v.max())
             self.assertLess(errors[1], of_slopes * np.abs(slopes).max())
+
+
+@unittest.skipIf(coordtest.lacks_package("MOLECULE"), "no package MOLECULE")
+class Alanine(unittest.TestCase):
+    """A molecule with the bonds of alanine dipeptide: united atoms CH3 C O N CA CB C O N CH3, and a force field made up for it:
+    harmonic bonds and angles, planar peptide groups, and three or two minima of phi and psi, near the ends of their periods."""
+    X = ((-3.13, -1.42, -0.29), (-1.73, -1.42, -0.29), (-1.03, -2.63, -0.29), (-1.03, -0.21, -0.29), (0.37, -0.21, -0.29),
+         (0.85, -0.21, -1.61), (0.85, 0.93, 0.36), (-0.04, 1.96, 0.71), (2.21, 1.04, 0.67), (2.69, 2.18, 1.33))
+    BONDS = ((1, 2), (2, 3), (2, 4), (4, 5), (5, 6), (5, 7), (7, 8), (7, 9), (9, 10))
+    PHI, PSI, OMEGAS = (2, 4, 5, 7), (4, 5, 7, 9), ((1, 2, 4, 5), (5, 7, 9, 10))
+
+    def begin(self):
+        neighbors = {k: [sum(pair) - k for pair in self.BONDS if k in pair] for k in range(1, 11)}
+        angles = [(i, k, j) for k, near in neighbors.items() for i, j in itertools.combinations(near, 2)]
+        dihedrals = [(1, self.PHI), (2, self.PSI), *((3, omega) for omega in self.OMEGAS)]
+        ids = lambda members: " ".join(map(str, members))
+        lines = ["units lj", "atom_style molecular", "atom_modify map array sort 0 0", "region box block -8 8 -8 8 -8 8",
+                 "create_box 3 box bond/types 1 angle/types 2 dihedral/types 3 extra/bond/per/atom 4 extra/angle/per/atom 6 "
+                 "extra/dihedral/per/atom 6 extra/special/per/atom 9"]
+        lines += [f"create_atoms {kind} single {ids(x)}" for kind, x in zip((1, 2, 3, 3, 2, 1, 2, 3, 3, 1), self.X)]
+        lines += ["mass 1 15", "mass 2 12", "mass 3 15.5", "pair_style zero 5", "bond_style harmonic", "angle_style harmonic",
+                  "dihedral_style harmonic", "pair_coeff * *", "bond_coeff 1 200 1.4", "angle_coeff 1 50 120", "angle_coeff 2 50 110",
+                  "dihedral_coeff 1 0.6 1 3", "dihedral_coeff 2 0.5 -1 2", "dihedral_coeff 3 5 -1 2"]
+        lines += [f"create_bonds single/bond 1 {ids(pair)}" for pair in self.BONDS]
+        lines += [f"create_bonds single/angle {2 if atoms[1] == 5 else 1} {ids(atoms)}" for atoms in angles]
+        lines += [f"create_bonds single/dihedral {kind} {ids(atoms)}" for kind, atoms in dihedrals]
+        return "\n".join([*lines, "velocity all create 0.8 4711 mom yes rot yes\n"])
+
+    def test_metadynamics(self):
+        """Both biases act in one run, with the forces of TORSION and METAD on atoms beside ours: V, forces, hills, and with a grid
+        V and its derivatives at all its points. Between these PLUMED's interpolation has no mixed derivatives."""
+        steps, pace, height = 3000, 20, 0.1
+        of_torsion = lambda atoms: f"TORSION ATOMS={','.join(map(str, atoms))}\n"
+        molecule = (f"compute t all coord/geometry dihedral {' '.join(map(str, self.PHI))} angle 4 5 7 dihedral {' '.join(map(str, self.PSI))}\n"
+                    "fix n all nve\ntimestep 0.03\n")
+        words = f"metad sigma 0.35 0.35 height {height} pace {pace} file H"
+        metad = f"METAD ARG=phi,psi SIGMA=0.35,0.35 HEIGHT={height} PACE={pace} FILE=HILLS FMT=%24.16e"
+        for ours, theirs, of_v, of_forces in (
+                ("", "", 1e-10, 1e-9),
+                (f" grid -pi pi -pi pi bins 120 120 write_grid {steps} G",
+                 f" GRID_MIN=-pi,-pi GRID_MAX=pi,pi GRID_BIN=120,120 GRID_WFILE=grid GRID_WSTRIDE={steps}", 1e-3, 1e-2)):
+            with self.subTest(ours):
+                given = plumedtest.Input(f"UNITS NATURAL\nphi: {of_torsion(self.PHI)}psi: {of_torsion(self.PSI)}{metad}{theirs}\n")
+                work = Folder()
+                fixes = (f"fix b all coord/bias c_t[1] c_t[3] {words}{ours}\nfix p all coord/plumed {given.words}\n"
+                         "compute b all coord/force b\ncompute p all coord/force p\n"
+                         "dump d all custom 1 dump id c_b[1] c_b[2] c_b[3] c_p[1] c_p[2] c_p[3]\ndump_modify d format float %.17g")
+                _, phi, psi, v, expected = run_of(work, fixes, f"run {steps}", "f_b f_p", self.begin(), molecule)
+                expected[pace::pace] += height    # PLUMED adds a hill one step later
+                forces, of_plumed = (np.array([[frame[f"c_{name}[{k}]"] for k in (1, 2, 3)] for frame in dumptest.read_dump(work.at("dump"))])
+                                     for name in "bp")
+                lines = [hill_lines(content) for content in (work.read("H"), given.read("HILLS").encode())]
+                hills, of_metad = (np.array([line.split()[:6] for line in part], float)[:, 1:] for part in lines)
+                errors = [np.abs(v - expected).max() / v.max(), coordtest.error_of(forces, of_plumed)]
+                print("%d and %d crossings; V up to %.2f differs by %.1e, forces up to %.2f by %.1e, hills by %.1e" % (
+                    crossings(phi), crossings(psi), v.max(), errors[0], np.abs(forces).max(), errors[1], np.abs(hills - of_metad).max()))
+                self.assertGreater(crossings(phi), 3)
+                self.assertGreater(crossings(psi), 3)
+                self.assertGreater(v.max(), 5 * height)
+                self.assertEqual(len(hills), steps // pace)
+                np.testing.assert_allclose(hills, of_metad, rtol=0, atol=coordtest.rounded(1e-12))
+                self.assertLess(errors[0], coordtest.rounded(of_v))
+                self.assertLess(errors[1], coordtest.rounded(of_forces))
+                if ours:
+                    found, expected = np.loadtxt(work.at("G")), np.loadtxt(given.at("grid"))
+                    self.assertEqual(found.shape, (120 * 120, 5))
+                    np.testing.assert_allclose(found, expected, rtol=0, atol=coordtest.rounded(1e-7))
 
 
 if __name__ == "__main__":
