@@ -14,13 +14,13 @@
 
 #include "bias_evaluation.h"
 
+#include "coord_variable.h"
 #include "gpucoord_atom_mass.h"
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_variable.h"
 
 #include "atom.h"
 #include "comm.h"
-#include "compute.h"
 #include "error.h"
 #include "fix.h"
 #include "force.h"
@@ -66,7 +66,7 @@ void BiasEvaluation::end_run()
     utils::logmesg(lmp, "{}: copied to and from the GPU: {:.0f} bytes per step\n", owner,
                    (copied - copied_before) / static_cast<double>(nevaluations));
   for (Compute *const compute : modify->get_compute_list())
-    if (auto *const variable = dynamic_cast<CollectiveVariable *>(compute)) variable->end_run();
+    if (auto *const variable = dynamic_cast<CoordVariable *>(compute)) variable->end_run();
 }
 
 double BiasEvaluation::bytes_copied() const

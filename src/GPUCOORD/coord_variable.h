@@ -28,6 +28,9 @@ class CoordVariable : public Compute, public CollectiveVariable {
  public:
   ~CoordVariable() override;
   void init() override;
+  // Called by each fix at the end of a run, where it may wait. Prints what was counted since the
+  // last call.
+  virtual void end_run() {}
   double compute_scalar() override;
   void compute_vector() override;
   void compute_array() override;

@@ -171,9 +171,6 @@ class CollectiveVariable {
   // Called after a wait. Raises an error or warns about problems that the GPU found in enqueued
   // evaluations.
   virtual void raise_device_errors(bool /*has_moved*/, bool /*is_not_finite*/) {}
-  // Called by each fix at the end of a run, where it may wait. Prints what was counted since the
-  // last call.
-  virtual void end_run() {}
 
   // Returns whether value() and the add functions can be used.
   virtual bool is_known() const = 0;
