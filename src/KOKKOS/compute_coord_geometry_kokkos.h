@@ -20,7 +20,7 @@ ComputeStyle(coord/geometry/kk/host,CoordOnHost<CoordMembersKokkos<ComputeCoordG
 #define LMP_COMPUTE_COORD_GEOMETRY_KOKKOS_H
 
 #include "compute_coord_geometry.h"
-#include "coord_variable_kokkos.h"
+#include "coord_members_kokkos.h"
 
 #endif
 #endif

@@ -20,7 +20,7 @@ ComputeStyle(coord/shape/kk/host,CoordOnHost<CoordMembersKokkos<ComputeCoordShap
 #define LMP_COMPUTE_COORD_SHAPE_KOKKOS_H
 
 #include "compute_coord_shape.h"
-#include "coord_variable_kokkos.h"
+#include "coord_members_kokkos.h"
 
 #endif
 #endif

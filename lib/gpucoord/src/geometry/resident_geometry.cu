@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Distances, angles, dihedrals and centers on a GPU. geometry_kernels.cuh
-// has the launches.
+// Part of GPUCOORD, GPL-2.0. Distances, angles, dihedrals and centers on a GPU. The launches are in
+// geometry_kernels.cuh.
 
 #include "gpucoord/resident_geometry.h"
 
