@@ -132,27 +132,25 @@ class Runs(unittest.TestCase):
 @unittest.skipIf(coordtest.lacks_package("MOLECULE"), "no package MOLECULE")
 class Alanine(unittest.TestCase):
     """A molecule with the bonds of alanine dipeptide: united atoms CH3 C O N CA CB C O N CH3, and a force field made up for it:
-    harmonic bonds and angles, planar peptide groups, and three or two minima of phi and psi, near the ends of their periods."""
+    harmonic bonds and angles, planar peptide groups, and three or two minima of phi and psi, near the ends of their periods. The
+    terms of dihedrals are a bias, because LAMMPS with KOKKOS and without its dihedral styles, as in these tests, ends in a segmentation
+    fault with those of the host."""
     X = ((-3.13, -1.42, -0.29), (-1.73, -1.42, -0.29), (-1.03, -2.63, -0.29), (-1.03, -0.21, -0.29), (0.37, -0.21, -0.29),
          (0.85, -0.21, -1.61), (0.85, 0.93, 0.36), (-0.04, 1.96, 0.71), (2.21, 1.04, 0.67), (2.69, 2.18, 1.33))
     BONDS = ((1, 2), (2, 3), (2, 4), (4, 5), (5, 6), (5, 7), (7, 8), (7, 9), (9, 10))
-    PHI, PSI, OMEGAS = (2, 4, 5, 7), (4, 5, 7, 9), ((1, 2, 4, 5), (5, 7, 9, 10))
+    PHI, PSI = (2, 4, 5, 7), (4, 5, 7, 9)
 
     def begin(self):
         neighbors = {k: [sum(pair) - k for pair in self.BONDS if k in pair] for k in range(1, 11)}
         angles = [(i, k, j) for k, near in neighbors.items() for i, j in itertools.combinations(near, 2)]
-        dihedrals = [(1, self.PHI), (2, self.PSI), *((3, omega) for omega in self.OMEGAS)]
         ids = lambda members: " ".join(map(str, members))
         lines = ["units lj", "atom_style molecular", "atom_modify map array sort 0 0", "region box block -8 8 -8 8 -8 8",
-                 "create_box 3 box bond/types 1 angle/types 2 dihedral/types 3 extra/bond/per/atom 4 extra/angle/per/atom 6 "
-                 "extra/dihedral/per/atom 6 extra/special/per/atom 9"]
+                 "create_box 3 box bond/types 1 angle/types 2 extra/bond/per/atom 4 extra/angle/per/atom 6 extra/special/per/atom 9"]
         lines += [f"create_atoms {kind} single {ids(x)}" for kind, x in zip((1, 2, 3, 3, 2, 1, 2, 3, 3, 1), self.X)]
         lines += ["mass 1 15", "mass 2 12", "mass 3 15.5", "pair_style zero 5", "bond_style harmonic", "angle_style harmonic",
-                  "dihedral_style harmonic", "pair_coeff * *", "bond_coeff 1 200 1.4", "angle_coeff 1 50 120", "angle_coeff 2 50 110",
-                  "dihedral_coeff 1 0.6 1 3", "dihedral_coeff 2 0.5 -1 2", "dihedral_coeff 3 5 -1 2"]
+                  "pair_coeff * *", "bond_coeff 1 200 1.4", "angle_coeff 1 50 120", "angle_coeff 2 50 110"]
         lines += [f"create_bonds single/bond 1 {ids(pair)}" for pair in self.BONDS]
         lines += [f"create_bonds single/angle {2 if atoms[1] == 5 else 1} {ids(atoms)}" for atoms in angles]
-        lines += [f"create_bonds single/dihedral {kind} {ids(atoms)}" for kind, atoms in dihedrals]
         return "\n".join([*lines, "velocity all create 0.8 4711 mom yes rot yes\n"])
 
     def test_metadynamics(self):
@@ -160,8 +158,10 @@ class Alanine(unittest.TestCase):
         V and its derivatives at all its points. Between these PLUMED's interpolation has no mixed derivatives."""
         steps, pace, height = 3000, 20, 0.1
         of_torsion = lambda atoms: f"TORSION ATOMS={','.join(map(str, atoms))}\n"
-        molecule = (f"compute t all coord/geometry dihedral {' '.join(map(str, self.PHI))} angle 4 5 7 dihedral {' '.join(map(str, self.PSI))}\n"
-                    "fix n all nve\ntimestep 0.03\n")
+        molecule = ("compute o all coord/geometry dihedral 1 2 4 5 dihedral 5 7 9 10\n"
+                    f"compute t all coord/geometry dihedral {' '.join(map(str, self.PHI))} angle 4 5 7 dihedral {' '.join(map(str, self.PSI))}\n"
+                    'compute e all coord/custom "0.6*cos(3*f)-0.5*cos(2*p)-5*cos(2*v)-5*cos(2*w)" f c_t[1] p c_t[3] v c_o[1] w c_o[2]\n'
+                    "fix e all coord/bias c_e linear k 1\nfix n all nve\ntimestep 0.03\n")
         words = f"metad sigma 0.35 0.35 height {height} pace {pace} file H"
         metad = f"METAD ARG=phi,psi SIGMA=0.35,0.35 HEIGHT={height} PACE={pace} FILE=HILLS FMT=%24.16e"
         for ours, theirs, of_v, of_forces in (
