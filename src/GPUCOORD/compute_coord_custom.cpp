@@ -455,9 +455,9 @@ gpucoord::DeviceValue ComputeCoordCustom::enqueue()
   std::vector<gpucoord::DeviceValue> child_values;
   for (const VariableRef &child : variables)
     child_values.push_back(child.compute->enqueue().item(child.item));
+  for (const VariableRef &child : variables) child.compute->join_stream();
   if (state != State::ENQUEUED) {
     try {
-      for (const VariableRef &child : variables) child.compute->join_stream();
       resident->evaluate(child_values, stream());
     } catch (const gpucoord::DeviceError &e) {
       error->all(FLERR, Error::NOLASTLINE, gpu_failure(name, e.what()));

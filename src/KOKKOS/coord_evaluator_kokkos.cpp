@@ -218,6 +218,8 @@ void ResidentEvaluator::add_within(LocalEvaluation &local)
     });
   const bool is_valid = local.failed.empty() && !local.bad_atom;
   if (!local.peratom || !is_valid) {
+    // The other ranks find the center.
+    if (local.peratom && data.center()) data.within->begin({}, local.is_for_forces);
     data.within->add_sums(local.value, sums, local.mine);
     return;
   }

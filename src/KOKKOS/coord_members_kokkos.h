@@ -52,6 +52,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
   void init() override
   {
     selected = {-1, -1};
+    last_step = -1;
     if (this->device) {
       this->device->begin_run();
       this->device->sync_masses_by_type();
@@ -68,7 +69,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
   }
 
   bool is_resident() const override { return resident != nullptr; }
-  // Other forces do not change the positions.
+  // Beside the other forces, where KokkosDevice knows that nothing changes the positions.
   gpucoord::DeviceStream own_stream() const override
   {
     return is_beside ? this->device->begin_beside() : this->stream();
@@ -141,7 +142,9 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
     keeps_gradients = true;
     Style::start(true);
     if (!this->problem.empty()) this->evaluate_now(gpucoord::VALUE);    // raises the error
-    is_beside = this->device->can_be_beside();
+    // Another evaluation in this timestep must come after what still reads the first one.
+    is_beside = this->device->can_be_beside() && last_step != this->update->ntimestep;
+    last_step = this->update->ntimestep;
     const auto on = own_stream();
     select(on);
     resident->evaluate(this->box, members_on_device(), on);
@@ -243,6 +246,7 @@ template <class Style> class CoordMembersKokkos : public CoordVariableKokkos<Sty
   std::pair<std::int64_t, std::int64_t> selected;    // versions of the rows and references
   bool keeps_gradients = false;    // the gradients of this evaluation are on the GPU alone
   bool is_beside = false;          // the enqueued evaluation is beside the other forces
+  bigint last_step = -1;           // of the last enqueued evaluation
 };
 
 }    // namespace LAMMPS_NS

@@ -21,8 +21,11 @@
 #include "atom_masks.h"
 #include "atom_vec_ellipsoid_kokkos.h"
 #include "comm.h"
+#include "compute.h"
+#include "domain.h"
 #include "error.h"
 #include "fix.h"
+#include "force.h"
 #include "kokkos.h"
 #include "modify.h"
 #include "neighbor.h"
@@ -194,7 +197,9 @@ std::shared_ptr<gpucoord::ResidentPairs> KokkosDevice::pairs(const gpucoord::Swi
   return pairs;
 }
 
-// Other fixes may move atoms between post_integrate() and post_force().
+// Other fixes may move atoms between post_integrate() and post_force(). In a triclinic box, kspace
+// styles write fractional coordinates in place of the positions for a while, and so does compute
+// temp/deform.
 void KokkosDevice::begin_run()
 {
   ++nruns;
@@ -204,6 +209,9 @@ void KokkosDevice::begin_run()
     if (modify->fmask[i] & (FixConst::POST_INTEGRATE | FixConst::PRE_FORCE) &&
         !utils::strmatch(modify->fix[i]->style, "^coord/"))
       may_be_beside = false;
+  if (domain->triclinic && force->kspace) may_be_beside = false;
+  for (const Compute *const compute : modify->get_compute_list())
+    if (utils::strmatch(compute->style, "^temp/deform")) may_be_beside = false;
 }
 
 void KokkosDevice::positions_are_known()
@@ -216,7 +224,7 @@ void KokkosDevice::positions_are_known()
 
 bool KokkosDevice::can_be_beside() const
 {
-  return known_step == update->ntimestep && neighbor->ago > 0;
+  return known_step == update->ntimestep && neighbor->ago > 0 && !update->setupflag;
 }
 
 gpucoord::DeviceStream KokkosDevice::begin_beside()

@@ -84,8 +84,8 @@ class KokkosDevice : protected Pointers {
   void begin_run();
 
   // On one rank, variables of owned positions can be evaluated beside the other forces of a
-  // timestep. post_integrate() calls the first function, after which positions and rows only change
-  // where LAMMPS rebuilds its lists. May throw DeviceError, as the others do.
+  // timestep, if nothing changes the positions then. post_integrate() calls the first function. May
+  // throw DeviceError, as the others do.
   void positions_are_known();
   bool can_be_beside() const;    // in this force evaluation
   gpucoord::DeviceStream begin_beside();

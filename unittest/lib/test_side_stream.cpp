@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -24,20 +23,18 @@ void sleep(void *)
 }
 
 struct Meeting {
-  std::atomic<bool> has_come{false}, was_seen{false};
+  volatile int *has_come;    // pinned memory
+  bool was_seen;
 };
 
-void come(void *data)
-{
-  static_cast<Meeting *>(data)->has_come = true;
-}
-
+// All host functions of a process may share one thread, so the other side is a copy.
 void wait_for_other(void *data)
 {
   auto *const meeting = static_cast<Meeting *>(data);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!meeting->has_come && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  meeting->was_seen = meeting->has_come.load();
+  while (*meeting->has_come == 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  meeting->was_seen = *meeting->has_come != 0;
 }
 
 void copy(const OnGpu<int> &to, const OnGpu<int> &from, cudaStream_t stream)
@@ -76,17 +73,23 @@ TEST(SideStream, waits_for_the_mark_and_is_waited_for)
 // Also beside the legacy default stream.
 TEST(SideStream, runs_beside_later_work)
 {
+  const OnGpu<int> one({1});
+  int *flag = nullptr;
+  ASSERT_EQ(cudaMallocHost(reinterpret_cast<void **>(&flag), sizeof(int)), cudaSuccess);
   for (const bool is_default : {false, true}) {
     const auto side = make_side_stream();
     cudaStream_t stream = nullptr;
     if (!is_default) ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
-    Meeting meeting;
+    *flag = 0;
+    Meeting meeting = {flag, false};
     side->mark(stream);
     ASSERT_EQ(cudaLaunchHostFunc(stream, wait_for_other, &meeting), cudaSuccess);
-    ASSERT_EQ(cudaLaunchHostFunc(side->begin(), come, &meeting), cudaSuccess);
+    ASSERT_EQ(cudaMemcpyAsync(flag, one.data(), sizeof(int), cudaMemcpyDeviceToHost, side->begin()),
+              cudaSuccess);
     side->join(stream);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     EXPECT_TRUE(meeting.was_seen) << is_default;
     if (!is_default) ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   }
+  cudaFreeHost(flag);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the example on up to 2 cores, or with ARGS="-k on g 1 -sf kk" on a GPU, and analyzes it. Usage: run.sh [OUTPUT FOLDER]
-# PLUMED_KERNEL: PLUMED's libplumedKernel.so, for the check; STEPS [160000]; ARGS [none]; LMP [../../../build/lmp]; PYTHON
+# Runs the example on up to 2 cores and analyzes it. Usage: run.sh [OUTPUT FOLDER]
+# PLUMED_KERNEL: PLUMED's libplumedKernel.so, for the check; STEPS [160000]; LMP [../../../build/lmp]; PYTHON
 set -euo pipefail
 if [ -n "${PLUMED_KERNEL:-}" ]; then
   [ -e "$PLUMED_KERNEL" ] || {
@@ -12,13 +12,11 @@ if [ -n "${PLUMED_KERNEL:-}" ]; then
 fi
 . "$(dirname "$0")/../../common.sh"
 rm -rf samples COLVAR KERNELS bck.* plumed    # outputs of an earlier run
-read -ra words <<<"${ARGS:-}"
 
-# run INPUT ARGUMENTS: on a GPU by one process
+# run INPUT ARGUMENTS
 run() {
-  local input=$1 launch=lammps
-  [ -z "${ARGS:-}" ] || launch=$lmp
-  "$launch" "${words[@]}" -in "$folder/in.$input" -var salt "$(realpath --relative-to=. "$folder/../../coordination")" \
+  local input=$1
+  lammps -in "$folder/in.$input" -var salt "$(realpath --relative-to=. "$folder/../../coordination")" \
     -var steps "${STEPS:-160000}" -log "log.$input" "${@:2}"
 }
 
