@@ -18,7 +18,7 @@ if [ ! -e "$folder/lammps/complete" ]; then
     if [ -e "$tree/$part" ]; then cp -r "$tree/$part" "$folder/lammps/$(dirname "$part")/"; fi
   done
   ln -sfn "$kokkos" "$folder/lammps/lib/kokkos"
-  used='pair_(kokkos|soft|lj_cut|lj_cut_coul_long|gauss|hybrid.*|table|sw|eam.*)|bond_harmonic|angle_harmonic|pppm|compute_temp'
+  used='pair_(kokkos|soft|lj_cut|lj_cut_coul_long|gauss|hybrid.*|table|snap|sw|eam.*|zbl)|bond_harmonic|angle_harmonic|pppm|compute_temp'
   used+='|fix_(nh.*|nve|nvt|npt|nph|nve_asphere|langevin|minimize|neigh_history|property_atom|momentum|deform|shake|setforce)'
   cd "$folder/lammps/src/KOKKOS"
   for file in pair_*.cpp fix_*.cpp compute_*.cpp bond_*.cpp angle_*.cpp dihedral_*.cpp improper_*.cpp min_fire*.cpp mliap*.cpp; do
@@ -31,7 +31,7 @@ cmake -S "$folder/lammps/cmake" -B "$folder/build" -G Ninja -D CMAKE_BUILD_TYPE=
   -D Kokkos_ENABLE_OPENMP=on -D Kokkos_ENABLE_SERIAL=on -D FFT_KOKKOS=CUFFT -D FFT=KISS -D WITH_JPEG=off -D WITH_PNG=off \
   -D WITH_FFMPEG=off -D WITH_CURL=off -D WITH_GZIP=off -D DOWNLOAD_POTENTIALS=off -D LEPTON_ENABLE_JIT=off \
   -D PKG_ASPHERE=on -D PKG_BODY=on -D PKG_COLVARS=on -D PKG_DIPOLE=on -D PKG_EXTRA-COMPUTE=on -D PKG_EXTRA-FIX=on \
-  -D PKG_EXTRA-PAIR=on -D PKG_KSPACE=on -D PKG_MANYBODY=on -D PKG_MOLECULE=on -D PKG_OPENMP=on -D PKG_PLUGIN=on \
+  -D PKG_EXTRA-PAIR=on -D PKG_KSPACE=on -D PKG_MANYBODY=on -D PKG_ML-SNAP=on -D PKG_MOLECULE=on -D PKG_OPENMP=on -D PKG_PLUGIN=on \
   -D PKG_RIGID=on "${@:4}" >"$folder/configure.log" 2>&1 || { tail -30 "$folder/configure.log" >&2; exit 1; }
 ninja -C "$folder/build" -j "${JOBS:-$(nproc)}" lmp
 echo "Now: cmake -S . -B build -G Ninja -D LAMMPS_SOURCE_DIR=$folder/lammps -D LAMMPS_BUILD_DIR=$folder/build"

@@ -89,19 +89,19 @@ def write_data(path, title, atoms, velocities=None):
                   f"{len(TYPES)} atom types\n1 bond types\n1 angle types\n\n")
         for d in "xyz":
             out.write(f"0.0 {BOX} {d}lo {d}hi\n")
-        out.write("\nAtom Type Labels\n\n" + "".join(f"{k} {t}\n" for k, t in enumerate(TYPES, 1)))
-        out.write("\nBond Type Labels\n\n1 OH\n\nAngle Type Labels\n\n1 HOH\n")
-        out.write("\nMasses\n\n" + "".join(f"{t} {MASS[t]}\n" for t in TYPES))
+        # types as numbers, because LAMMPS has no type labels with KOKKOS
+        out.write("\nMasses\n\n"
+                  + "".join(f"{k} {MASS[t]} # {t}\n" for k, t in enumerate(TYPES, 1)))
         out.write("\nAtoms # full\n\n")
         for k, (molecule, name, x) in enumerate(atoms, 1):
-            out.write(f"{k} {molecule} {name} {CHARGE[name]:g} "
+            out.write(f"{k} {molecule} {TYPES.index(name) + 1} {CHARGE[name]:g} "
                       + " ".join(f"{v:.6f}" for v in x % BOX) + "\n")
         if velocities is not None:
             out.write("\nVelocities\n\n")
             for k, v in enumerate(velocities, 1):
                 out.write(f"{k} " + " ".join(f"{c:.7f}" for c in v) + "\n")
-        out.write("\nBonds\n\n" + "".join(f"{k} OH {i} {j}\n" for k, (i, j) in enumerate(bonds, 1)))
-        out.write("\nAngles\n\n" + "".join(f"{w + 1} HOH {3 * w + 2} {3 * w + 1} {3 * w + 3}\n"
+        out.write("\nBonds\n\n" + "".join(f"{k} 1 {i} {j}\n" for k, (i, j) in enumerate(bonds, 1)))
+        out.write("\nAngles\n\n" + "".join(f"{w + 1} 1 {3 * w + 2} {3 * w + 1} {3 * w + 3}\n"
                                            for w in range(waters)))
 
 

@@ -147,6 +147,23 @@ class Ranks(unittest.TestCase):
                 if not coordtest.POSITION_ROUNDOFF:
                     self.assertLess(fine, coarse / 3.5)
 
+    def test_kspace_in_a_tilted_box(self):
+        """There kspace styles overwrite positions by fractional ones for a while."""
+        path = os.path.join(coordtest.folder(), "data.charged")
+        text = script("run 60")
+        with open(os.path.join(coordtest.folder(), "data.fluid")) as file, open(path, "w") as out:
+            head, atoms = file.read().split("Atoms # atomic\n\n")
+            rows = [line.split() for line in atoms.splitlines()]
+            out.write(head + "Atoms # charge\n\n" + "".join(f"{i} {kind} {1.5 - float(kind)} {' '.join(x)}\n" for i, kind, *x in rows))
+        for old, new in (("units lj\n", "units lj\natom_style charge\nnewton off\n"), ("data.fluid", "data.charged"),
+                         ("pair_style gauss 2.0\npair_coeff * * -3.0 4.0",
+                          "pair_style lj/cut/coul/long 2.0\npair_coeff * * 0.05 0.8\nkspace_style pppm 1e-4")):
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        for ranks in 1, 2:
+            printed = self.check(coordtest.run_lammps(text, ranks), lambda step: GROUPS)
+            self.assertGreater(np.ptp(printed["c_t[1]"]), 0.03)
+
     def test_missing_atom(self):
         """An atom that does not exist is the same error on all ranks."""
         for ranks in 1, 4:
