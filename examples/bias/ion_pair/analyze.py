@@ -21,6 +21,7 @@ from free_energy import (count_round_trips, in_blocks, mean_of_blocks, neff, pro
                          smooth)
 
 WALL = 6.0                      # Angstrom, as in in.ion_pair and plumed.dat
+PACE = 200                      # timesteps, as there
 D = np.arange(2.3, WALL + 0.001, 0.05)
 N = np.arange(3.0, 9.001, 0.1)
 # widths of the Gaussians by which samples are smoothed for the profile and for the map, in d and n
@@ -71,6 +72,9 @@ class Run:
                  ("TimeStep", "f_opes[1]", "f_opes[5]", "f_opes", "f_wall", "f_opes[11]"))
         time, self.d, self.n, v, wall, self.rct = (table[name] for name in names)
         self.step = np.rint(time / STEP_PS if self.by_plumed else time).astype(int)
+        # At the timestep of a deposit, V of fix coord/bias contains the new kernel, and that of
+        # PLUMED does not.
+        self.counts = np.ones(len(self.step), bool) if self.by_plumed else self.step % PACE != 0
         self.time, self.bias = self.step * STEP_PS, v + wall
         self.transient = TRANSIENT * self.time[-1]
         print(f"\n{self.name}: {self.step[-1]} steps, {self.time[-1]:.1f} ps")
@@ -89,10 +93,10 @@ class Run:
               ", ".join(f"{name} (to {d:.1g})" for name, d in worst.items()))
 
     def estimate(self, check):
-        settled = self.time > self.transient
+        settled = (self.time > self.transient) & self.counts
         d, n, v = self.d[settled], self.n[settled], self.bias[settled]
         weights = np.exp((v - v.max()) / KT)
-        length = len(d) // BLOCKS * (self.step[1] - self.step[0]) * STEP_PS
+        length = (self.time[-1] - self.transient) / BLOCKS
         trips = count_round_trips(self.d, 3.0, 4.5)
         late = self.rct[settled]
         print(f"The first {self.transient:.0f} ps do not count. {len(d)} samples, those within "

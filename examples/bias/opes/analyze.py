@@ -48,15 +48,15 @@ salt = import_salt()
 
 
 def read_log(path):
-    """Return the columns of the last run's thermo output by name. After a time limit, the table
-    contains a warning."""
+    """Return the columns of the last run's thermo output by name. Warnings and lines of fixes may be
+    between its rows and after them."""
     lines = path.read_text().splitlines()
     first = max(i for i, line in enumerate(lines) if line.split()[:1] == ["Step"])
     rows = []
     for line in lines[first + 1:]:
         if line.startswith("Loop time"):
             break
-        if not line.startswith("WARNING"):
+        if line.split()[:1] and line.split()[0].isdigit():
             rows.append([float(word) for word in line.split()])
     return dict(zip(lines[first].split(), np.array(rows).T))
 
