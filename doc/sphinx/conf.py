@@ -19,7 +19,7 @@ version = release = re.search(r"^version: (.*)$", citation, re.MULTILINE).group(
 
 extensions = ["myst_parser", "sphinx.ext.mathjax", "lammps_manual", "markdown_pages"]
 root_doc = "doc/index"
-include_patterns = ["*.md", "bench/*.md", "doc/*.md", "doc/dev/**.md", "doc/results/*.md", "doc/src/*.rst", "examples/**.md", "lib/**.md",
+include_patterns = ["*.md", "bench/*.md", "doc/*.md", "doc/dev/**.md", "doc/results/*.md", "doc/src/*.rst", "doc/tutorial/*.md", "examples/**.md", "lib/**.md",
                     "tools/**.md", "unittest/**.md"]
 exclude_patterns = [".*", "build", "**.in.md"]    # .in.md: templates of pages
 nitpicky = True
