@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs parts of the tutorial on one core and draws their figures. Usage: run.sh "PART..." [OUTPUT FOLDER]
-# PART: unbiased pull metad other; LMP: LAMMPS with GPUCOORD [../../build/lmp]; PYTHON: a Python with numpy and matplotlib
+# Runs parts of the tutorial on one core, draws figures. Usage: run.sh "PART..." [OUTPUT FOLDER]
+# PART: unbiased pull metad other; LMP: LAMMPS [../../build/lmp]; PYTHON: one with matplotlib
 set -euo pipefail
 case ${1:-} in -*|"") parts=-h ;; *) parts=$1; shift ;; esac
 [ "$parts" != -h ] || set -- -h
@@ -10,7 +10,8 @@ python=${PYTHON:-/usr/bin/python3}
 # in_folder NAME INPUT ARGUMENTS: runs the input in a folder of the output folder
 in_folder() {
   mkdir -p "$1"
-  (cd "$1" && "$lmp" -in "$folder/in.$2" -var here "$folder" -log "log.$2" "${@:3}" >"out.$2" </dev/null)
+  (cd "$1" && "$lmp" -in "$folder/in.$2" -var here "$folder" -log "log.$2" "${@:3}" \
+    </dev/null >"out.$2")
 }
 
 for part in $parts; do

@@ -1,4 +1,4 @@
-"""Analysis and plots of doc/tutorial. The parts of the tutorial, and a notebook, call these functions."""
+"""Analysis and plots of doc/tutorial. plots.py calls these functions."""
 import numpy as np
 
 KT = 0.0019872067 * 300.0    # kcal/mol
@@ -59,7 +59,7 @@ def free_energy(s, edges, weights=None):
 
 
 def in_basins(s, step, low=5.2, high=5.8):
-    """For each basin: number of stays, mean stay, mean, standard deviation and correlation time of S.
+    """For each basin: number of stays, mean stay, mean, standard deviation, correlation time of S.
     Within a stay, samples between low and high belong to the basin that was visited last.
     step: time between samples in ps."""
     result = {}
@@ -86,8 +86,8 @@ def in_basins(s, step, low=5.2, high=5.8):
 
 
 def sum_of_hills(path, s, time=np.inf):
-    """Minus the sum of the hills up to a time (fs), at each s, in kT; 0 at its minimum. Heights in the
-    file are multiplied by biasfactor/(biasfactor - 1), so this is the well-tempered free energy."""
+    """Minus the sum of the hills up to a time (fs), at each s, in kT; 0 at its minimum. Heights in
+    the file are multiplied by biasfactor/(biasfactor - 1), so this is the well-tempered free energy."""
     hills = np.loadtxt(path)
     when, center, sigma, height = hills[hills[:, 0] <= time, :4].T
     u = (np.asarray(s)[:, None] - center)**2 / (2 * sigma**2)
@@ -97,7 +97,7 @@ def sum_of_hills(path, s, time=np.inf):
 
 
 def reweight(path, edges, discard=0.2):
-    """F in kT from the samples of metad.dat with weights exp((V - c)/kT), without the first part."""
+    """F in kT from the samples of metad.dat with weights exp((V - c)/kT), without a first part."""
     _, s, v, c = np.loadtxt(path).T
     first = int(discard * len(s))
     return free_energy(s[first:], edges, np.exp((v - c)[first:] / KT))
