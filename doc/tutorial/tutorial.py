@@ -87,7 +87,7 @@ def in_basins(s, step, low=5.2, high=5.8):
 
 def sum_of_hills(path, s, time=np.inf):
     """Minus the sum of the hills up to a time (fs), at each s, in kT; 0 at its minimum. Heights in
-    the file are multiplied by biasfactor/(biasfactor - 1), so this is the well-tempered free energy."""
+    the file are multiplied by biasfactor/(biasfactor - 1), which gives the well-tempered F."""
     hills = np.loadtxt(path)
     when, center, sigma, height = hills[hills[:, 0] <= time, :4].T
     u = (np.asarray(s)[:, None] - center)**2 / (2 * sigma**2)
