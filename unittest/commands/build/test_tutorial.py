@@ -3,8 +3,6 @@
 
 import importlib.util
 import os
-import re
-import sys
 import unittest
 
 import numpy as np
@@ -17,9 +15,11 @@ tutorial = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tutorial)
 
 
-def run(name, **variables):
+def run(name, changes=(), **variables):
     with open(os.path.join(FOLDER, f"in.{name}")) as file:
         text = file.read()
+    for old, new in changes:
+        text = text.replace(old, new)
     variables = {"here": FOLDER, **variables}
     return coordtest.run_lammps(text, arguments=[word for key, value in variables.items() for word in ("-var", key, str(value))])
 
@@ -53,6 +53,19 @@ class Inputs(unittest.TestCase):
         self.assertAlmostEqual(v, expected, delta=2e-3)    # the grid interpolates
         f = tutorial.sum_of_hills(os.path.join(where, "HILLS"), np.array([s, 9.9]))
         self.assertAlmostEqual((f[1] - f[0]) * tutorial.KT * 7 / 8, expected, delta=1e-9)
+
+    def test_restart(self):
+        """Hills at 640, 1,280 and 1,920. The restart file of step 1,280 has the first two."""
+        where = run("metad", steps=2000, every=1280).folder
+        before = np.loadtxt(os.path.join(where, "HILLS"))
+        self.assertEqual(before[:, 0].tolist(), [1280, 2560, 3840])    # fs
+        changes = [("metad.${from}", f"{where}/metad.${{from}}"), ("file HILLS", f"file {where}/HILLS")]
+        text = run("restart", changes, upto=2000, **{"from": 1280}).text
+        self.assertRegex(text, "continues with 2 hills of ")
+        after = np.loadtxt(os.path.join(where, "HILLS"))
+        self.assertEqual(after[:, 0].tolist(), before[:, 0].tolist())
+        np.testing.assert_array_equal(after[:2], before[:2])
+        np.testing.assert_array_equal(np.loadtxt(os.path.join(where, "bck.0.HILLS"), ndmin=2), before[2:])
 
 
 class Analysis(unittest.TestCase):
