@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 
 import results
 
@@ -53,9 +55,43 @@ def run_lammps(lmp, folder, script, *words, threads=None, ranks=1):
     return run.stdout
 
 
+class GpuUse:
+    """Samples of the use of the first GPU by nvidia-smi, while this is entered; none without nvidia-smi."""
+
+    def __init__(self):
+        self.samples = []    # time, percent
+        self.process = None
+
+    def __enter__(self):
+        words = ["nvidia-smi", "-i", "0", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-lms", "200"]
+        try:
+            self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        except OSError:
+            return self
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+        return self
+
+    def read(self):
+        for line in self.process.stdout:
+            if re.fullmatch(r"[0-9.]+", line.strip()):    # otherwise '[N/A]'
+                self.samples.append((time.time(), float(line)))
+
+    def __exit__(self, *_):
+        if self.process:
+            self.process.terminate()
+            self.thread.join()
+            self.process.wait()
+
+    def between(self, begin, end):
+        """Return samples between two times. Each is a mean over up to a second before it."""
+        return [percent for at, percent in self.samples if begin + 1 <= at <= end]
+
+
 class Bench:
     """A build folder and a machine. scale below 1 makes systems smaller and runs shorter, to try a
-    part; kokkos are the words after LAMMPS' option -k, where {n} stands for the number of GPUs."""
+    part; kokkos are the words after LAMMPS' option -k, where {n} stands for the number of GPUs, or 'off' to
+    try a part without KOKKOS."""
 
     def __init__(self, build, threads=None, kokkos="on g {n}", scale=1.0, commit=None):
         self.build = os.path.abspath(build)
@@ -91,7 +127,7 @@ class Bench:
                 return f"the variable {name} of the environment must name a file"
         if len(self.gpus) < gpus:
             return f"it needs {gpus} GPU{'s' * (gpus > 1)}, and nvidia-smi lists {len(self.gpus)}"
-        return self.missing_kokkos() if kokkos else None
+        return self.missing_kokkos() if kokkos and self.kokkos() != ["off"] else None
 
     def missing_kokkos(self):
         words = output_of(self.lmp, "-h") or ""

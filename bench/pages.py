@@ -5,10 +5,13 @@ neither a GPU nor LAMMPS, and writes the same pages from the same results.
 A template, doc/NAME.in.md, has prose and placeholders, each on a line of its own:
   {{PART/TABLE}}                                   the whole table of doc/results/PART.json
   {{PART/TABLE where COLUMN = TEXT and ...}}       rows whose cells read so on the page
+  {{PART+PART/TABLE}}                              tables of this name of several parts, one below the other
 Each becomes the provenance of the table, in the paragraph of the line above it, and the table, without
 the columns of the conditions and without empty ones. Figures of
 other programs (doc/results/peers.json) are joined to the rows whose columns they name, scaled to the
 number of atoms of the row. A figure that no row meets is an error, unless its column 'no row' has the reason. doc/results/PART.md has all tables of a part in full.
+
+README.md is no template: a table there is between the lines <!-- {{PART/TABLE}} --> and <!-- end of table -->.
 
 usage: pages.py [--check]   with --check nothing is written, and pages or plots that differ are an error
 """
@@ -149,15 +152,33 @@ def provenance(table, rows, sources, conditions, link):
     return text + "".join(f" {source}." for source in sources)
 
 
+def joined(tables, parts, name):
+    """Return tables of several parts as one. If they are of several dates or commits, each row names its own."""
+    found = [tables.table(part, name) for part in parts]
+    first = found[0]
+    for part, table in zip(parts, found):
+        for field in ("columns", "machine", "precision", "lammps", "spread", "note"):
+            if table[field] != first[field]:
+                raise PageError(f"table '{name}' has {field} {first[field]} in {parts[0]}.json and {table[field]} in {part}.json: "
+                                "give each a placeholder of its own")
+    if all((table["date"], table["commit"]) == (first["date"], first["commit"]) for table in found):
+        return {**first, "rows": [row for table in found for row in table["rows"]]}
+    if "commit" in first["columns"]:
+        raise PageError(f"table '{name}' of {', '.join(parts)} has a column commit and several dates or commits: give each a "
+                        "placeholder of its own")
+    return {**first, "columns": [*first["columns"], "commit"],
+            "rows": [[*row, f"{table['date']}, {table['commit']}"] for table in found for row in table["rows"]]}
+
+
 def wrapped(text):
     return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
 
 
-def shown(tables, part, name, conditions=(), link=""):
-    """Return the provenance and the Markdown of a table."""
-    table = tables.table(part, name)
+def shown(tables, parts, name, conditions=(), link=""):
+    """Return the provenance and the Markdown of a table of one or several parts."""
+    table = joined(tables, parts, name)
     selected, fixed = select(table, conditions)
-    peers = [peer for peer in tables.peers() if peer["table"] == f"{part}/{name}"]
+    peers = [peer for peer in tables.peers() if peer["table"] in [f"{part}/{name}" for part in parts]]
     columns, rows, sources = join_peers(peers, table["columns"], selected)
     kept = [k for k, column in enumerate(columns) if column not in fixed and any(row[k] is not None for row in rows)]
     lines = [markdown_row([columns[k] for k in kept]), "|" + "---|" * len(kept)]
@@ -165,15 +186,19 @@ def shown(tables, part, name, conditions=(), link=""):
     return provenance(table, selected, sources, conditions, link), "\n".join(lines)
 
 
-def placeholder(tables, directive):
-    """Return what stands for a placeholder."""
-    match = re.fullmatch(r"([\w-]+)/([\w-]+)(?: where (.+))?", directive)
+def placeholder(tables, directive, results_folder="results"):
+    """Return what stands for a placeholder, on a page from which this is the folder of results."""
+    match = re.fullmatch(r"([\w-]+(?:\+[\w-]+)*)/([\w-]+)(?: where (.+))?", directive)
     if not match:
         raise PageError(f"the placeholder is '{directive}' and must be PART/TABLE or PART/TABLE where COLUMN = TEXT and ...")
-    part, name, conditions = match.groups()
-    made = f", `make bench PARTS={part}`" if part in PARTS else ""
-    text, table = shown(tables, part, name, conditions.split(" and ") if conditions else (),
-                        f" ([{'all rows' if conditions else 'data'}](results/{part}.md){made})")
+    joined_parts, name, conditions = match.groups()
+    parts = joined_parts.split("+")
+    words = " ".join(part for part in parts if part in PARTS)
+    quote = '"' * (" " in words)
+    made = f", `make bench PARTS={quote}{words}{quote}`" if words else ""
+    what = "all rows" if conditions else "data"
+    links = ", ".join(f"[{what if len(parts) == 1 else part}]({results_folder}/{part}.md)" for part in parts)
+    text, table = shown(tables, parts, name, conditions.split(" and ") if conditions else (), f" ({links}{made})")
     return f"{wrapped(text)}\n\n{table}"
 
 
@@ -182,7 +207,7 @@ def part_page(tables, part):
     lines = [GENERATED, f"# {part}", "", f"All tables of [{part}.json]({part}.json)" + (
         f", made by `make bench PARTS={part}`" if part in PARTS else "") + "."]
     for name, table in tables.part(part).items():
-        text, rows = shown(tables, part, name)
+        text, rows = shown(tables, [part], name)
         lines += ["", f"## {name}", "", wrapped(f"{text} Source: {table['source']}."), "", rows]
     return "\n".join(lines) + "\n"
 
@@ -203,6 +228,21 @@ def page(tables, path):
     return GENERATED + "\n" + "\n".join(lines) + "\n"
 
 
+def with_tables(tables, path):
+    """Return the text of README.md, whose tables are replaced."""
+    with open(path) as file:
+        text = file.read()
+    kept = re.split(r"^<!-- \{\{(.*)\}\} -->\n(?:(?!<!-- \{\{)[\s\S])*?^<!-- end of table -->\n", text, flags=re.M)
+    if any("{{" in part or "<!-- end of table" in part for part in kept[::2]):
+        raise PageError(f"{path}: a table must be between the lines <!-- {{{{PART/TABLE}}}} --> and <!-- end of table -->")
+    try:
+        tables_of = [f"<!-- {{{{{directive}}}}} -->\n\n{placeholder(tables, directive.strip(), 'doc/results')}\n\n<!-- end of table -->\n"
+                     for directive in kept[1::2]]
+    except (PageError, ResultError) as error:
+        raise PageError(f"{path}: {error}") from None
+    return "".join(part for pair in zip(kept[::2], [*tables_of, ""]) for part in pair)
+
+
 def build(doc):
     """Return path -> text of all pages."""
     folder = os.path.join(doc, "results")
@@ -213,6 +253,9 @@ def build(doc):
         part, kind = os.path.splitext(file)
         if kind == ".json":
             pages[os.path.join(folder, part + ".md")] = part_page(tables, part)
+    readme = os.path.join(os.path.dirname(doc), "README.md")
+    if os.path.basename(doc) == "doc" and os.path.exists(readme):
+        pages[readme] = with_tables(tables, readme)
     return pages
 
 

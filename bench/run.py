@@ -45,6 +45,9 @@ PARTS = {
     "plumed": Part("plumed", "biases", gpus=1, kokkos=True, environment=("PLUMED_KERNEL",)),
     "geometry": Part("plumed", "geometry", gpus=1, kokkos=True, environment=("PLUMED_KERNEL",)),
     "fix-plumed": Part("plumed", "compared_with_fix_plumed", gpus=1, kokkos=True, environment=("PLUMED_KERNEL", "PLUMED_PLUGIN")),
+    **{f"real-{name}": Part("real", name, gpus=1, kokkos=True) for name in ("water", "mw", "al", "mo", "w", "lj")},
+    **{f"real-{name}-plumed": Part("real_plumed", name, gpus=1, kokkos=True, environment=("PLUMED_KERNEL", "PLUMED_PLUGIN"))
+       for name in ("water", "mw", "al", "mo", "lj")},
     "gpus": Part("gpus", "run", gpus=2, kokkos=True, commands=("mpirun",)),
     "replicas": Part("replicas", "run", gpus=1, kokkos=True, commands=("mpirun", "nvidia-cuda-mps-control")),
     "molecules-host": Part("molecules", "host", ("bench/bench_multisite",)),
@@ -77,7 +80,7 @@ def arguments():
     parser.add_argument("--parts", default="", help=f"among: {' '.join(PARTS)}")
     parser.add_argument("--out", default=results.FOLDER, help="folder of the results [doc/results]")
     parser.add_argument("--threads", type=int, help="threads on the host [all cores]")
-    parser.add_argument("--kokkos", default="on g {n}", help="words after LAMMPS' option -k for n GPUs [on g {n}]")
+    parser.add_argument("--kokkos", default="on g {n}", help="words after LAMMPS' option -k for n GPUs [on g {n}]; off: without KOKKOS, to try the parts real-*")
     parser.add_argument("--commit", default=commit_of_tree(), help="commit of the build [that of the tree]")
     parser.add_argument("--scale", type=float, default=1.0, help="below 1: smaller systems and shorter runs, to try a part")
     options = parser.parse_args()
@@ -87,6 +90,10 @@ def arguments():
         parser.error(f"--scale is {options.scale:g} and must be above 0 and at most 1")
     if options.threads is not None and options.threads < 1:
         parser.error(f"--threads is {options.threads} and must be at least 1")
+    if options.kokkos == "off" and (options.scale == 1 or not options.parts):
+        parser.error("--kokkos off is for trials: give --scale below 1 and --parts")
+    if options.kokkos == "off" and not all(name.startswith("real-") for name in options.parts.split()):
+        parser.error("--kokkos off is for the parts real-*")
     if options.scale < 1 and os.path.realpath(options.out) == os.path.realpath(results.FOLDER):
         parser.error("results of a --scale below 1 are no figures for the pages: give another folder by --out")
     if not results.COMMIT.fullmatch(options.commit or ""):

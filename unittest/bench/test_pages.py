@@ -189,6 +189,48 @@ More.
         self.save("kokkos", {"S": TABLE})
         self.assertIn("([data](results/kokkos.md), `make bench PARTS=kokkos`)", self.page("{{kokkos/S}}\n").replace("\n", " "))
 
+    def test_several_parts(self):
+        """One table with the rows of both. Rows of several commits name theirs."""
+        self.save("peers", {"figures": {**PEERS, "rows": []}})
+        table = {**TABLE, "columns": ["system", "ns/day"], "rows": [["water", 40.0]]}
+        self.save("real-water", {"S": table})
+        self.save("real-mw", {"S": {**table, "rows": [["ice", 300.0]]}})
+        text = self.page("{{real-water+real-mw/S}}\n")
+        self.assertTrue(text.endswith("| system | ns/day |\n|---|---|\n| water | 40 |\n| ice | 300 |\n"), text)
+        self.assertIn('2026-11-27, commit 0123abc ([real-water](results/real-water.md), [real-mw](results/real-mw.md), `make bench '
+                      'PARTS="real-water real-mw"`). ', text.replace("\n", " "))
+        self.save("real-mw", {"S": {**table, "date": "2026-11-28", "commit": "3456def", "rows": [["ice", 300.0]]}})
+        text = self.page("{{real-water+real-mw/S}}\n")
+        self.assertIn("; each row names its commit (", text.replace("\n", " "))
+        self.assertTrue(text.endswith("| water | 40 | 2026-11-27, 0123abc |\n| ice | 300 | 2026-11-28, 3456def |\n"), text)
+        self.save("real-mw", {"S": {**table, "machine": "another GPU"}})
+        self.assert_error(pages.PageError, "table 'S' has machine one GPU in real-water.json and another GPU in real-mw.json",
+                          "{{real-water+real-mw/S}}\n")
+
+    def test_readme(self):
+        """A table between two lines is replaced, and stays where it is current."""
+        path = os.path.join(self.doc, "README.md")
+
+        def written(text):
+            with open(path, "w") as file:
+                file.write(text)
+            return pages.with_tables(pages.Results(self.results), path)
+
+        self.assertEqual(written("# A\n\nWords.\n"), "# A\n\nWords.\n")
+        begin, end = "# A\n\n<!-- {{some-part/S where atoms = 1,000}} -->\n", "<!-- end of table -->\n\nMore.\n"
+        for old in "", "\nold\n\n| a |\n":
+            text = written(begin + old + end)
+            self.assertTrue(text.startswith(begin + "\nOne GPU; atoms 1,000; LAMMPS"), text)
+            self.assertIn("([all rows](doc/results/some-part.md))", text.replace("\n", " "))
+            self.assertTrue(text.endswith("\n| mixed | 0.123 ± 0.005 |\n\n" + end), text)
+            self.assertEqual(written(text), text)
+        self.assertEqual(written(2 * (begin + end)).count("One GPU"), 2)
+        for bad in (begin, end, begin + begin + end, "{{some-part/S}}\n"):
+            with self.assertRaisesRegex(pages.PageError, "README.md: a table must be between the lines"):
+                written(bad)
+        with self.assertRaisesRegex(pages.PageError, "README.md: no row meets atoms = 5"):
+            written("<!-- {{some-part/S where atoms = 5}} -->\n" + end)
+
     def test_bad_placeholders(self):
         where = r"performance.in.md:2: "
         for placeholder, words in (
@@ -316,6 +358,13 @@ class Needs(unittest.TestCase):
         run = self.run_parts()
         self.assertEqual(run.returncode, 0)
         self.assertEqual(run.stderr.count("cannot run"), len(pages.PARTS))
+
+    def test_trials_without_kokkos(self):
+        for words, error in (((), "give --scale below 1 and --parts"), (("--scale", "0.1", "--parts", "kokkos"), "is for the parts real-"),
+                             (("--parts", "real-lj"), "give --scale below 1")):
+            run = self.run_parts("--kokkos", "off", *words)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(error, run.stderr)
 
     def test_other_needs(self):
         with tempfile.TemporaryDirectory() as build:
