@@ -230,6 +230,12 @@ def lacks_package(name):
     return lacks
 
 
+def cached(name):
+    """Return a variable of the build's CMake cache."""
+    with open(os.path.join(os.environ["GPUCOORD_BUILD"], "CMakeCache.txt")) as file:
+        return re.search(rf"^{name}:\w+=(.*)$", file.read(), re.MULTILINE)[1]
+
+
 def mpirun(ranks):
     """Return the begin of a command that starts a program on several ranks. Only they need a folder of the session:
     unittest/CMakeLists.txt."""

@@ -2,7 +2,6 @@
 one run. The test compiles fix plumed as LAMMPS' plugin of it."""
 
 import os
-import re
 import subprocess
 import unittest
 
@@ -29,14 +28,9 @@ OTHER_VIRIAL = {"components": ("Pxy", "Pxz", "Pyz")}
 STEPS = 20
 
 
-def cached(name):
-    with open(os.path.join(os.environ["GPUCOORD_BUILD"], "CMakeCache.txt")) as file:
-        return re.search(rf"^{name}:\w+=(.*)$", file.read(), re.MULTILINE)[1]
-
-
 def plugin_of_lammps():
     """Return LAMMPS' plugin with fix plumed, for a PLUMED without MPI that is loaded at run time."""
-    source = cached("LAMMPS_SOURCE_DIR")
+    source = coordtest.cached("LAMMPS_SOURCE_DIR")
     files = [os.path.join(source, *path.split("/")) for path in
              ("src/PLUMED/fix_plumed.cpp", "examples/PACKAGES/plumed/plugin/plumedplugin.cpp")]
     include = os.path.join(plumedtest.PLUMED, "plumed", "_lib", "include")
@@ -49,8 +43,8 @@ def plugin_of_lammps():
                    "__PLUMED_HAS_DLOPEN=1", "__PLUMED_WRAPPER_LINK_RUNTIME=1", "__PLUMED_WRAPPER_IMPLEMENTATION=1",
                    "__PLUMED_WRAPPER_EXTERN=0"]
     folders = [os.path.join(source, "src"), os.path.join(source, "src", "PLUMED"), include,
-               *cached("MPI_CXX_COMPILER_INCLUDE_DIRS").split(";")]
-    done = subprocess.run([cached("CMAKE_CXX_COMPILER"), "-std=c++17", "-fPIC", "-shared", *("-D" + d for d in definitions),
+               *coordtest.cached("MPI_CXX_COMPILER_INCLUDE_DIRS").split(";")]
+    done = subprocess.run([coordtest.cached("CMAKE_CXX_COMPILER"), "-std=c++17", "-fPIC", "-shared", *("-D" + d for d in definitions),
                            *("-I" + folder for folder in folders), *files, "-o", library], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
