@@ -46,10 +46,11 @@ UNITS = {"real": "UNITS LENGTH=A ENERGY=kcal/mol TIME=fs", "metal": "UNITS LENGT
 
 
 def environments(structure, a, sigma, cutoff):
-    """Return the words of our compute and PLUMED's."""
+    """Return the words of our compute and PLUMED's. Only diamond has several environments, and PLUMED takes LAMBDA only there."""
+    several = " LAMBDA=100" if structure == "diamond" else ""
     return (f"coord/envsim structure {structure} {a} sigma {sigma} cutoff {cutoff} norm mean",
             f"e: ENVIRONMENTSIMILARITY SPECIES=1-{{natoms}} CRYSTAL_STRUCTURE={structure.upper()} LATTICE_CONSTANTS={a} "
-            f"SIGMA={sigma} CUTOFF={cutoff} LAMBDA=100 MEAN\ns: COMBINE ARG=e_mean PERIODIC=NO\n")
+            f"SIGMA={sigma} CUTOFF={cutoff}{several} MEAN\ns: COMBINE ARG=e_mean PERIODIC=NO\n")
 
 
 def water_of(bench):

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -47,6 +48,15 @@ class Texts(unittest.TestCase):
         for name, short in (("NVIDIA H100 80GB HBM3", "H100"), ("NVIDIA H200", "H200"), ("NVIDIA A100-SXM4-80GB", "A100-SXM4"),
                             ("NVIDIA GeForce RTX 4090", "GeForce RTX 4090")):
             self.assertEqual(launch.short_name(name), short)
+
+    def test_use_of_the_gpu(self):
+        """Numbers are samples. Those of the first second of a run may be from before it."""
+        use = launch.GpuUse()
+        use.process = types.SimpleNamespace(stdout=["40\n", "[N/A]\n", "\n", "60\n"])
+        use.read()
+        self.assertEqual([percent for _, percent in use.samples], [40, 60])
+        use.samples = [(10.5, 1.0), (11.5, 2.0), (12.0, 3.0), (12.5, 4.0)]
+        self.assertEqual(use.between(10.2, 12.1), [2, 3])
 
     def test_measured(self):
         """Median and half of the range."""
